@@ -29,8 +29,8 @@ use fairdisk_core::{Instant, Span};
 /// How long after a write reads are checked for its delay. Chosen: about five random requests of a
 /// disk with a head.
 const TRACES_LAST: Span = Span::from_ms(50);
-/// A write is only acknowledged if it took less than half of its stated time; the average
-/// rotational delay alone is about that long on a disk with a head.
+/// A write is only acknowledged if it took less than half of its stated time. Chosen: a head that
+/// has to move seldom is so fast.
 const FAST_PARTS: u64 = 2;
 
 /// The measured time of a completed request.
@@ -39,7 +39,7 @@ pub(super) struct Service {
     pub(super) took: Span,
     /// The stated time at most, wherever the request lies and whether it reads or writes.
     pub(super) done_in: Span,
-    /// Whether it is a read that took `OVERLONG` times its stated time or more.
+    /// Whether it is a read that took `OVERLONG_FACTOR` times its stated time or more.
     pub(super) is_overlong_read: bool,
     /// Whether nothing else was at the device.
     pub(super) was_alone: bool,
@@ -297,8 +297,8 @@ impl Cache {
     }
 
     /// Whether a completed request began while writes of the current writer may have been left. Its
-    /// beginning counts, as it may have waited for just these writes. Overlong reads extend the
-    /// period in which the writer's reads are checked.
+    /// beginning counts, as it may have waited for just these writes. Prolongs the writer's traces
+    /// if overlong reads show that the device still works on them.
     fn find_traces(&mut self, now: Instant, served: Service, groups: &mut [Group]) -> bool {
         let late = self.late(groups);
         let Some(writer) = groups.get_mut(self.group as usize) else { return false };

@@ -1,8 +1,8 @@
-//! Ceilings: groups that may have no more for now.
+//! Ceilings: which groups may have no more for now.
 //!
-//! What was let go in time may be done together where a device serves several requests at once. So
-//! what is at such a device counts as well, as if all of it were done now: until it is, none of it
-//! makes room for more.
+//! A device that serves several requests at once may finish them together, however well they were
+//! spread when they were dispatched. So a ceiling also counts what is at such a device, as if all
+//! of it completed now: a request makes room for another only once it is done.
 
 use super::Fair;
 use super::group::Group;
@@ -12,11 +12,12 @@ use fairdisk_core::{Instant, Rates};
 
 pub(super) use crate::groups::Ceiling;
 
-/// Groups that are at their ceiling, until when.
+/// The barred groups, by when their bar ends: those at their ceiling, and those whose writes have
+/// to wait for a latency target.
 #[derive(Debug)]
 pub(super) struct Barred {
     until: Order<Instant>,
-    /// How many groups have a ceiling; without one nobody is looked at.
+    /// The number of groups with a ceiling. While it is zero, no ceiling is checked.
     capped: u32,
 }
 
@@ -25,7 +26,7 @@ impl Barred {
         Self { until: Order::new(), capped: 0 }
     }
 
-    /// A group has another ceiling from now on than it had before.
+    /// Notes that a group's ceiling is `after` instead of `before`.
     pub(super) fn changed(&mut self, before: &Rates, after: &Rates) {
         self.capped += u32::from(!after.is_none());
         self.capped -= u32::from(!before.is_none());
@@ -36,22 +37,22 @@ impl Barred {
         self.capped == 0
     }
 
-    /// When the first of them may go on.
+    /// When the first bar ends.
     pub(super) fn first(&self) -> Option<Instant> {
         self.until.first().map(|(_, at)| at)
     }
 
-    /// Whether the group itself may not go on.
+    /// Whether the group itself, rather than one around it, is barred.
     pub(super) fn contains(&self, group: u32) -> bool {
         self.until.key(group).is_some()
     }
 
-    /// When all of `groups` may go on, if one of them may not yet.
+    /// When the last bar on any of `groups` ends; `None` if none of them is barred.
     pub(super) fn until(&self, groups: impl Iterator<Item = u32>) -> Option<Instant> {
         groups.filter_map(|group| self.until.key(group)).max()
     }
 
-    /// The group may go on at once; whether it might not before.
+    /// Lifts the bar of the group. Returns whether it had one.
     pub(super) fn release(&mut self, group: u32, tree: &mut Hierarchy) -> bool {
         let barred = self.contains(group);
         if barred {
@@ -61,14 +62,14 @@ impl Barred {
         barred
     }
 
-    /// A group whose time has come.
+    /// A group whose bar has ended by `now`.
     #[inline]
     pub(super) fn due(&self, now: Instant) -> Option<u32> {
         self.until.first().filter(|(_, at)| *at <= now).map(|(group, _)| group)
     }
 
-    /// Bars the first around `group` that would be above its ceiling with so much more; whether
-    /// there was one.
+    /// Bars the first group, from `group` outwards, that would exceed its ceiling with `amount`
+    /// more. Returns whether there is one.
     pub(super) fn bar(
         &mut self,
         now: Instant,
@@ -86,7 +87,7 @@ impl Barred {
         true
     }
 
-    /// Bars the group until then.
+    /// Bars the group until `at`.
     pub(super) fn bar_until(&mut self, group: u32, at: Instant, tree: &mut Hierarchy) {
         self.until.place(group, Some(at));
         tree.set_barred(group, true);
@@ -94,8 +95,9 @@ impl Barred {
 }
 
 impl Fair {
-    /// The group has what the request asks for, and so have those around it. Where several are
-    /// served at once it counts until it is done, and as what was done then.
+    /// Counts a dispatched request towards the ceilings of its group and the groups around it. On a
+    /// device that serves several requests at once it also counts as being there until it
+    /// completes.
     pub(super) fn use_ceilings_up(&mut self, now: Instant, at: u32, group: u32) {
         let is_held = !self.device.is_serial();
         let amount = self.requests[at].amount();
@@ -109,7 +111,8 @@ impl Fair {
         }
     }
 
-    /// So much of the group that was at the device is done.
+    /// Moves a completed request from what is at the device to what is done, for the ceilings of
+    /// its group and the groups around it.
     pub(super) fn done_below_ceilings(&mut self, now: Instant, group: u32, amount: Amount) {
         for one in self.tree.path(group) {
             let Group { qos, done, there, .. } = &mut self.groups[one as usize];

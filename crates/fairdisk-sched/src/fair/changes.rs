@@ -1,4 +1,4 @@
-//! What changes from outside: groups, what they are to have, and the device.
+//! Changes from outside: groups and their settings, and the properties of the device.
 
 use super::Fair;
 use crate::groups::Nested;
@@ -17,7 +17,8 @@ impl Fair {
         self.tree.set_parent(group, parent);
         self.tree.path(group).skip(1).for_each(|one| self.groups[one as usize].there.add(there));
         self.floors_want(group);
-        // What lies in the group may be barred no longer.
+        // Floors inside the group may have waited for the ceiling of a group that is no longer
+        // around them.
         outer.into_iter().for_each(|outer| self.barred_floors_want(outer));
     }
 
@@ -43,7 +44,8 @@ impl Fair {
         self.set_round(now);
     }
 
-    /// Groups are expected where several requests are served at once, and only there.
+    /// Sets how many requests the device takes. Groups are expected only on a device that serves
+    /// several requests at once.
     pub(super) fn set_depth(&mut self, now: Instant, depth: u32) {
         let was_serial = self.device.is_serial();
         self.device.depth = depth.max(1);
@@ -53,7 +55,8 @@ impl Fair {
         self.set_round(now);
     }
 
-    /// What the group still has queued is served; whoever gets its number starts afresh.
+    /// Removes a group. Its queued requests are still served; a new group with its number starts
+    /// afresh.
     pub(super) fn remove_group(&mut self, now: Instant, group: GroupId) {
         self.set_share(group, Share::DEFAULT);
         self.set_qos(now, group, Qos::NONE);
@@ -108,7 +111,8 @@ mod tests {
         move_to(&mut fair, Some(GroupId(3)));
         complete(&mut fair, now, 0);
         assert_eq!(there(&fair), [2, 0, 2]);
-        // Nobody has a ceiling any more, and the depth is another.
+        // After the last ceiling is gone and the depth has changed, requests at the device still
+        // leave the count.
         fair.configure(now, &Change::GroupQos { group: GroupId(3), qos: Qos::NONE });
         fair.configure(now, &Change::Depth { depth: 1 });
         (1..3).for_each(|slot| complete(&mut fair, now, slot));

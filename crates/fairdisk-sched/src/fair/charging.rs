@@ -1,11 +1,12 @@
-//! What requests are charged, when, and to whom.
+//! What a request is charged, when, and to which queue and group.
 //!
-//! Where one request is served at a time, the time each took is measured. If it has the device for
-//! itself it is charged when it completes. Several at a disk with one head are served one after
-//! the other, so the time from one completion to the next is what the second took; until then it
-//! is charged what its queue's requests took so far. A device that works on several is charged by
-//! its model; if a task has it to itself, by the time that passes. Flushes, which no model knows,
-//! are charged what the device was busy with them.
+//! - Where one request is served at a time, its time is measured and charged when it completes.
+//! - A disk with one head serves several requests one after the other, so the time from one
+//!   completion to the next is what the later request took. At dispatch it is charged an estimate,
+//!   the mean of its queue's requests, and the difference at completion.
+//! - On a device that works on several at once, the modelled cost is charged at dispatch. A task
+//!   that has the device to itself is charged the time that passes instead.
+//! - A flush, whose cost no model states, is charged the time the device was busy with it.
 
 use super::cache::Late;
 use super::floor::DEBT_MOST;
@@ -14,7 +15,7 @@ use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 
 impl Fair {
-    /// Charges a request that is on its way to the device.
+    /// Charges a request that is being dispatched.
     #[inline]
     pub(super) fn charge_dispatched(&mut self, now: Instant, at: u32) {
         if self.in_flight == 1 {
@@ -42,8 +43,9 @@ impl Fair {
         self.forgive_floor(&rq);
     }
 
-    /// Nothing was at the device until this request. If somebody went without meanwhile, as the
-    /// device was kept for another, whoever had it work in that time pays for it.
+    /// Charges the idle period of the device that ends with this request. If others had to wait
+    /// meanwhile because the device was kept free, the period is charged to the writer whose
+    /// acknowledged writes the device worked on.
     fn charge_gap(&mut self, now: Instant, at: u32) {
         if !self.empties_cache() {
             return;
@@ -55,13 +57,13 @@ impl Fair {
         }
     }
 
-    /// Whether the device may be busy with writes after it acknowledged them, and what it takes for
-    /// what comes then can be measured.
+    /// Whether the device may work on writes after it has acknowledged them, and the delay of later
+    /// requests can be measured.
     pub(super) fn empties_cache(&self) -> bool {
         self.device.rotational && self.device.is_measured()
     }
 
-    /// Charges a writer what the device did for it after its write.
+    /// Charges a writer's queue, or its group if the queue is gone, for delayed work on its writes.
     fn charge_late(&mut self, Late { writer, group, before, after, .. }: Late) {
         let (less, more) = (before - after, after - before);
         match writer {
@@ -70,7 +72,7 @@ impl Fair {
         }
     }
 
-    /// What the request is charged if it is the next at the device.
+    /// The charge in time of the request if it is dispatched next.
     pub(super) fn cost_of(&self, at: u32) -> Span {
         let rq = &self.requests[at];
         let told = self.device.cost_of_next(rq);
@@ -80,7 +82,7 @@ impl Fair {
         }
     }
 
-    /// Charges a request that completed; alone at the device it took `device_time`.
+    /// Charges a completed request. `device_time` is what it took, if it was alone at the device.
     #[inline]
     pub(super) fn charge_completed(&mut self, now: Instant, rq: &Rq, device_time: Span) {
         self.at_work = self.at_work - rq.charged;
@@ -89,7 +91,7 @@ impl Fair {
         }
         let before = core::mem::replace(&mut self.busy_since, now);
         let service = if self.device.is_serial() { device_time } else { now.since(before) };
-        // Without costs a charge is in no unit of time.
+        // Without a cost model, a charge on a queueing device is not in any unit of time.
         let is_timed = self.device.is_measured() || !self.device.is_told();
         let took = if is_timed { service } else { rq.charged };
         self.floors.took(rq.for_floor, took);
@@ -125,7 +127,8 @@ impl Fair {
         }
     }
 
-    /// What a floor gave beyond the share is not to be given back.
+    /// Cuts the debt of a group that was served for its floor, so that what the floor gave beyond
+    /// the share is not taken back.
     #[inline]
     fn forgive_floor(&mut self, rq: &Rq) {
         if rq.for_floor {
@@ -133,22 +136,23 @@ impl Fair {
         }
     }
 
-    /// Charges a flush: it went before everybody, so its group has what follows the later.
+    /// Charges a flush to its group. A flush goes ahead of everybody, so the group's later requests
+    /// wait instead.
     pub(super) fn charge_flushed(&mut self, now: Instant, group: u32, device_time: Span) {
         self.cache.flushed(&mut self.groups);
         self.returning.allowance.flushed();
-        // Where time is measured from one completion to the next, this much is not the next one's.
+        // The flush took this part of the time until the next completion.
         self.busy_since = (self.busy_since + device_time).min(now);
         if self.queued == 0 && self.in_flight == 0 {
-            // Nobody went without.
+            // With nothing queued and nothing at the device, the flush delayed nobody.
             return;
         }
         self.charge_group(group, Span::ZERO, device_time);
-        // No flush waits for its turn, so there is no end to what could be owed for them.
+        // A flush never waits for its turn, so without a bound the debt could grow forever.
         self.tree.forgive_rounds(group);
     }
 
-    /// The queue, which was charged this before, used so much.
+    /// Replaces a charge of `charged` to the queue and its group by `cost`.
     #[inline]
     pub(super) fn charge(&mut self, queue: u32, charged: Span, cost: Span) {
         self.queues.charge(queue, charged, cost);
@@ -160,7 +164,7 @@ impl Fair {
         }
     }
 
-    /// The same of a group.
+    /// Replaces a charge of `charged` to the group by `cost`.
     #[inline]
     pub(super) fn charge_group(&mut self, group: u32, charged: Span, cost: Span) {
         self.tree.charge(group, charged, cost);

@@ -1,4 +1,5 @@
-//! What is known of the device: what it was said to be, and what requests were seen to take.
+//! The device as `fair` knows it: its stated properties and cost model, and the measured time of
+//! requests.
 
 use super::cache::Service;
 use super::knee::Knee;
@@ -6,42 +7,43 @@ use super::mean::Mean;
 use super::requests::Rq;
 use fairdisk_core::{Cost, CostModel, Instant, Lba, Span};
 
-/// Bytes of a request in which the place counts.
-const SMALL: u64 = 4096;
-/// Places matter where a request that continues another takes less than any by more than one in so
-/// many parts.
-const NEARER: u64 = 16;
-/// How much cheaper a request that continues another has to be to have the heads to itself.
-const ALONE: u64 = 4;
+/// Size in bytes of a request that costs a seek more than its transfer: one page.
+const SMALL_BYTES: u64 = 4096;
+/// Position matters on a disk if a request that continues another is stated to be cheaper by more
+/// than a sixteenth. Chosen: a smaller gain is not worth a turn.
+const NEARER_PARTS: u64 = 16;
+/// A stream gets the heads to itself if it is stated to be at least 4 times cheaper than random
+/// requests. Chosen: less does not pay for moving the heads there and back.
+const ALONE_FACTOR: u64 = 4;
 
-/// A read takes much longer than any if it takes so many times as long as one at a random place is
-/// said to. A whole turn of the disk is twice the average wait for it, and the longest seek about
-/// twice the average one: next to no read has both. Where the disk picks the next of several, what
-/// one is said to take is less than it takes by itself, and some reads count that wait for nothing.
-const OVERLONG: u64 = 2;
+/// A read is overlong if it takes twice its stated time at a random place. A full rotation is twice
+/// the average rotational delay and the longest seek about twice the average, and next to no read
+/// has both. On a disk that picks the next of several commands some reads exceed this by waiting;
+/// docs/isolation.md compares a factor of three.
+const OVERLONG_FACTOR: u64 = 2;
 
-/// The device.
+/// What is known of the device.
 #[derive(Debug)]
 pub(super) struct Device {
-    /// It has a head to move, which takes longer to some places than to others.
+    /// Whether the device has a head that takes longer to reach some places than others.
     pub(super) rotational: bool,
-    /// It is said to have one.
+    /// Whether the device was declared rotational. `rotational` also takes its costs into account.
     is_said_to_rotate: bool,
-    /// Requests it takes at once.
+    /// How many requests the device takes at once.
     pub(super) depth: u32,
-    /// Where the request ended that was dispatched last.
+    /// The end of the last dispatched request.
     position: Lba,
     costs: Option<CostModel>,
-    /// Where costs are not known.
+    /// The measured throughput and latency, used while the costs are unknown.
     pub(super) knee: Knee,
-    /// What requests took where they were served one at a time: all of them, and those that did
-    /// not follow one of the same queue.
+    /// Mean times of requests on a device that serves one at a time: of all requests, and of those
+    /// that did not follow one of the same queue.
     pub(super) service: Mean,
     pub(super) switching: Mean,
 }
 
-/// What requests cost relative to each other where nobody has said it: an access is worth 16 KiB,
-/// as about holds for solid-state disks of any speed.
+/// Relative costs for a device without a cost model. Source: on solid-state disks of any speed an
+/// access costs about as much as the transfer of 16 KiB.
 const UNTOLD: Cost = Cost {
     sequential: Span::from_us(16),
     random: Span::from_us(16),
@@ -49,10 +51,10 @@ const UNTOLD: Cost = Cost {
     random_byte_ps: 976,
 };
 
-/// Whether it takes less time to read what lies near.
+/// Whether the costs state that a read is cheaper near the one before.
 fn saves_by_place(costs: &CostModel) -> bool {
-    let [next, elsewhere] = [true, false].map(|next| costs.read.of(next, SMALL).as_ns());
-    next < elsewhere - elsewhere / NEARER
+    let [next, elsewhere] = [true, false].map(|next| costs.read.of(next, SMALL_BYTES).as_ns());
+    next < elsewhere - elsewhere / NEARER_PARTS
 }
 
 impl Device {
@@ -69,26 +71,27 @@ impl Device {
         }
     }
 
-    /// Whether what requests cost is known.
+    /// Whether the device has a cost model.
     pub(super) const fn is_told(&self) -> bool {
         self.costs.is_some()
     }
 
-    /// What requests cost is known.
+    /// Takes over the cost model and the depth it was measured at.
     pub(super) fn learn(&mut self, costs: CostModel) {
         self.costs = Some(costs);
         self.depth = if costs.depth > 1 { costs.depth } else { 1 };
         self.set_rotational(self.is_said_to_rotate);
     }
 
-    /// It is said to have a head, or none. If a request that continues another is known to take as
-    /// long as any, it does not matter where that is.
+    /// Sets whether the device was declared to have a head. It counts as having none if its costs
+    /// state that a request which continues another takes about as long as any.
     pub(super) fn set_rotational(&mut self, rotational: bool) {
         self.is_said_to_rotate = rotational;
         self.rotational = rotational && self.costs.is_none_or(|costs| saves_by_place(&costs));
     }
 
-    /// Whether all of it is at work with requests of such a cost, of which there is one at least.
+    /// Whether requests of this total cost keep all of the device busy; `at_work` includes at least
+    /// one request.
     pub(super) fn is_saturated(&self, at_work: Span) -> bool {
         match &self.costs {
             Some(costs) => at_work >= costs.saturation,
@@ -96,7 +99,7 @@ impl Device {
         }
     }
 
-    /// How long it takes for requests of such a cost; nothing where that is not known.
+    /// How long the device takes for requests of this total cost; zero if that is unknown.
     pub(super) fn time_of(&self, at_work: Span) -> Span {
         if self.is_told() || self.is_measured() {
             return at_work;
@@ -104,15 +107,16 @@ impl Device {
         self.knee.time_of(at_work).unwrap_or(Span::ZERO)
     }
 
-    /// Whether requests are served one at a time, so that each can be measured.
+    /// Whether the device serves one request at a time.
     pub(super) const fn is_serial(&self) -> bool {
         self.depth == 1
     }
 
-    /// How long somebody thought who was last heard of at `since`, if ever, and is waited for no
-    /// longer than `most`. Beyond that it does not matter how long: one long pause must not hide
-    /// many short ones. Where one request is served at a time, waiting for whoever is new costs a
-    /// part of one and is worth a try; elsewhere who is new has been away since the beginning.
+    /// The think time that ends now, for a task or group last served at `since`; at most twice
+    /// `most`, the longest it would be waited for, so that one long pause does not hide many short
+    /// ones in the mean. For a first request it is zero on a device that serves one request at a
+    /// time, where a wait costs part of a request and is worth a try; elsewhere it counts from the
+    /// start.
     pub(super) fn thought(&self, now: Instant, since: Option<Instant>, most: Span) -> Span {
         match since {
             None if self.is_serial() => Span::ZERO,
@@ -120,67 +124,69 @@ impl Device {
         }
     }
 
-    /// Whether requests are served one after the other, however many it takes, so that each can be
+    /// Whether requests are served one after the other, at whatever depth, so that each can be
     /// measured.
     pub(super) fn is_measured(&self) -> bool {
         self.is_serial()
             || self.rotational
                 && self.costs.is_none_or(|costs| {
-                    let one = costs.read.of(false, SMALL);
+                    let one = costs.read.of(false, SMALL_BYTES);
                     costs.saturation < one + one
                 })
     }
 
-    /// Whether it is known to have one head, so that all of it is at work with any request.
+    /// Whether the device is stated to have one head, so that any request keeps all of it busy.
     pub(super) fn has_one_head(&self) -> bool {
         self.is_told() && self.is_measured()
     }
 
-    /// Whether requests that continue each other are done much sooner where nobody else moves the
-    /// heads, on a device that serves several.
+    /// Whether the device serves several requests and sequential reads are much cheaper on it while
+    /// nobody else moves the heads.
     pub(super) fn pays_alone(&self) -> bool {
         let much = |costs: CostModel| {
-            let [next, elsewhere] = [true, false].map(|next| costs.read.of(next, SMALL).as_ns());
-            next.saturating_mul(ALONE) <= elsewhere
+            let [next, elsewhere] =
+                [true, false].map(|next| costs.read.of(next, SMALL_BYTES).as_ns());
+            next.saturating_mul(ALONE_FACTOR) <= elsewhere
         };
         self.rotational && !self.is_serial() && self.costs.is_some_and(much)
     }
 
-    /// Whether a task that has the device to itself is charged the time that passes, and the others
-    /// what the model says.
+    /// Whether a task that has the device to itself is charged the time that passes, while others
+    /// are charged their modelled cost.
     pub(super) fn is_paced(&self) -> bool {
         self.pays_alone() && !self.is_measured()
     }
 
-    /// Whether what is at the device may be as much as one request that continues no other.
+    /// Whether the work at the device may include a request at a random place.
     pub(super) fn has_work_elsewhere(&self, at_work: Span) -> bool {
-        self.costs.is_none_or(|costs| at_work >= costs.read.of(false, SMALL))
+        self.costs.is_none_or(|costs| at_work >= costs.read.of(false, SMALL_BYTES))
     }
 
-    /// What a request takes that finds nothing else at the device: so much does it cost to have
-    /// the heads elsewhere.
+    /// The stated time of a request on an otherwise idle device, which is what it costs to move the
+    /// heads elsewhere; zero if unknown.
     pub(super) fn alone(&self) -> Span {
         self.costs.map_or(Span::ZERO, |costs| costs.saturation)
     }
 
-    /// A request that ends there goes to the device.
+    /// Notes that a request which ends at `end` is being dispatched.
     pub(super) const fn reach(&mut self, end: Lba) {
         self.position = end;
     }
 
-    /// What the request is said to cost if it is the next at the device.
+    /// The modelled cost of the request if it is dispatched next.
     pub(super) fn cost_of_next(&self, rq: &Rq) -> Span {
         let continues = self.position == rq.start;
         let cost = match &self.costs {
             Some(costs) => costs.cost(rq.op, continues, rq.bytes()),
             None => UNTOLD.of(continues, rq.bytes()),
         };
-        // Nothing is for nothing, or a group could have any number of them.
+        // No request is free: the group could otherwise have any number of them. 100 ns is below
+        // the cost of any real request.
         cost.max(Span::from_ns(100))
     }
 
-    /// What a request of so many bytes costs wherever it lies and whatever it does, as far as that
-    /// is known.
+    /// The most that a request of this size costs, at a random place, read or write. Without a cost
+    /// model it is the mean measured time, if any.
     pub(super) fn cost_of_any(&self, bytes: u64) -> Span {
         match &self.costs {
             Some(costs) => costs.read.of(false, bytes).max(costs.write.of(false, bytes)),
@@ -188,17 +194,17 @@ impl Device {
         }
     }
 
-    /// What a request took beside what any does.
+    /// The measured time of a completed request, with what is needed to judge it.
     pub(super) fn served(&self, rq: &Rq, took: Span, is_last: bool) -> Service {
         let done_in = self.cost_of_any(rq.bytes());
-        let overlong = Span::from_ns(done_in.as_ns().saturating_mul(OVERLONG));
+        let overlong = Span::from_ns(done_in.as_ns().saturating_mul(OVERLONG_FACTOR));
         let is_told = self.is_told();
         let is_overlong_read = is_told && !rq.op.is_write() && took >= overlong;
         let was_alone = is_last && self.is_serial();
         Service { took, done_in, is_overlong_read, was_alone, is_told }
     }
 
-    /// A request, alone at the device, took so long.
+    /// Adds the time of a request that was alone at the device to the means.
     pub(super) const fn measured(&mut self, follows: bool, service: Span) {
         self.service.add(service);
         if !follows {

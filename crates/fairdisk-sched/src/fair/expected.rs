@@ -1,10 +1,10 @@
-//! Who makes room for whom on a device that serves several requests at once.
+//! Which groups make room for which on a device that serves several requests at once.
 //!
-//! A device full of others' requests makes everybody's slow. Whoever keeps few in flight then gets
-//! less than its share, however soon each of its requests is dispatched. So a group that has
-//! nothing queued is *expected* while it has requests or flushes there, and for as long after that
-//! as it was seen to think. Once all of the device is at work, nobody gets another request there
-//! who had more than one that is expected. A device that has not enough to do gets more from
+//! A device full of others' requests makes everybody's slow, and a group with few requests in
+//! flight then gets less than its share, however soon each is dispatched. So a group with nothing
+//! queued is *expected* while it has requests or flushes at the device, and for its usual think
+//! time after that. Once the device is fully busy, a group gets no further request there while a
+//! group that is further behind is expected. A device that is not fully busy takes requests from
 //! anybody.
 
 use super::Fair;
@@ -12,11 +12,11 @@ use super::hierarchy::Hierarchy;
 use crate::groups::Order;
 use fairdisk_core::{Instant, Span};
 
-/// Whoever thinks so many times as long as the device works for it until it thinks again could not
-/// use much of the device anyway.
-const WORTH: u64 = 64;
+/// A group is not expected if its think time exceeds 64 times its burst, the device time it uses
+/// between pauses: it could use little more than a sixty-fourth of the device anyway.
+const THINK_BURSTS_MOST: u64 = 64;
 
-/// Groups with nothing queued and nothing at the device that are expected, until when.
+/// Expected groups with nothing queued and nothing at the device, by when they stop being expected.
 #[derive(Debug)]
 pub(super) struct Expected {
     until: Order<Instant>,
@@ -27,17 +27,17 @@ impl Expected {
         Self { until: Order::new() }
     }
 
-    /// When the first of them is not expected any more.
+    /// When the first of these groups stops being expected.
     pub(super) fn first_until(&self) -> Option<Instant> {
         self.until.first().map(|(_, until)| until)
     }
 
-    /// Whether the group, which has nothing queued and nothing at the device, is expected.
+    /// Whether the group, with nothing queued and nothing at the device, is expected.
     pub(super) fn contains(&self, group: u32) -> bool {
         self.until.key(group).is_some()
     }
 
-    /// Nobody is expected any more who should have been back by now.
+    /// Stops expecting the groups that should have come back by `now`.
     pub(super) fn release_due(&mut self, now: Instant, tree: &mut Hierarchy) {
         while let Some((group, _)) = self.until.first().filter(|(_, until)| *until <= now) {
             self.until.place(group, None);
@@ -47,8 +47,8 @@ impl Expected {
 }
 
 impl Fair {
-    /// Whether the group is expected may have changed: it has nothing queued any more, or one of
-    /// its requests was completed.
+    /// Updates whether the group is expected, after it has run out of queued requests or one of its
+    /// requests has completed.
     #[inline]
     pub(super) fn expect(&mut self, now: Instant, group: u32) {
         if self.groups[group as usize].waiting == 0 {
@@ -56,7 +56,7 @@ impl Fair {
         }
     }
 
-    /// The same where it has nothing queued.
+    /// Updates whether the group, which has nothing queued, is expected.
     #[inline(never)]
     fn expect_back(&mut self, now: Instant, group: u32) {
         let entry = &self.groups[group as usize];
@@ -67,13 +67,14 @@ impl Fair {
         self.tree.set_expected(group, expected);
     }
 
-    /// When a group that has just had its last request completed is back, if that is soon.
+    /// Until when a group whose last request has just completed is expected; `None` if it thinks
+    /// for too long.
     fn back_by(&self, now: Instant, group: u32) -> Option<Instant> {
         let entry = &self.groups[group as usize];
         let most = entry.idle.unwrap_or(self.params.idle_max);
-        let worth = Span::from_ns(entry.burst.as_ns().saturating_mul(WORTH));
+        let worth = Span::from_ns(entry.burst.as_ns().saturating_mul(THINK_BURSTS_MOST));
         let think = entry.think.get().filter(|think| *think <= most && *think <= worth)?;
-        // As long again: thinking takes sometimes longer than usual.
+        // Twice the think time: a pause is sometimes longer than usual.
         Some(now + (think + think).min(most))
     }
 }

@@ -1,10 +1,12 @@
-//! Floors: what a group gets before anybody else, whenever it wants that much.
+//! Floors: the rate at which a group is served before all others, whenever it wants that much.
 //!
-//! As in mClock (Gulati, Merchant, Varman, 2010) what a group has had of its floor is paid for up
-//! to some instant. Once that is past and it has something queued, it goes first.
+//! As in mClock (Gulati, Merchant, Varman, 2010), the service a group has received pays for its
+//! floor up to some instant. Once that has passed and the group has something queued, it is served
+//! first.
 //!
-//! What can be promised is known as well as what requests cost. So floors that turn out to take
-//! more of the device than may be promised are kept no further than that while others wait.
+//! A floor can be admitted only as accurately as the costs of requests are known. So floors that
+//! turn out to take more of the device than may be promised are not kept beyond that while others
+//! wait.
 
 use super::device::Device;
 use super::{Fair, NIL};
@@ -15,33 +17,36 @@ use core::cmp::Reverse;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{GroupId, Instant, Qos, Rates, Refusal, Span};
 
-/// Floors may take so much of a second of the device.
+/// The device time per second that all floors together may take. Chosen: all but a tenth.
 const PROMISED_MOST: Span = Span::from_ms(900);
-/// The rest of it is for the others, and for what is not foreseen.
+/// The rest of a second: for the other groups, and for error in the costs.
 const REST: Span = Span::from_ms(100);
-/// A floor in bytes is promised for requests of this size, at random places.
+/// Size in bytes of the requests for which a floor in bytes is admitted: the default read-ahead of
+/// Linux.
 const LARGE_BYTES: u64 = 128 << 10;
-/// The size of a request of a floor in I/Os.
+/// Size in bytes of the requests for which a floor in I/Os is admitted: one page.
 const SMALL_BYTES: u64 = 4 << 10;
-/// A group that was kept below its floor may catch up on so much of it.
+/// How much of its floor a group may catch up on after it was kept below it. Chosen: a tenth of the
+/// second over which a floor is kept.
 const CATCH_UP: Span = Span::from_ms(100);
-/// Floors are served a little faster than they say, by one in so many parts: with what a request
-/// has to wait for the device, every second is to have as many as were promised.
-const EARLY: u64 = 32;
-/// How far service beyond its share may put a group behind the others.
+/// Floors are served faster than promised by one part in 32, so that every second gets the promised
+/// number despite the time a request waits for the device. Chosen: 3 %, little for others.
+const EARLY_PARTS: u64 = 32;
+/// The most that a group owes others for service beyond its share given for a floor or a latency
+/// target. Chosen: half of a default round.
 pub(super) const DEBT_MOST: Span = Span::from_ms(100);
 
-/// Groups with floors, by when they are due.
+/// The groups with floors, by when each is due.
 #[derive(Debug)]
 pub(super) struct Floors {
     due: Order<Instant>,
-    /// All that have a floor.
+    /// All groups with a floor.
     all: List,
     in_all: Lists<()>,
-    /// Those that wait for a group at its ceiling, in the list of that.
+    /// Floors that wait for a ceiling, each in the list of the group at that ceiling.
     barred: Lists<()>,
-    /// What goes by shares, before floors are served again, once it is more than the rest of a
-    /// second.
+    /// The device time that is owed to service by share. Floors are suspended once it exceeds
+    /// `REST`.
     owed: Span,
 }
 
@@ -60,12 +65,12 @@ impl Floors {
         self.all.first().is_none()
     }
 
-    /// All that have a floor.
+    /// All groups with a floor.
     fn all(&self) -> impl Iterator<Item = u32> {
         core::iter::successors(self.all.last(), |at| self.in_all.previous(*at))
     }
 
-    /// A request took so much of the device, for a floor or by its group's share.
+    /// Accounts for the device time of a request, served for a floor or by share.
     #[inline]
     pub(super) fn took(&mut self, for_floor: bool, time: Span) {
         if for_floor {
@@ -77,14 +82,15 @@ impl Floors {
     }
 }
 
-/// What a group has had of its floor is paid for until then.
+/// Until when the service a group has received pays for its floor.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PaidUntil(Instant);
 
 impl Fair {
-    /// The group has another floor from now on than it had before, or none.
+    /// Applies a new floor of the group, or none, in place of the one in `before`.
     pub(super) fn set_floor(&mut self, now: Instant, group: u32, before: &Qos) {
-        // What was paid for was another floor, or that of a group that had its number before.
+        // Service beyond now paid for the old floor, or for that of an earlier group with this
+        // number.
         let paid = &mut self.groups[group as usize].floor_paid;
         *paid = PaidUntil(paid.0.min(now));
         self.floors.due.place(group, None);
@@ -98,7 +104,7 @@ impl Fair {
         }
     }
 
-    /// Those with floors around the group may want what they are promised.
+    /// Makes floors of the group and of groups around it due, if they have something to claim.
     #[inline]
     pub(super) fn floors_want(&mut self, group: u32) {
         if self.floors.is_empty() {
@@ -111,9 +117,9 @@ impl Fair {
         }
     }
 
-    /// Floors that waited for the ceiling of `group` may want what they are promised.
+    /// Makes floors due that waited for the ceiling of `group`.
     pub(super) fn barred_floors_want(&mut self, group: u32) {
-        // Some may have to wait for the same ceiling again.
+        // Some may wait for the same ceiling again, and are put back into the list.
         let mut waiting = core::mem::take(&mut self.groups[group as usize].barred_floors);
         while let Some(one) = waiting.first() {
             self.floors.barred.remove(&mut waiting, one);
@@ -122,8 +128,8 @@ impl Fair {
         }
     }
 
-    /// The floor may want what it is promised. What is in a group at its ceiling cannot, until that
-    /// may go on.
+    /// Makes the group's floor due if the group has something queued. A floor inside a group at its
+    /// ceiling waits for that instead.
     fn floor_wants(&mut self, group: u32) {
         if !self.has_floor(group) || self.floors.due.key(group).is_some() {
             return;
@@ -136,7 +142,7 @@ impl Fair {
         }
     }
 
-    /// The floor waits for the ceiling of `barred_by`, or for none.
+    /// Lets the group's floor wait for the ceiling of `barred_by`, or for none if that is `NIL`.
     fn wait_for_ceiling(&mut self, group: u32, barred_by: u32) {
         let before = &mut self.groups[group as usize].floor_barred_by;
         let before = core::mem::replace(before, barred_by);
@@ -155,7 +161,7 @@ impl Fair {
         !self.groups[group as usize].qos.floor.is_none()
     }
 
-    /// When the first floor is due of those that want it, unless shares come first.
+    /// When the first floor is due; `None` if none is, or if service by share is owed first.
     pub(super) fn floor_due(&mut self) -> Option<Instant> {
         if self.floors.owed > REST {
             return None;
@@ -170,7 +176,7 @@ impl Fair {
         }
     }
 
-    /// The group whose own tasks are next where a floor is due.
+    /// The group whose own tasks are to be served for a floor that is due.
     pub(super) fn below_floor(&mut self, now: Instant) -> Option<u32> {
         if self.floors.is_empty() || self.floor_due()? > now {
             return None;
@@ -179,7 +185,7 @@ impl Fair {
         self.tree.first_inside(group)
     }
 
-    /// The group has had so much, and so have those around it.
+    /// Counts service of the group towards its floor and those of the groups around it.
     #[inline]
     pub(super) fn pay_floors(&mut self, now: Instant, group: u32, amount: Amount) {
         if self.floors.is_empty() {
@@ -194,23 +200,24 @@ impl Fair {
             }
             let least = Instant::from_ns(now.as_ns().saturating_sub(CATCH_UP.as_ns()));
             let time = entry.qos.floor.time_of(amount.ios, amount.bytes);
-            let time = time - time / EARLY;
-            // What it had beyond its floor a moment ago does not make up for a second without it.
+            let time = time - time / EARLY_PARTS;
+            // Service beyond the floor counts no further than now: it does not excuse a later
+            // second without service.
             entry.floor_paid = PaidUntil(entry.floor_paid.0.clamp(least, now) + time);
             self.floors.due.place(one, None);
             self.floor_wants(one);
         }
     }
 
-    /// Whether the floor can be kept beside those there are.
+    /// Whether the floor can be kept beside the existing ones.
     pub(super) fn admits(&self, group: GroupId, qos: &Qos) -> Result<(), Refusal> {
         let takes = floor_cost(&self.device, &qos.floor);
         let left = PROMISED_MOST - self.promised_beside(group.0);
         if takes <= left { Ok(()) } else { Err(Refusal::Floor { group, takes, left }) }
     }
 
-    /// How much of a second of the device other floors take. Those in a group are part of its
-    /// promise; if they come to more, so is it of theirs.
+    /// The device time per second that floors of other groups take. Floors inside a group are part
+    /// of that group's promise; if they add up to more than it, only they count.
     fn promised_beside(&self, group: u32) -> Span {
         let around = |one: &u32| self.tree.lies_in(group, *one);
         let beside = |one: &u32| !around(one) && !self.tree.lies_in(*one, group);
@@ -230,7 +237,8 @@ impl Fair {
     }
 }
 
-/// How much of a second of the device a floor takes, as far as that is known.
+/// The device time per second that a floor takes at the worst case; zero if costs are unknown and
+/// nothing has been measured.
 fn floor_cost(device: &Device, floor: &Rates) -> Span {
     let cost = |rate: u64, bytes: u64| {
         Span::from_ns(rate.saturating_mul(device.cost_of_any(bytes).as_ns()))

@@ -1,4 +1,4 @@
-//! What is known of a group beside its place among the others.
+//! The state of a group, apart from its place in the hierarchy.
 
 use super::NIL;
 use super::cache::Traces;
@@ -16,47 +16,51 @@ use fairdisk_core::{Instant, Qos, Span};
 pub(super) struct Group {
     pub(super) qos: Qos,
     pub(super) ceiling: Ceiling,
-    /// The same by what was done, where several requests are served at once, and what of the group
-    /// and those in it was let go there and is not done.
+    /// On a device that serves several requests at once: the ceiling's state by completed requests,
+    /// and what requests of the group and the groups in it at the device amount to.
     pub(super) done: Ceiling,
     pub(super) there: Amount,
-    /// What was dispatched of it last.
+    /// The amount of the group's last dispatched request.
     pub(super) last: Amount,
     pub(super) floor_paid: PaidUntil,
-    /// The group at a ceiling, itself or around it, for which its floor waits, or `NIL`.
+    /// The group at a ceiling for which this group's floor waits, itself or one around it; or
+    /// `NIL`.
     pub(super) floor_barred_by: u32,
-    /// Floors that wait for its own ceiling.
+    /// Floors that wait for this group's ceiling.
     pub(super) barred_floors: List,
-    /// How long the disk is kept for it at most, if not as long as for every group.
+    /// How long the disk is kept free for the group at most, if `idle=` sets it.
     pub(super) idle: Option<Span>,
-    /// What it lets others have at the device, if it has a latency target.
+    /// How much others may have at the device so that the group's latency target is kept.
     pub(super) room: Room,
-    /// Requests of its own tasks, queued and at the device.
+    /// Requests of the group's own tasks: queued, and at the device.
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
-    /// Its last turn ended because it was thinking, and had had less than its share.
+    /// Whether the group's last turn ended while it was behind, because its think time is too long
+    /// to wait for.
     pub(super) left_early: bool,
-    /// It left early, and is back.
+    /// Whether the group left its turn early and has come back, until its first request is
+    /// dispatched.
     pub(super) is_back: bool,
-    /// Flushes on their way to the device or there.
+    /// The group's flushes at the device or on their way there.
     pub(super) flushes: u32,
-    /// When something of it was last done.
+    /// When the group's last request or flush completed.
     pub(super) quiet_since: Option<Instant>,
-    /// From then to its next synchronous request.
+    /// Mean think time: from `quiet_since` to the next synchronous request, capped as in
+    /// `Device::thought`.
     pub(super) think: Mean,
-    /// The same, however long it was, since it left a turn early.
+    /// Mean think time after the group left a turn early, without a cap.
     pub(super) pause: Mean,
-    /// What was dispatched of it since it last had none at the device and none queued, as charged
-    /// then.
+    /// What the group has been charged at dispatch since it last had nothing queued and nothing at
+    /// the device.
     pub(super) burst: Span,
-    /// What its reads take while the device does nothing else.
+    /// The time of the group's reads while the device does nothing else.
     pub(super) usual: Usual,
-    /// The same as far as it can be known of one that was never seen to read but after writes of
-    /// others: none took longer than the device is said to.
+    /// The time of reads of a group that has only been seen to read after writes of others: each
+    /// counts with its stated time at most.
     pub(super) presumed: Mean<64>,
-    /// What its requests take in the midst of its turns.
+    /// The time of requests in the midst of the group's turns, as defined in `rounds`.
     pub(super) settled: Mean<64>,
-    /// What it wrote that the device has yet to do.
+    /// The group's writes that the device has acknowledged and not yet done.
     pub(super) traces: Traces,
 }
 
@@ -89,7 +93,7 @@ impl Group {
         }
     }
 
-    /// Another group that gets its number is not known yet.
+    /// Forgets what was measured, so that a new group with this number starts afresh.
     pub(super) fn forget(&mut self) {
         (self.left_early, self.is_back) = (false, false);
         self.idle = None;
@@ -100,7 +104,7 @@ impl Group {
         self.traces = Traces::default();
     }
 
-    /// It left a turn early, and has something queued again.
+    /// Notes the pause of a group that left a turn early and has something queued again.
     #[cold]
     pub(super) fn came_back(&mut self, now: Instant) {
         if let Some(since) = self.quiet_since {
@@ -108,15 +112,15 @@ impl Group {
         }
     }
 
-    /// When it is not above its ceiling with so much more: neither by what was let go nor, if all
-    /// that is at the device were done at once, by what was done.
+    /// When the group may have `amount` more within its ceiling: both by what was dispatched and by
+    /// what was done, if everything at the device completed now.
     pub(super) fn ready_at(&self, now: Instant, amount: Amount) -> Instant {
         let (rates, burst) = (&self.qos.ceiling, self.qos.burst);
         let let_go = self.ceiling.ready_at(rates, burst, amount);
         let_go.max(self.done.ready_beside(now, (rates, burst), self.there, amount))
     }
 
-    /// Whether it has had nothing to do for longer than that, or thinks between its turns.
+    /// Whether the group has had nothing to do for longer than `longest`, or left its turn early.
     pub(super) fn was_away(&self, now: Instant, longest: Span) -> bool {
         self.left_early || self.quiet_since.is_none_or(|since| now.since(since) > longest)
     }

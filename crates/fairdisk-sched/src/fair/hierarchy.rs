@@ -1,13 +1,13 @@
-//! Who is next among the groups: start-time fair queueing at every level of a tree of groups
-//! (Goyal, Vin, Cheng, "Start-time fair queueing", 1996).
+//! The order of groups: start-time fair queueing (Goyal, Vin, Cheng, "Start-time fair queueing",
+//! 1996) at every level of a tree of groups.
 //!
-//! Every member of a line has a *start*: how much service it has had, divided by its weight. The
-//! one with the least is next. What a member uses is added to its start, and to those of the groups
-//! around it. A group that has both tasks of its own and groups inside has two kinds of members in
-//! its line: the groups, and its own tasks as one member of weight 100.
+//! Every member of a line has a *start*: the service it has received, divided by its weight. The
+//! member with the smallest start is next. The service a member receives advances its start and
+//! those of the groups around it. If a group has both tasks of its own and groups inside, the
+//! members of its line are these groups and, as one member of weight 100, its own tasks.
 //!
-//! One with nothing queued may be *expected* to be back soon. It does not stand in the line, but
-//! keeps its start, and it is known whether somebody who stands there had more.
+//! A member with nothing queued may be *expected* back soon. It is not in the line, but it keeps
+//! its start, so that it can be told whether a member in the line is ahead of it.
 
 mod line;
 
@@ -18,21 +18,22 @@ use fairdisk_core::tree::Forest;
 use fairdisk_core::{Instant, Span, Weight};
 use line::{Line, Member, State};
 
-/// All of the disk, where parts of it are told.
-const WHOLE: u64 = 1 << 32;
+/// The whole disk, as the fixed-point unit of a group's part: 32 bits leave room for a product with
+/// a weight.
+const WHOLE_DISK: u64 = 1 << 32;
 
-/// A group.
+/// A group's node in the tree.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// The group it lies in, or `NIL`.
+    /// The group around this one, or `NIL`.
     parent: u32,
-    /// Groups that lie in it.
+    /// The number of groups directly inside.
     inner: u32,
-    /// Its own tasks have requests queued.
+    /// Whether the group's own tasks have requests queued.
     wants: bool,
-    /// Its own tasks will have some soon.
+    /// Whether the group's own tasks are expected to have requests soon.
     expected: bool,
-    /// It gets nothing for now.
+    /// Whether the group gets no service for now, such as at its ceiling.
     barred: bool,
 }
 
@@ -40,9 +41,9 @@ struct Node {
 #[derive(Debug)]
 pub(super) struct Hierarchy {
     nodes: Vec<Node>,
-    /// Two for each group: itself, and its own tasks.
+    /// Two per group: the group itself, and its own tasks.
     members: Vec<Member>,
-    /// The line of the groups that lie in no other, then one for each group.
+    /// The outermost line, then the line inside each group.
     lines: Vec<Line>,
     order: Forest<VirtualTime>,
     credit: Span,
@@ -57,39 +58,39 @@ impl Nested for Hierarchy {
     }
 }
 
-/// The member that is group `group`.
+/// The member that stands for the group.
 const fn of_group(group: u32) -> u32 {
     2 * group
 }
 
-/// The member that is the own tasks of group `group`, where groups lie in it.
+/// The member that stands for the group's own tasks, used if it has groups inside.
 const fn of_tasks(group: u32) -> u32 {
     2 * group + 1
 }
 
-/// The line of the groups that lie in no other.
+/// The line of the groups that are inside no other.
 const OUTERMOST: u32 = 0;
 
-/// The line of what lies in group `group`, its own tasks among it.
+/// The line inside the group, of the groups in it and its own tasks.
 const fn line_in(group: u32) -> u32 {
     group + 1
 }
 
 impl Hierarchy {
-    /// No group. Whoever was away for no longer than `credit` may catch up on its part of `lag`, of
-    /// what all had; whoever was away for longer, on `credit` of its own.
+    /// An empty tree. A member that was away for no longer than `credit` may catch up on its part
+    /// of `lag` of everybody's service; after a longer absence, on `credit` of its own service.
     pub(super) fn new(credit: Span, lag: Span) -> Self {
         let lines = alloc::vec![Line::default()];
         let (nodes, members, order) = (Vec::new(), Vec::new(), Forest::new());
         Self { nodes, members, lines, order, credit, lag, now: Instant::ZERO }
     }
 
-    /// It is this late now.
+    /// Sets the current time.
     pub(super) const fn pass(&mut self, now: Instant) {
         self.now = now;
     }
 
-    /// Makes sure that the group exists.
+    /// Ensures that the group exists.
     pub(super) fn make(&mut self, group: u32) {
         while self.nodes.len() <= group as usize {
             let own = line_in(self.nodes.len() as u32);
@@ -105,7 +106,7 @@ impl Hierarchy {
         }
     }
 
-    /// What the group has had more than others, or less, stays what it is, as service.
+    /// Sets the weight. What the group is ahead or behind by stays the same amount of service.
     pub(super) fn set_weight(&mut self, group: u32, weight: Weight) {
         let at = of_group(group);
         let Member { start, weight: old, line, state, .. } = *self.member(at);
@@ -127,14 +128,15 @@ impl Hierarchy {
         }
     }
 
-    /// Puts the group into another, or beside all others. What would be a circle is not done.
+    /// Moves the group into `parent`, or to the outermost line. Does nothing if that would make a
+    /// circle.
     pub(super) fn set_parent(&mut self, group: u32, parent: Option<u32>) {
         let may = self.may_lie_in(group, parent);
         let (old, parent) = (self.nodes[group as usize].parent, parent.unwrap_or(NIL));
         if old == parent || !may {
             return;
         }
-        // It leaves the line it stood in, and stands in the other as one that just came.
+        // While barred, the group leaves its old line; it then joins the new one like a newcomer.
         let barred = core::mem::replace(&mut self.nodes[group as usize].barred, true);
         self.refresh(of_group(group));
         self.nodes[group as usize].parent = parent;
@@ -152,14 +154,15 @@ impl Hierarchy {
         self.refresh(of_group(group));
     }
 
-    /// Another group that gets this number has had nothing yet.
+    /// Resets the starts of the group, so that a new group with this number is neither ahead nor
+    /// behind.
     pub(super) fn forget(&mut self, group: u32) {
         for at in [of_group(group), of_tasks(group)] {
             self.set_start(at, self.line(self.member(at).line).reached);
         }
     }
 
-    /// The group's own tasks have requests queued, or have none any more.
+    /// Sets whether the group's own tasks have requests queued.
     #[inline]
     pub(super) fn set_wants(&mut self, group: u32, wants: bool) {
         let node = &mut self.nodes[group as usize];
@@ -170,7 +173,8 @@ impl Hierarchy {
         self.refresh_group(group);
     }
 
-    /// The group's own tasks, if they have nothing queued, will have some soon, or will not.
+    /// Sets whether the group's own tasks, while they have nothing queued, are expected to have
+    /// requests soon.
     #[inline]
     pub(super) fn set_expected(&mut self, group: u32, expected: bool) {
         let node = &mut self.nodes[group as usize];
@@ -187,7 +191,7 @@ impl Hierarchy {
         self.refresh(of_group(group));
     }
 
-    /// The group gets nothing until told otherwise, nor does what lies in it.
+    /// Sets whether the group, and with it every group inside, gets no service.
     pub(super) fn set_barred(&mut self, group: u32, barred: bool) {
         self.nodes[group as usize].barred = barred;
         self.refresh(of_group(group));
@@ -203,8 +207,8 @@ impl Hierarchy {
         self.first_in(OUTERMOST)
     }
 
-    /// The group whose own tasks are next of those in `group`, itself included, if nothing around
-    /// them is barred.
+    /// The group whose own tasks are next among `group` and the groups inside it; `None` if none of
+    /// them wants the disk or they are barred.
     pub(super) fn first_inside(&self, group: u32) -> Option<u32> {
         let node = &self.nodes[group as usize];
         if self.is_barred(group) {
@@ -213,18 +217,19 @@ impl Hierarchy {
         if node.inner == 0 { node.wants.then_some(group) } else { self.first_in(line_in(group)) }
     }
 
-    /// The group and those around it owe no more than `most` to others.
+    /// Limits what the group and those around it owe others to `most` service.
     pub(super) fn forgive(&mut self, group: u32, most: Span) {
         self.bound(group, |_, member| virtual_time(most, member.weight));
     }
 
-    /// The group and those around it owe no more than their part of what all may catch up on.
+    /// Limits what the group and those around it owe others to their part of the `lag` of all.
     pub(super) fn forgive_rounds(&mut self, group: u32) {
         let lag = self.lag;
         self.bound(group, |line, member| virtual_time(lag, line.weight_with(member)));
     }
 
-    /// The group and those around it are no further ahead of others than `most` says.
+    /// Limits how far the group and those around it are ahead in their lines, to what `most`
+    /// returns.
     fn bound(&mut self, group: u32, most: impl Fn(&Line, &Member) -> VirtualTime) {
         let mut at = self.innermost(group);
         loop {
@@ -238,7 +243,7 @@ impl Hierarchy {
         }
     }
 
-    /// Whether the group, or one around it, has had more than its share by `most`.
+    /// Whether the group, or one around it, is ahead of its share by more than `most`.
     pub(super) fn is_ahead(&self, group: u32, most: Span) -> bool {
         self.levels(group).any(|(at, line)| {
             let Member { start, weight, .. } = *self.member(at);
@@ -257,8 +262,8 @@ impl Hierarchy {
         }
     }
 
-    /// The group is about to be served: nobody who comes now has had much less than whoever is
-    /// first in line, which the group need not be.
+    /// Advances the virtual time of the lines around the group, which is about to be served, to the
+    /// smallest start in each. That may belong to another member; newcomers start there.
     #[inline]
     pub(super) fn reach(&mut self, group: u32) {
         let mut at = self.innermost(group);
@@ -274,7 +279,7 @@ impl Hierarchy {
         }
     }
 
-    /// The group's own tasks, which were charged this before, have used so much.
+    /// Replaces a charge of `charged` to the group's own tasks by `cost`, at every level.
     #[inline]
     pub(super) fn charge(&mut self, group: u32, charged: Span, cost: Span) {
         let mut at = self.innermost(group);
@@ -287,15 +292,16 @@ impl Hierarchy {
         }
     }
 
-    /// How much less than its share the group has had, if it would be next with something queued,
-    /// and not just because it came first.
+    /// By how much service the group is behind; `None` if it would not be next with something
+    /// queued, or only because it came first.
     pub(super) fn behind_by(&self, group: u32) -> Option<Span> {
         let mut least = u64::MAX;
         for (at, line) in self.levels(group) {
             if let Some(first) = self.order.first(&line.tree)
                 && first != at
             {
-                // Where the paths part, the outer levels tell.
+                // Below the level at which the two paths part, the group itself is first in its
+                // lines.
                 let Member { start, weight, .. } = *self.member(at);
                 let gap = self.member(first).start.checked_sub(start).filter(|gap| *gap > 0)?;
                 least = least.min(service(gap, weight).as_ns());
@@ -304,8 +310,7 @@ impl Hierarchy {
         Some(Span::from_ns(least))
     }
 
-    /// Whether somebody is expected who had less than the group that is first in line, or than one
-    /// around that.
+    /// Whether, at any level, an expected member is behind the group's.
     #[inline]
     pub(super) fn has_passed_expected(&self, group: u32) -> bool {
         self.levels(group).any(|(at, line)| {
@@ -314,18 +319,18 @@ impl Hierarchy {
         })
     }
 
-    /// The part of the disk, in 2^32ths, that is the group's while all that now want it do.
+    /// The group's part of the disk, in parts of 2^32, while it and all that now want the disk do.
     pub(super) fn part(&self, group: u32) -> u64 {
-        let part = self.levels(group).fold(WHOLE, |part, (at, line)| {
+        let part = self.levels(group).fold(WHOLE_DISK, |part, (at, line)| {
             let member = self.member(at);
             let all = line.weight_with(member);
-            // It fits: no weight has more than 14 bits.
+            // The product fits into 64 bits: a weight has at most 14.
             part * member.weight / all
         });
         part.max(1)
     }
 
-    /// Whether anybody but the group itself wants the disk.
+    /// Whether any group but this one wants the disk.
     pub(super) fn others_want(&self, group: u32) -> bool {
         self.levels(group)
             .any(|(at, line)| line.tree.len() > u32::from(self.member(at).state == State::InLine))
@@ -341,7 +346,7 @@ impl Hierarchy {
         &self.lines[line as usize]
     }
 
-    /// The members that stand for the group's own tasks, from the inside, and their lines.
+    /// The group's members from the innermost outwards, each with its line.
     #[inline]
     fn levels(&self, group: u32) -> impl Iterator<Item = (u32, &Line)> {
         let outer = |at: &u32| outer_of(self.member(*at).line);
@@ -349,7 +354,7 @@ impl Hierarchy {
         members.map(|at| (at, self.line(self.member(at).line)))
     }
 
-    /// Whether groups lie in this one.
+    /// Whether there are groups inside this one.
     pub(super) fn has_inner(&self, group: u32) -> bool {
         self.nodes[group as usize].inner > 0
     }
@@ -360,7 +365,7 @@ impl Hierarchy {
         if self.has_inner(group) { of_tasks(group) } else { of_group(group) }
     }
 
-    /// What the member should be to its line.
+    /// The state that the member should have in its line.
     fn due_state(&self, at: u32) -> State {
         let node = &self.nodes[at as usize / 2];
         let inside = &self.lines[at as usize / 2 + 1];
@@ -378,7 +383,7 @@ impl Hierarchy {
         }
     }
 
-    /// The member joins or leaves its line if it should, and so do those around it.
+    /// Updates the member's state, and then those of the groups around it as far as they change.
     #[inline]
     fn refresh(&mut self, mut at: u32) {
         loop {
@@ -392,7 +397,7 @@ impl Hierarchy {
         }
     }
 
-    /// The member is this to its line from now on.
+    /// Gives the member a new state in its line.
     fn enter(&mut self, at: u32, state: State) {
         let member = &mut self.members[at as usize];
         let line = &mut self.lines[member.line as usize];
@@ -404,7 +409,8 @@ impl Hierarchy {
             line.weight -= member.weight;
         }
         if state == State::InLine {
-            // One that was away may catch up on a little, no more, and still owes what it owed.
+            // After an absence a member catches up on a limited amount of service; what it owes
+            // remains.
             let credit = virtual_time(self.credit, member.weight);
             let brief = self.now.since(member.left) <= self.credit;
             let lag = if brief { virtual_time(self.lag, line.weight_with(member)) } else { 0 };
@@ -427,7 +433,7 @@ impl Hierarchy {
     }
 }
 
-/// The member whose line this is: the group whose insides stand in it.
+/// The member of the group that the line is inside; `None` for the outermost line.
 const fn outer_of(line: u32) -> Option<u32> {
     if line == OUTERMOST { None } else { Some(of_group(line - 1)) }
 }
@@ -446,7 +452,8 @@ mod tests {
         tree
     }
 
-    /// What groups that always want the disk get of `rounds` services of 1 ms.
+    /// Serves groups that always want the disk `rounds` times for 1 ms. Returns how often each was
+    /// served.
     fn served(tree: &mut Hierarchy, rounds: u32) -> Vec<u32> {
         let mut served = alloc::vec![0; tree.nodes.len()];
         for _ in 0..rounds {
@@ -469,7 +476,8 @@ mod tests {
     fn groups_inside_share_what_the_outer_one_gets_with_its_own_tasks() {
         let mut tree = tree(&[(100, None), (300, None), (100, Some(1)), (400, Some(1))]);
         (0..4).for_each(|group| tree.set_wants(group, true));
-        // 1/4, and of 3/4: 1/6 the own tasks, 1/6 and 4/6 the groups.
+        // Group 0 gets 1/4. Of the other 3/4, the tasks of group 1 get 1/6 and its groups 1/6 and
+        // 4/6.
         assert_eq!(served(&mut tree, 2400), [600, 300, 300, 1200]);
         tree.set_wants(1, false);
         tree.set_wants(3, false);
@@ -492,7 +500,7 @@ mod tests {
         let mut tree = tree(&[(100, None), (900, None), (900, None)]);
         (0..2).for_each(|group| tree.set_wants(group, true));
         for round in 0..3000 {
-            // A floor serves the first group, whoever is first in line.
+            // As for a floor, group 0 is served whichever is first in line.
             let group = if round % 3 > 0 { 0 } else { 1 };
             tree.reach(group);
             tree.charge(group, Span::ZERO, Span::from_ms(1));
@@ -514,7 +522,7 @@ mod tests {
         tree.set_wants(3, false);
         assert_eq!(tree.behind_by(2), None, "the tasks of group 1 are no further");
         tree.charge(1, Span::ZERO, Span::from_ms(1));
-        // 1 ms beside the tasks of group 1; group 1 could have 5 ms before it is where group 0 is.
+        // Group 2 is behind the tasks of group 1 by 1 ms; group 1 is behind group 0 by 5 ms.
         assert_eq!(tree.behind_by(2), Some(Span::from_ms(1)));
         assert_eq!(tree.behind_by(3), Some(Span::from_ms(2)));
         tree.charge(1, Span::ZERO, Span::from_ms(6));

@@ -1,8 +1,9 @@
-//! A mean in which what was measured last counts most.
+//! A mean in which recent samples count most.
 
 use fairdisk_core::Span;
 
-/// A decaying mean of spans; the weight of a sample is one in `MEMORY`, once there were so many.
+/// An exponentially decaying mean of spans: a sample has a weight of one in `MEMORY` once there
+/// have been that many samples, and before that it is the plain mean.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mean<const MEMORY: u8 = 8> {
     ns: u64,
@@ -10,20 +11,20 @@ pub(super) struct Mean<const MEMORY: u8 = 8> {
 }
 
 impl<const MEMORY: u8> Mean<MEMORY> {
-    /// Nothing was measured.
+    /// The mean of no samples.
     pub(super) const NONE: Self = Self { ns: 0, samples: 0 };
 
-    /// Takes a sample in.
+    /// Adds a sample.
     pub(super) const fn add(&mut self, sample: Span) {
         if self.samples == MEMORY {
-            // Nearly all of them, and a division by a constant.
+            // The usual case, with a division by a constant.
             return self.approach(sample, MEMORY as u64);
         }
         self.samples += 1;
         self.approach(sample, self.samples as u64);
     }
 
-    /// Goes one in `weight` of the way to the sample.
+    /// Moves the mean one in `weight` of the way to the sample.
     const fn approach(&mut self, sample: Span, weight: u64) {
         let sample = sample.as_ns();
         if sample >= self.ns {
@@ -33,17 +34,17 @@ impl<const MEMORY: u8> Mean<MEMORY> {
         }
     }
 
-    /// How many were taken in, as far as they count.
+    /// The number of samples, up to `MEMORY`.
     pub(super) const fn samples(&self) -> u8 {
         self.samples
     }
 
-    /// The mean, if anything was measured.
+    /// The mean, or `None` without samples.
     pub(super) const fn get(&self) -> Option<Span> {
         if self.samples == 0 { None } else { Some(Span::from_ns(self.ns)) }
     }
 
-    /// The mean, zero if nothing was measured.
+    /// The mean, or zero without samples.
     pub(super) const fn or_zero(&self) -> Span {
         Span::from_ns(self.ns)
     }

@@ -1,18 +1,19 @@
-//! How fast the model of a device runs: what passes while requests of so much cost complete.
+//! The pace of a device: the time that passes per unit of modelled cost.
 //!
-//! Where some tasks are charged the time that passes and others what the model says, a device that
-//! is slower or faster than its model would favour one or the other. Nobody else needs it: what all
-//! are charged alike may be in any unit.
+//! It is needed where some tasks are charged the time that passes and others their modelled cost: a
+//! device that is slower or faster than its model would favour one or the other. If all are charged
+//! alike, the unit does not matter.
 
 use fairdisk_core::{Instant, Span};
 
-/// What was seen longer ago counts half, and so on; and how long it matters after a task had the
-/// device to itself.
-const MEMORY: Span = Span::from_s(1);
-/// The model is taken for right at first: as if that had been seen for so long.
+/// Half-life of what was observed, and how long the pace is kept after a task had the device to
+/// itself. Chosen: a few rounds, so that several turns are averaged.
+const HALVED_AFTER: Span = Span::from_s(1);
+/// The weight that the model has at first, as if it had been seen to be right for so long. Chosen:
+/// a tenth of `HALVED_AFTER`, so that measurements soon prevail.
 const TRUSTED: Span = Span::from_ms(100);
 
-/// The pace.
+/// The pace of the device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     elapsed: Span,
@@ -25,27 +26,28 @@ impl Pace {
         Self { elapsed: TRUSTED, cost: TRUSTED, matters_until: Instant::ZERO }
     }
 
-    /// Somebody is charged the time that passes.
+    /// Notes that a task is being charged the time that passes, so that the pace is needed.
     pub(super) fn matters(&mut self, now: Instant) {
         if now >= self.matters_until {
             *self = Self::new();
         }
-        self.matters_until = now + MEMORY;
+        self.matters_until = now + HALVED_AFTER;
     }
 
-    /// So much passed until a request of such a cost was done.
+    /// Adds the time `elapsed` from the completion before to that of a request of the given cost.
     pub(super) fn passed(&mut self, now: Instant, elapsed: Span, cost: Span) {
         if now >= self.matters_until {
             return;
         }
         self.elapsed += elapsed;
         self.cost += cost;
-        if self.elapsed >= MEMORY {
+        if self.elapsed >= HALVED_AFTER {
             (self.elapsed, self.cost) = (self.elapsed / 2, self.cost / 2);
         }
     }
 
-    /// How long such a cost takes; as long as it says where that does not matter.
+    /// The time that a request of this cost takes at the current pace; the cost itself while the
+    /// pace is not needed.
     pub(super) fn time_of(&self, now: Instant, cost: Span) -> Span {
         if now >= self.matters_until {
             return cost;
@@ -62,7 +64,7 @@ mod tests {
     fn what_costs_take_follows_what_they_took_as_long_as_that_matters() {
         let ms = Span::from_ms;
         let (mut pace, mut now) = (Pace::new(), Instant::ZERO);
-        // Costs of 4 ms complete every so often.
+        // Completes requests of cost 4 ms at intervals of `took`.
         let mut pass = |took: Span, matters: bool| {
             for _ in 0..2000 {
                 now += took;

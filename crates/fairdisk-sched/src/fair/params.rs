@@ -1,4 +1,4 @@
-//! What can be set.
+//! The settings of the `fair` scheduler.
 
 use super::Fair;
 use crate::family::Family;
@@ -6,20 +6,20 @@ use crate::honours::Honours;
 use crate::registry::Scheduler;
 use fairdisk_core::Span;
 
-/// The few settings of `fair`. What else it needs to know it measures, or is told of the device.
+/// The settings of `fair`. Everything else is measured, or stated by the device's cost model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FairParams {
-    /// On a disk with a head: how long the groups that want it take, all together, to have a turn
-    /// each, up to four times as long where much is lost between turns; no turn is shorter than an
-    /// eighth of it. Longer turns save seeks, shorter ones make others wait less.
+    /// On a disk with a head, the time in which all groups that want it have a turn; up to four
+    /// times as much if a lot is lost between turns. No turn is shorter than an eighth of it.
+    /// Longer turns save seeks, shorter ones make others wait less.
     pub round: Span,
-    /// The longest that the disk is kept free for whoever will be back soon.
+    /// The longest that the disk is kept free for a group that will be back soon.
     pub idle_max: Span,
     /// How long a group may be away without losing its place, and how much service it may catch up
-    /// on if it was away for longer.
+    /// on after a longer absence.
     pub credit: Span,
-    /// Past this time a request goes before others of its task that lie better, and tasks of a
-    /// lower `ionice` class have one of their requests served, if 32 of better ones went before.
+    /// How long a request may be passed over for others of its task that lie better. A class of
+    /// `ionice` is passed over for at most this long, once 32 requests of better ones went before.
     pub expire: Span,
 }
 

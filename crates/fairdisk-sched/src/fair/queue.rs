@@ -1,4 +1,4 @@
-//! A queue: what one task has queued for one group, or what a group writes that nobody waits for.
+//! A queue: the requests of one task in one group, or the asynchronous writes of a group.
 
 use super::mean::Mean;
 use super::stream::Streak;
@@ -6,36 +6,36 @@ use fairdisk_core::list::List;
 use fairdisk_core::tree::Tree;
 use fairdisk_core::{Instant, IoClass, IoPrio, Lba, Span, TaskId};
 
-/// Classes of tasks in a group; a lower number goes first.
+/// The number of `ionice` classes; the lower index is served first.
 pub(super) const CLASSES: usize = IoClass::RANKS;
 
-/// A queue.
+/// A queue of requests.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     pub(super) group: u32,
-    /// `None` for the asynchronous writes of the group.
+    /// The task; `None` for the asynchronous writes of the group.
     pub(super) task: Option<TaskId>,
     pub(super) ioprio: IoPrio,
-    /// Service it has had by its level, in the time of its class.
+    /// Service received divided by the weight of its level, in the virtual time of its class.
     pub(super) start: u64,
     pub(super) in_line: bool,
     pub(super) by_position: Tree,
     pub(super) by_age: List,
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
-    /// Where the request ended that was dispatched last.
+    /// The end of the last dispatched request.
     pub(super) position: Lba,
-    /// How far its reads continue each other.
+    /// How far the reads have been sequential.
     pub(super) streak: Streak,
-    /// When the last of its requests completed, if one has.
+    /// When the last of its requests completed, if any has.
     pub(super) quiet_since: Option<Instant>,
-    /// From then to its next request.
+    /// Mean think time: from `quiet_since` to the next request.
     pub(super) think: Mean,
-    /// What a request takes.
+    /// Mean time of a request.
     pub(super) service: Mean,
-    /// What a request takes that follows one of the same queue.
+    /// Mean time of a request that follows one of the same queue.
     pub(super) following: Mean,
-    /// Nobody will add to it.
+    /// Whether nobody can add requests to it any more, so that it is freed when empty.
     pub(super) orphan: bool,
 }
 
@@ -61,24 +61,24 @@ impl Queue {
         }
     }
 
-    /// Its class in the group; what is asynchronous is ordinary.
+    /// Index of the `ionice` class; asynchronous writes are best effort.
     pub(super) const fn class(&self) -> usize {
         self.ioprio.class.rank()
     }
 
-    /// Its weight in the class: 8 at level 0, 1 at level 7.
+    /// The weight within its class: 8 at level 0 down to 1 at level 7.
     const fn weight(&self) -> u64 {
         let level = self.ioprio.level as u64;
         if level < 7 { 8 - level } else { 1 }
     }
 
-    /// Adds what it used to its start, for which it was charged something before.
+    /// Replaces a charge of `charged` by `cost`.
     pub(super) const fn charge(&mut self, charged: Span, cost: Span) {
         let start = self.start.saturating_add(cost.as_ns() / self.weight());
         self.start = start.saturating_sub(charged.as_ns() / self.weight());
     }
 
-    /// Whether it has neither requests queued nor at the device.
+    /// Whether no requests are queued or at the device.
     pub(super) const fn is_quiet(&self) -> bool {
         self.waiting == 0 && self.in_flight == 0
     }

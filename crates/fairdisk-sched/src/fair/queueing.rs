@@ -1,16 +1,16 @@
 //! Devices that serve several requests at once: start-time fair queueing with as many requests at
-//! the device as it takes (Jin, Chase, Kaur, "Interposed proportional sharing for a storage service
-//! utility", 2004: SFQ(D)). What a request costs is charged when it is dispatched.
+//! the device as it takes, SFQ(D) (Jin, Chase, Kaur, "Interposed proportional sharing for a storage
+//! service utility", 2004). A request is charged its cost when it is dispatched.
 
 use super::{Fair, Step};
 use fairdisk_core::{Instant, Span, Why};
 
 impl Fair {
-    /// What to do on a device that serves several requests at once.
+    /// The next step on a device that serves several requests at once.
     pub(super) fn step_queueing(&mut self, now: Instant) -> Step {
         self.expected.release_due(now, &mut self.tree);
         if !self.returning.is_empty() {
-            // Whoever should have been back by now is not expected any more.
+            // Drops groups that should have come back by now.
             self.next_back(now);
         }
         loop {
@@ -64,7 +64,7 @@ impl Fair {
         }
     }
 
-    /// What to do in a turn on a disk with a head, if it goes on.
+    /// The next step in a turn on a disk with a head; `None` if the turn has ended.
     fn go_on_at_depth(&mut self, now: Instant) -> Option<Step> {
         let turn = self.turn?;
         let group = turn.group;
@@ -104,8 +104,8 @@ impl Fair {
         kept
     }
 
-    /// Nobody else is served either while a write that is next waits for somebody who thinks, until
-    /// it is found that others go first.
+    /// Lets a write that is next, and everybody behind it in line, wait for a thinker; the order is
+    /// checked again when it may have changed.
     fn hold_write(&mut self, now: Instant, at: u32) -> Option<Step> {
         let until = self.write_waits(now, at)?;
         let looks = [Some(until), self.expected.first_until(), self.targets.look()];
@@ -113,16 +113,15 @@ impl Fair {
     }
 
     /// Whether the group, once it has nothing queued and nothing at the device, thinks for longer
-    /// than it would be waited for: others lose by room for the last of its requests, and it gains
-    /// little.
+    /// than it would be waited for. Room for the last of its requests would cost others more than
+    /// it gains.
     fn goes_away(&self, group: u32) -> bool {
         self.groups[group as usize].think.get().is_some_and(|think| think > self.params.idle_max)
     }
 
-    /// Whether the group, which is first in line with this request, waits for one that has had less
-    /// and is expected, as all of the device is at work. A write may be acknowledged long before it
-    /// is done, and what of it the device has no room for now would count as done then. So all of
-    /// it has to have room.
+    /// Whether the group, which is first in line with this request, waits because an expected group
+    /// is behind it and the device is fully busy. A write counts with all of its cost: the device
+    /// may acknowledge it at once and work on it long afterwards.
     fn makes_room(&self, group: u32, at: u32) -> bool {
         if !self.is_busy() || !self.tree.has_passed_expected(group) {
             return false;
@@ -131,13 +130,13 @@ impl Fair {
         self.is_saturated(needs)
     }
 
-    /// Whether anything is at the device, or a flush on its way there.
+    /// Whether a request is at the device, or a flush there or on its way.
     pub(super) const fn is_busy(&self) -> bool {
         self.in_flight > 0 || self.cache.flushes > 0
     }
 
-    /// Whether all of the device would be at work with what `needs` so much in addition. A flush
-    /// takes all the heads there are, and any request the only one.
+    /// Whether the device would be fully busy with `needs` more. A flush occupies every head of a
+    /// disk, and any request occupies a single head.
     fn is_saturated(&self, needs: Span) -> bool {
         let flushes = self.device.rotational && self.cache.flushes > 0;
         let arm = self.device.has_one_head() && self.in_flight > 0;

@@ -1,7 +1,7 @@
-//! All queues: found by task and group, and in each group in line for their turn.
+//! All queues: found by task and group, and ordered within each group.
 //!
-//! In a group the classes of `ionice` go one before the other. Inside a class the queue goes first
-//! that has had the least service for its level.
+//! Within a group the `ionice` classes are served in order. Within a class, the queue is next that
+//! has received the least service for its level.
 
 use super::NIL;
 use super::queue::{CLASSES, Queue};
@@ -12,32 +12,33 @@ use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Instant, IoPrio, Span, TaskId, dense};
 
-/// The queues of one class of a group that have requests.
+/// The queues of one class of a group that have requests queued.
 #[derive(Clone, Debug)]
 struct Class {
     tree: Tree,
-    /// The least start of those in line when one was served last.
+    /// Virtual time: the smallest start in line when a queue was last served.
     reached: u64,
-    /// Since when it wants the disk and is not served.
+    /// Since when the class has had requests without being served.
     waits_since: Instant,
-    /// So many of other classes of its group went before it since then.
+    /// The number of requests of the group that went before it since then.
     passed: u32,
 }
 
-/// A class is not passed over because its whole group has to wait: so many of others of its group
-/// have to go before it.
+/// A class is passed over only once 32 requests of better classes went before it, so that time in
+/// which the whole group waits does not count. Chosen: about an eighth of a default round each on a
+/// disk with a head.
 const PASSED_OVER_REQUESTS: u32 = 32;
 
 impl Class {
     const EMPTY: Self =
         Self { tree: Tree::new(), reached: 0, waits_since: Instant::ZERO, passed: 0 };
 
-    /// It has its turn, or did not want one before.
+    /// Notes that the class is served, or begins to have requests: it has not been passed over.
     const fn note_served(&mut self, now: Instant) {
         (self.waits_since, self.passed) = (now, 0);
     }
 
-    /// Whether it was passed over for so long that it is to be served once.
+    /// Whether the class has been passed over for long enough to be served once.
     fn is_passed_over(&self, now: Instant, patience: Span) -> bool {
         self.passed >= PASSED_OVER_REQUESTS && now.since(self.waits_since) >= patience
     }
@@ -48,24 +49,24 @@ impl Class {
 struct Leaf {
     classes: [Class; CLASSES],
     asynchronous: u32,
-    /// All its queues that are added to.
+    /// All queues of the group that requests can still be added to.
     queues: List,
 }
 
-/// Every queue.
+/// The queues of all groups.
 #[derive(Debug)]
 pub(super) struct Queues {
     queues: Slab<Queue>,
-    /// The queue that each task used last, or `NIL`. Most have one; what is written for others
-    /// comes in the name of a task that has one in every group.
+    /// The last used queue of each task, or `NIL`. Most tasks have one queue; a task that writes on
+    /// behalf of others has one in every group.
     recent: Vec<u32>,
-    /// The queues of tasks, by task and group.
+    /// The queues of tasks, ordered by task and group.
     owners: Forest<u64>,
     by_owner: Tree,
     leaves: Vec<Leaf>,
     in_leaf: Lists<()>,
     order: Forest<u64>,
-    /// A class that was passed over for so long is served once, as in `Class::is_passed_over`.
+    /// How long a class may be passed over before it is served once.
     patience: Span,
 }
 
@@ -83,7 +84,7 @@ impl Queues {
         }
     }
 
-    /// Makes sure that the group has a place.
+    /// Ensures that the group exists.
     pub(super) fn make_group(&mut self, group: u32) {
         while self.leaves.len() <= group as usize {
             let classes = [Class::EMPTY; CLASSES];
@@ -96,12 +97,12 @@ impl Queues {
         self.queues.get(at)
     }
 
-    /// Whether the queue still is one.
+    /// Whether `at` is a queue that has not been freed.
     pub(super) fn is_used(&self, at: u32) -> bool {
         self.get(at).is_some_and(|queue| queue.group != NIL)
     }
 
-    /// Of the task in the group, if there is one.
+    /// The queue of the task in the group, if there is one.
     #[inline]
     pub(super) fn find(&self, task: TaskId, group: u32) -> Option<u32> {
         let recent = self.recent.get(task.0 as usize).copied()?;
@@ -119,13 +120,13 @@ impl Queues {
         (self[found].task == Some(task)).then_some(found)
     }
 
-    /// Of the asynchronous writes of the group, if there is one.
+    /// The queue of the group's asynchronous writes, if there is one.
     pub(super) fn find_asynchronous(&self, group: u32) -> Option<u32> {
         let leaf = self.leaves.get(group as usize)?;
         Some(leaf.asynchronous).filter(|queue| *queue != NIL)
     }
 
-    /// Of the task in the group; one that is there takes on the priority.
+    /// The queue of the task in the group, created if needed, with its priority set to `ioprio`.
     #[inline]
     pub(super) fn of_task(
         &mut self,
@@ -147,7 +148,7 @@ impl Queues {
         at
     }
 
-    /// Of the asynchronous writes of the group.
+    /// The queue of the group's asynchronous writes, created if needed.
     pub(super) fn asynchronous(&mut self, group: u32) -> u32 {
         if let Some(at) = self.find_asynchronous(group) {
             return at;
@@ -164,7 +165,7 @@ impl Queues {
         at
     }
 
-    /// All queues of the task have this priority from now on.
+    /// Sets the priority of all queues of the task.
     pub(super) fn reprioritise(&mut self, now: Instant, task: TaskId, ioprio: IoPrio) {
         let mut next = self.next_of_task(task, 0);
         while let Some(at) = next.filter(|at| self[*at].task == Some(task)) {
@@ -181,7 +182,7 @@ impl Queues {
         let (class, reached) = (self[at].class(), self.reached(at));
         self[at].ioprio = ioprio;
         if self[at].class() != class {
-            // Each class has a time of its own: by what it was ahead of one, it is of the other.
+            // Each class has its own virtual time. The queue keeps how far it is ahead of it.
             let ahead = self[at].start.saturating_sub(reached);
             self[at].start = self.reached(at).saturating_add(ahead);
         }
@@ -190,7 +191,7 @@ impl Queues {
         }
     }
 
-    /// How far the queue's class has come in its group.
+    /// The virtual time of the queue's class in its group.
     fn reached(&self, at: u32) -> u64 {
         let Queue { group, .. } = self[at];
         self.leaves[group as usize].classes[self[at].class()].reached
@@ -198,14 +199,14 @@ impl Queues {
 
     // ---- ends ----------------------------------------------------------------------------
 
-    /// The task is gone: its queues go when they are empty.
+    /// Orphans the queues of a task that has exited.
     pub(super) fn task_exited(&mut self, task: TaskId) {
         while let Some(at) = self.next_of_task(task, 0) {
             self.orphan(at);
         }
     }
 
-    /// The group is gone: its queues go when they are empty.
+    /// Orphans the queues of a group that is removed.
     pub(super) fn group_removed(&mut self, group: u32) {
         while let Some(at) = self.leaves[group as usize].queues.first() {
             self.orphan(at);
@@ -230,7 +231,8 @@ impl Queues {
         self.release_if_done(at);
     }
 
-    /// Frees a queue that nobody adds to, once nothing of it is left. Whether it did.
+    /// Frees an orphaned queue with nothing queued and nothing at the device. Returns whether it
+    /// did.
     pub(super) fn release_if_done(&mut self, at: u32) -> bool {
         let done = self[at].orphan && self[at].is_quiet();
         if done {
@@ -242,7 +244,8 @@ impl Queues {
 
     // ---- in line -------------------------------------------------------------------------
 
-    /// The queue has requests from now on. It gets nothing for the time it had none.
+    /// Adds a queue that has got requests to its line. It gets no credit for the time without
+    /// requests.
     pub(super) fn join(&mut self, now: Instant, at: u32) {
         let (group, class) = (self[at].group, self[at].class());
         let class = &mut self.leaves[group as usize].classes[class];
@@ -255,7 +258,7 @@ impl Queues {
         self.order.insert(&mut class.tree, at, queue.start);
     }
 
-    /// The queue has no request any more.
+    /// Removes a queue that has no requests queued from its line.
     pub(super) fn leave(&mut self, at: u32) {
         let (group, class) = (self[at].group, self[at].class());
         let tree = &mut self.leaves[group as usize].classes[class].tree;
@@ -263,7 +266,7 @@ impl Queues {
         self[at].in_line = false;
     }
 
-    /// The queue, which was charged this before, used so much.
+    /// Replaces a charge of `charged` to the queue by `cost`.
     #[inline]
     pub(super) fn charge(&mut self, at: u32, charged: Span, cost: Span) {
         let (group, class) = (self[at].group, self[at].class());
@@ -275,7 +278,7 @@ impl Queues {
         }
     }
 
-    /// The queue that is next in the group, which has one.
+    /// The next queue of the group, which must have requests queued.
     #[inline]
     pub(super) fn first_of(&self, now: Instant, group: u32) -> u32 {
         let classes = &self.leaves[group as usize].classes;
@@ -285,7 +288,8 @@ impl Queues {
         best.and_then(|class| self.order.first(&class.tree)).expect("it has requests")
     }
 
-    /// When the next class of the group was passed over for so long that it is served once.
+    /// When the next class of the group will have been passed over for long enough to be served
+    /// once.
     pub(super) fn passed_over_at(&self, now: Instant, group: u32) -> Option<Instant> {
         let classes = self.leaves[group as usize].classes.iter();
         let waiting =
@@ -293,7 +297,7 @@ impl Queues {
         waiting.map(|one| one.waits_since + self.patience).filter(|at| *at > now).min()
     }
 
-    /// Whether other queues of its group are in line beside the queue, which is.
+    /// Whether other queues of the group are in line beside this one, which is.
     pub(super) fn others_in_line(&self, at: u32) -> bool {
         let classes = &self.leaves[self[at].group as usize].classes;
         classes.iter().map(|class| class.tree.len()).sum::<u32>() > 1
@@ -308,8 +312,8 @@ impl Queues {
         !better && first.is_none_or(|first| first == at || queue.start < self[first].start)
     }
 
-    /// The queue, which is in line, is about to be served. One that keeps the disk runs ahead of
-    /// the others; whoever comes then comes beside those, not beside it.
+    /// Advances the virtual time of the class of the queue, which is in line and about to be
+    /// served. A queue that keeps the disk runs ahead of the others; newcomers start beside those.
     #[inline]
     pub(super) fn reach(&mut self, now: Instant, at: u32) {
         let (group, class) = (self[at].group, self[at].class());
@@ -322,7 +326,7 @@ impl Queues {
     }
 }
 
-/// A task and a group as one number, tasks first.
+/// A task and a group as one key that sorts by task first.
 const fn owner(task: TaskId, group: u32) -> u64 {
     (task.0 as u64) << 32 | group as u64
 }

@@ -1,4 +1,4 @@
-//! Requests: where each is queued, and which of a queue is next.
+//! The requests: where each is queued, and which request of a queue is next.
 
 use super::NIL;
 use super::queue::Queue;
@@ -9,7 +9,7 @@ use fairdisk_core::list::Lists;
 use fairdisk_core::tree::Forest;
 use fairdisk_core::{Instant, Lba, Op, Request, Span, dense};
 
-/// A request from its arrival to its completion.
+/// A request, from its arrival to its completion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rq {
     pub(super) queue: u32,
@@ -17,21 +17,21 @@ pub(super) struct Rq {
     pub(super) start: Lba,
     pub(super) end: Lba,
     pub(super) arrived: Instant,
-    /// When it was handed over, where several are at the device at once.
+    /// When it was dispatched, on a device that serves several requests at once.
     pub(super) dispatched: Instant,
-    /// How many bios it carries.
+    /// The number of bios it carries.
     pub(super) bios: u32,
     /// What it was charged when it was dispatched.
     pub(super) charged: Span,
-    /// It is one of the reads that are counted at the device.
+    /// Whether it counts as one of `Cache::reads`.
     pub(super) is_counted: bool,
-    /// It followed a request of the same queue.
+    /// Whether it followed a request of the same queue at the device.
     pub(super) follows: bool,
-    /// It goes on where its queue's last request ended.
+    /// Whether it reads on from where the queue's previous request ended.
     pub(super) continues_queue: bool,
-    /// It went for its group's floor.
+    /// Whether it was served for its group's floor.
     pub(super) for_floor: bool,
-    /// It counts for ceilings until it is done.
+    /// Whether it counts towards ceilings until it completes.
     pub(super) is_held: bool,
 }
 
@@ -56,13 +56,13 @@ impl Rq {
         (self.end.0 - self.start.0) * fairdisk_core::SECTOR_BYTES
     }
 
-    /// What it is of what its group asked for: a bio is an I/O.
+    /// What it counts towards floors and ceilings; each bio is one I/O.
     pub(super) const fn amount(&self) -> Amount {
         Amount { ios: self.bios as u64, bytes: self.bytes() }
     }
 }
 
-/// All requests by slot.
+/// All requests, by slot.
 #[derive(Debug)]
 pub(super) struct Requests {
     slots: Vec<Rq>,
@@ -75,7 +75,7 @@ impl Requests {
         Self { slots: Vec::new(), positions: Forest::new(), ages: Lists::new() }
     }
 
-    /// Puts a request that arrived into its queue.
+    /// Adds a new request to its queue.
     #[inline]
     pub(super) fn insert(&mut self, request: &Request, at: u32, queue: &mut Queue) {
         let slot = dense::entry(&mut self.slots, request.id.0, || Rq::FREE);
@@ -93,7 +93,7 @@ impl Requests {
         queue.waiting += 1;
     }
 
-    /// Takes a queued request out of its queue.
+    /// Removes a queued request from its queue.
     #[inline]
     pub(super) fn remove(&mut self, at: u32, queue: &mut Queue) {
         self.positions.remove(&mut queue.by_position, at);
@@ -101,28 +101,30 @@ impl Requests {
         queue.waiting -= 1;
     }
 
-    /// The request is gone.
+    /// Removes a request and returns it.
     pub(super) fn forget(&mut self, at: u32) -> Rq {
         let rq = self[at];
-        // What it carried is asked for when another has absorbed it.
+        // The rest of the slot stays readable: its bios are needed if another request has absorbed
+        // it.
         self[at].queue = NIL;
         rq
     }
 
-    /// The request, if it is known.
+    /// The request in slot `at`, if there is one.
     pub(super) fn get(&self, at: u32) -> Option<&Rq> {
         self.slots.get(at as usize).filter(|rq| rq.queue != NIL)
     }
 
-    /// The request of the queue, which has some, that came first, and when.
+    /// The oldest request of a queue that has requests, and when it arrived.
     #[inline]
     pub(super) fn oldest(&self, queue: &Queue) -> (u32, Instant) {
         let oldest = queue.by_age.first().expect("it has requests");
         (oldest, self.ages.key(oldest))
     }
 
-    /// The request of the queue, which has some, that is next: the oldest, or on a disk with a head
-    /// the one ahead of it, unless the oldest has waited for `expire`.
+    /// The next request of a queue that has requests. With `expire`, which is set on a disk with a
+    /// head, it is the next by position unless the oldest has waited for that long; else the
+    /// oldest.
     #[inline]
     pub(super) fn next(&self, now: Instant, queue: &Queue, expire: Option<Span>) -> u32 {
         let (oldest, arrived) = self.oldest(queue);
@@ -135,7 +137,7 @@ impl Requests {
         }
     }
 
-    /// A queued request grew to what it is now.
+    /// Updates a queued request that has grown by a merge.
     pub(super) fn grown(&mut self, request: &Request, bios: u32, queue: &mut Queue) {
         let at = request.id.0;
         let rq = &mut self[at];

@@ -1,29 +1,29 @@
-//! A line: those that want the disk at one level of the tree, by what they have had.
+//! A line: the members of one level of the tree that want the disk, ordered by the service they
+//! have received.
 
 use crate::groups::VirtualTime;
 use fairdisk_core::tree::Tree;
 use fairdisk_core::{Instant, Weight};
 
-/// What a member is to its line.
+/// The state of a member in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It stands there.
+    /// It wants the disk and is in the line.
     InLine,
-    /// It has nothing queued, but will soon.
+    /// It has nothing queued, but is expected back soon.
     Expected,
     Away,
 }
 
-/// One that stands in a line: a group among others, or the own tasks of a group among the groups
-/// inside it.
+/// A member of a line: a group, or the own tasks of the group around the line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) start: VirtualTime,
     pub(super) weight: u64,
-    /// Its line, of those there are.
+    /// Index of the line it belongs to.
     pub(super) line: u32,
     pub(super) state: State,
-    /// When it was last known to its line.
+    /// When it was last in line or expected.
     pub(super) left: Instant,
 }
 
@@ -34,20 +34,21 @@ impl Member {
     }
 }
 
-/// Members that want the disk, by start.
+/// The members of one level.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line {
     pub(super) tree: Tree,
-    /// Members that will want it soon, by start.
+    /// The expected members, by start.
     pub(super) expected: Tree,
-    /// The least start there was when somebody was served last: what all have, more or less.
+    /// Virtual time: the smallest start in the line when a member was last served. Newcomers start
+    /// near it.
     pub(super) reached: VirtualTime,
-    /// The sum of the weights of those that want it.
+    /// The sum of the weights of the members in the line.
     pub(super) weight: u64,
 }
 
 impl Line {
-    /// The weights of the member, which is of this line, and of all that want it.
+    /// The sum of the weights of the members in the line and of `member`, which belongs to it.
     pub(super) const fn weight_with(&self, member: &Member) -> u64 {
         match member.state {
             State::InLine => self.weight,
@@ -55,7 +56,7 @@ impl Line {
         }
     }
 
-    /// Where members of this state are.
+    /// The tree that holds the members with this state.
     pub(super) const fn tree_of(&mut self, state: State) -> Option<&mut Tree> {
         match state {
             State::InLine => Some(&mut self.tree),
