@@ -1,12 +1,12 @@
-//! group-cfq: a layer of groups between the scheduler and the queues of CFQ, as Vasily Tarasov
-//! (OpenVZ) posted it in February and March 2008 (spec: groups, section 2).
+//! group-cfq: a layer of groups between the scheduler and the queues of CFQ, as posted by Vasily
+//! Tarasov (OpenVZ) in February and March 2008 (spec: groups, section 2).
 //!
-//! Groups that have a busy queue stand in a ring. The first gets the disk, for its slice or until
-//! it has nothing queued and nothing at the device; in its turn its queues are served as CFQ serves
-//! them. A group's slice is `cgrp_slice` x (1 + p / 7) for priority p: 7 is high, and has twice
-//! what 0 has. Nothing is charged, and a group is never waited for: the effect of a priority is
-//! weak, and each cause of that is a switch. The posting's own patches were not at hand; the rules
-//! are those of the same author's implementation for OpenVZ of that year.
+//! Groups with a busy queue form a ring. The first gets the disk for its slice, or until it has
+//! nothing queued and nothing at the device. In its turn its queues are served as CFQ serves them.
+//! The slice of a group of priority p, from 0 to 7 for the highest, is `cgrp_slice` x (1 + p / 7).
+//! Nothing is charged and no group is waited for, so a priority has little effect; each cause of
+//! that is a switch. The posted patches are not available: the rules are those of the same author's
+//! implementation for OpenVZ of that year.
 
 mod params;
 mod rota;
@@ -25,18 +25,18 @@ use fairdisk_core::{
 };
 use rota::Rota;
 
-/// The scheduler.
+/// The group-cfq scheduler.
 #[derive(Debug)]
 pub struct GroupCfq {
     inner: engine::Cfq,
     params: GroupCfqParams,
     rota: Rota,
-    /// Until when the active group may keep the disk if it has nothing else.
+    /// Until when the active group may keep the disk with nothing queued.
     kept_until: Jiffies,
 }
 
 impl GroupCfq {
-    /// group-cfq with the given tunables, quirks and switches.
+    /// A scheduler with the given tunables, quirks and switches.
     #[must_use]
     pub fn new(params: &GroupCfqParams) -> Self {
         let mut inner = engine::Cfq::new(&params.cfq);
@@ -50,7 +50,8 @@ impl GroupCfq {
         scheduler
     }
 
-    /// The group a request is of: its own, or the root group if requests of its kind all are.
+    /// The group that a request is accounted to: its own, or the root group if requests of its kind
+    /// are not told apart.
     const fn owner(&self, group: GroupId, op: Op) -> u32 {
         let own = match op {
             Op::Read => self.params.reads_of_group,
@@ -72,7 +73,7 @@ impl GroupCfq {
         self.rota.set_share(group.0, share);
     }
 
-    /// A group may have nothing queued any more.
+    /// Takes the group out of the ring if it has nothing queued any more.
     fn leave_if_idle(&mut self, group: u32) {
         if !self.inner.is_busy(group) {
             self.rota.leave(group);
@@ -84,7 +85,7 @@ impl GroupCfq {
         self.rota.begin_next_turn(now)
     }
 
-    /// The active group loses the disk, and so does the queue being served in it.
+    /// Ends the turn of the active group and the slice of the queue being served in it.
     fn end_turn(&mut self, now: Jiffies, why: Why) {
         let group = self.rota.turn.end(why);
         self.inner.end_layer_idle(group);
@@ -97,14 +98,14 @@ impl GroupCfq {
         }
     }
 
-    /// The idle timer belongs to the active group.
+    /// Advances time; the idle timer belongs to the active group.
     #[inline]
     fn tick(&mut self, now: Instant) -> Jiffies {
         self.inner.tick(now, self.rota.turn.active)
     }
 
-    /// A group is looked for only when a round is over: if the slice is used up, if there is no
-    /// active group, or if it is empty.
+    /// The next step. Another group is chosen only after a round of dispatches: if the slice is
+    /// used up, or no group is active, or the active group is empty.
     fn step(&mut self, now: Jiffies) -> Step {
         loop {
             if let Some(step) = self.inner.continue_round(now) {
@@ -134,12 +135,13 @@ impl GroupCfq {
         }
     }
 
-    /// The active group, which has nothing queued and nothing at the device, is waited for.
+    /// Whether the disk is kept free for the active group, which has nothing queued and nothing at
+    /// the device.
     const fn is_waited_for(&self, now: Jiffies) -> bool {
         !self.params.turn_ends_when_empty && now < self.kept_until
     }
 
-    /// The first request of a turn says why the turn began.
+    /// Reports why the turn began with the first request of the turn.
     const fn told(&mut self, step: Step) -> Step {
         let Step::Dispatch(id, why) = step else { return step };
         match self.rota.turn.tell() {

@@ -300,8 +300,8 @@ impl Hierarchy {
             if let Some(first) = self.order.first(&line.tree)
                 && first != at
             {
-                // Below the level at which the two paths part, the group itself is first in its
-                // lines.
+                // A level where the member is first itself is skipped: there it competes with
+                // members inside it.
                 let Member { start, weight, .. } = *self.member(at);
                 let gap = self.member(first).start.checked_sub(start).filter(|gap| *gap > 0)?;
                 least = least.min(service(gap, weight).as_ns());

@@ -25,8 +25,8 @@ struct Class {
 }
 
 /// A class is passed over only once 32 requests of better classes went before it, so that time in
-/// which the whole group waits does not count. Chosen: about an eighth of a default round each on a
-/// disk with a head.
+/// which the whole group waits does not count. Chosen: random reads of a disk with a head take
+/// about `expire`.
 const PASSED_OVER_REQUESTS: u32 = 32;
 
 impl Class {

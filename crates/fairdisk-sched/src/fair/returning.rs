@@ -1,5 +1,6 @@
-//! Groups that left their turn early, to think for longer than was worth waiting for: they are
-//! served as soon as they are back, and shortly before that nobody else is begun with.
+//! Thinkers: groups that left their turn early because their think time was too long to wait for.
+//! While behind, such a group is served as soon as it is back, and the disk stays idle shortly
+//! before.
 
 use super::allowance::Allowance;
 use super::turn::{Turn, part};
@@ -7,13 +8,13 @@ use super::{Fair, Step};
 use crate::groups::{Nested, Order};
 use fairdisk_core::{Instant, Span, Why};
 
-/// Groups that left their turn early and think, by when they are back, on a device that serves one
-/// at a time.
+/// Groups that left their turn early and think, by when they are due back, on a device whose
+/// requests can be measured.
 #[derive(Debug)]
 pub(super) struct Returning {
     order: Order<Instant>,
-    /// Since when nobody is served, as somebody is about to be back; out of date once anything was
-    /// at the disk since then.
+    /// Since when the disk stays idle for a group that is due back; outdated once anything has been
+    /// at the disk since.
     held_since: Instant,
     pub(super) allowance: Allowance,
 }
@@ -23,12 +24,12 @@ impl Returning {
         Self { order: Order::new(), held_since: Instant::ZERO, allowance: Allowance::new() }
     }
 
-    /// Whether nobody is expected back.
+    /// Whether no group is due back.
     pub(super) fn is_empty(&self) -> bool {
         self.order.first().is_none()
     }
 
-    /// The group is back.
+    /// Notes that the group has come back.
     pub(super) fn note_return(&mut self, group: u32) {
         if self.order.key(group).is_some() {
             self.order.place(group, None);
@@ -36,16 +37,16 @@ impl Returning {
         }
     }
 
-    /// The group is not expected back.
+    /// Stops waiting for the group to come back.
     pub(super) fn forget(&mut self, group: u32) {
         self.order.place(group, None);
     }
 }
 
 impl Fair {
-    /// Serves a request of a group that has had the least and left its turn early, to think for
-    /// longer than was worth waiting for. The turn stays whose it is: with one of its own the group
-    /// would have one request in each turn of the others.
+    /// Serves a request of a thinker that has come back and is first in line. The turn stays with
+    /// its group: in a turn of its own, the thinker would be served only once per turn of the
+    /// others.
     pub(super) fn serve_returned(&mut self, now: Instant, turn: Turn) -> Option<Step> {
         let group = self.tree.first().filter(|group| *group != turn.group)?;
         if !self.groups[group as usize].is_back {
@@ -55,8 +56,8 @@ impl Fair {
         (!self.bar_at_ceiling(now, at)).then(|| self.dispatch(now, at, Why::Preempted))
     }
 
-    /// Notes when a group that left its turn early, if it has nothing queued and nothing at the
-    /// disk now, is back.
+    /// Notes when a group that left its turn early is due back, if it has nothing queued and
+    /// nothing at the disk.
     #[cold]
     pub(super) fn will_return(&mut self, group: u32) {
         let entry = &self.groups[group as usize];
@@ -65,14 +66,14 @@ impl Fair {
         self.returning.order.place(group, back);
     }
 
-    /// Until when nobody else is served, as somebody who has had less is about to be back: it would
-    /// wait for longer for another's request than the disk for it.
+    /// Until when the disk stays idle for a thinker that is behind and due back soon: it would wait
+    /// for another's request longer than the disk waits for it.
     #[inline]
     pub(super) fn about_to_return(&mut self, now: Instant) -> Option<Instant> {
         if self.returning.is_empty() { None } else { self.due_back(now) }
     }
 
-    /// The same where somebody left a turn early.
+    /// Until when the disk stays idle, on a disk with at least one group that left its turn early.
     #[cold]
     #[inline(never)]
     fn due_back(&mut self, now: Instant) -> Option<Instant> {
@@ -80,7 +81,7 @@ impl Fair {
         let service = self.device.service.or_zero();
         let back = self.returning.order.key(group)?;
         let most = (service / 2).min(self.idle_most(&self.groups[group as usize]));
-        // Several that are late, one after the other, cost no more than one.
+        // Several late groups in a row keep the disk idle for no longer than one.
         let held = Some(self.returning.held_since).filter(|since| *since >= self.busy_since);
         let since = held.unwrap_or(now);
         let is_near = back.since(since) <= most && most > Span::ZERO;
@@ -91,7 +92,8 @@ impl Fair {
         is_held.then_some(until)
     }
 
-    /// Who is back first of those that think and may go on then, and until when that is waited for.
+    /// The first thinker due back that no ceiling keeps from going on then, and until when the disk
+    /// waits for it at most. Drops those that are late or need no longer be waited for.
     pub(super) fn next_back(&mut self, now: Instant) -> Option<(u32, Instant)> {
         let later = part(self.device.service.or_zero());
         loop {
@@ -105,7 +107,7 @@ impl Fair {
         }
     }
 
-    /// Whether no ceiling keeps the group's next request back then, if it is like the last.
+    /// Whether no ceiling bars the group's next request at `then`, if it is like the last.
     fn may_go_on(&self, then: Instant, group: u32) -> bool {
         let last = self.groups[group as usize].last;
         let around = self.tree.path(group).map(|one| &self.groups[one as usize]);

@@ -1,45 +1,48 @@
-//! How long a round is, the time in which all groups have a turn.
+//! The length of a round, the time in which all groups have a turn.
 //!
-//! To go from one group to the next costs a disk with a head time: seeks, and where it picks the
-//! next of several, the last requests of a turn, which are few to pick from. The longer a round,
-//! the smaller a part of it that is, and the longer all wait. So a round is longer than was asked
-//! for where more than a small part of it is lost.
+//! On a disk with a head, going from one group to the next costs time: a seek, or more on a disk
+//! that picks the next of several commands, as the last requests of a turn are few to pick from. In
+//! a longer round a smaller part is lost, but everybody waits longer. So a round exceeds `round_ms`
+//! only where more than a small part of it is lost.
 //!
-//! Where each request is measured, what is lost is what they all take beyond what as many take in
-//! the midst of turns. Then a round is longer only as long as nobody came and nobody is promised
-//! anything: whoever comes and goes would wait, and has nothing of it. On an array it is what the
-//! device is said to take to move the heads for a task that has it to itself, and back.
+//! - Where each request is measured, the loss is what all requests take, less what as many take in
+//!   the midst of turns. A round is then longer only while no group comes from a pause and no group
+//!   has a promise: those who come and go would wait without gaining.
+//! - On an array the loss is the stated time to move the heads for a task that has it to itself,
+//!   and back.
 
 use super::mean::Mean;
 use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 
-/// So small a part of a round may be lost, as long as that makes it no longer than so many times
-/// the one that was asked for.
-const LOST: u64 = 20;
-const LONGER: u64 = 4;
-/// For what is measured a round is no longer than so small a part of the time since anybody came:
-/// who comes again after as long waits for no longer than that part of it.
-const STEADY: u64 = 10;
+/// A twentieth of a round may be lost. Chosen: a smaller part makes everybody wait longer for
+/// little.
+const LOST_PARTS: u64 = 20;
+/// A round is at most 4 times as long as set. Chosen: a bound on how much longer others wait.
+const ROUND_FACTOR_MOST: u64 = 4;
+/// A measured round is at most a tenth of the time since a group last came from a pause, so that a
+/// group that comes again after as long waits for at most that part of it. Chosen: a wait of a
+/// tenth is little beside a pause.
+const STEADY_PARTS: u64 = 10;
 
-/// How long a round is, and what is lost in each.
+/// The length of a round, and the time lost per round.
 #[derive(Debug)]
 pub(super) struct Rounds {
-    /// How long one is.
+    /// The current length.
     pub(super) length: Span,
-    /// How long it is if nothing was measured to be lost.
+    /// The length if nothing is measured to be lost.
     shortest: Span,
-    /// When a group last came that had been away, or something was set.
+    /// When a group last came from a pause, or a setting changed.
     came: Instant,
-    /// When the last round was over.
+    /// When the last round ended.
     since: Instant,
-    /// What requests took since then, and what as many take in the midst of turns.
+    /// Since then: the total time of requests, and of as many in the midst of turns.
     took: Span,
     usual: Span,
-    /// The same of each round.
+    /// Means of the same totals per round.
     took_each: Mean<16>,
     usual_each: Mean<16>,
-    /// Whose request was done last, if nobody else had any at the device then, or `NIL`.
+    /// The group of the last completed request, if no other group had any at the device, or `NIL`.
     alone: u32,
 }
 
@@ -58,18 +61,19 @@ impl Rounds {
         }
     }
 
-    /// A group came that had been away, or something was set.
+    /// Resets the length, as a group came from a pause or a setting changed.
     pub(super) const fn came(&mut self, now: Instant) {
         (self.came, self.length) = (now, self.shortest);
     }
 
-    /// A request took so long, and others of its group take so long in the midst of turns.
+    /// Counts a request that took `took`, where requests of its group take `usual` in the midst of
+    /// turns.
     fn add(&mut self, took: Span, usual: Span) {
         self.took += took;
         self.usual += usual;
     }
 
-    /// A round is over. What is lost in each.
+    /// Ends a round. Returns the mean time lost per round.
     fn end(&mut self, now: Instant) -> Span {
         self.since = now;
         self.took_each.add(core::mem::take(&mut self.took));
@@ -79,7 +83,7 @@ impl Rounds {
 }
 
 impl Fair {
-    /// The device is another, or is known.
+    /// Resets the length after the device or its costs changed.
     pub(super) fn set_round(&mut self, now: Instant) {
         let alone = self.device.alone();
         let moves = if self.device.is_paced() { alone + alone } else { Span::ZERO };
@@ -87,14 +91,15 @@ impl Fair {
         self.rounds.came(now);
     }
 
-    /// How long a round is of which so much is lost.
+    /// The length that a round needs for `lost` to be a twentieth of it, within limits.
     fn worth_round(&self, lost: Span) -> Span {
         let (round, lost) = (self.params.round.as_ns(), lost.as_ns());
-        let most = round.saturating_mul(LONGER);
-        Span::from_ns(lost.saturating_mul(LOST).clamp(round, most))
+        let most = round.saturating_mul(ROUND_FACTOR_MOST);
+        Span::from_ns(lost.saturating_mul(LOST_PARTS).clamp(round, most))
     }
 
-    /// A request of the group was measured: what it took, and its own part of that.
+    /// Accounts for a measured request of the group: its time, and the part of that which is its
+    /// own.
     pub(super) fn note_round(&mut self, now: Instant, group: u32, (service, own): (Span, Span)) {
         let entry = &self.groups[group as usize];
         let alone = if entry.in_flight == self.in_flight { group } else { NIL };
@@ -109,19 +114,19 @@ impl Fair {
             let lost = self.rounds.end(now);
             let steady = match self.has_promises() {
                 true => Span::ZERO,
-                false => now.since(self.rounds.came) / STEADY,
+                false => now.since(self.rounds.came) / STEADY_PARTS,
             };
             self.rounds.length = self.worth_round(lost).min(steady).max(self.rounds.shortest);
         }
     }
 
-    /// Whether anybody has a floor, a ceiling or a latency target.
+    /// Whether any group has a floor, a ceiling or a latency target.
     fn has_promises(&self) -> bool {
         !(self.floors.is_empty() && self.targets.is_empty() && self.barred.is_unused())
     }
 
-    /// Whether half of the group's turn is over. What it wrote before that may be acknowledged and
-    /// not done.
+    /// Whether half of the group's turn is over. Earlier, the device may still work on writes it
+    /// acknowledged before.
     fn is_in_midst(&self, group: u32) -> bool {
         let turn = self.turn.filter(|turn| turn.group == group);
         turn.is_some_and(|turn| self.is_past(turn.used + turn.used, group))
@@ -142,7 +147,7 @@ mod tests {
     const TASKS: u32 = 3;
     const REQUEST: Span = Span::from_ms(4);
 
-    /// Groups that always want a disk whose requests take longer after another group's.
+    /// Groups that always want a disk whose requests take longer after those of another group.
     struct Disk {
         fair: Fair,
         now: Instant,
@@ -164,7 +169,7 @@ mod tests {
             self.fair.admit(self.now, &request(slot, group, Op::Read, self.now));
         }
 
-        /// The longest of the turns that end within the time.
+        /// The longest of the turns that end within `time`.
         fn longest(&mut self, time: Span) -> Span {
             let (end, mut longest) = (self.now + time, Span::ZERO);
             while self.now < end {
@@ -197,7 +202,7 @@ mod tests {
         (0..10).map(|_| disk.longest(Span::from_s(1)).as_ms()).collect()
     }
 
-    /// 30 ms are lost in a round, one in 20 parts of 600.
+    /// Loses 30 ms per round of two turns, a twentieth of 600 ms.
     const CHANGE: Span = Span::from_ms(15);
 
     #[test]
@@ -205,7 +210,7 @@ mod tests {
         let mut disk = Disk::new(CHANGE);
         let longest = longest_of(&mut disk);
         assert!(longest[0] <= 120 && longest[1] <= 120, "{longest:?}");
-        // No longer than a tenth of the time since they came.
+        // A round is no longer than a tenth of the time since the groups came.
         assert!((220..=270).contains(&longest[4]), "{longest:?}");
         assert!((280..=330).contains(&longest[8]), "{longest:?}");
     }
@@ -222,7 +227,7 @@ mod tests {
         longest_of(&mut disk);
         disk.fair.admit(disk.now, &request(GROUPS * TASKS, 3, Op::Read, disk.now));
         disk.fair.withdraw(disk.now, RequestId(GROUPS * TASKS));
-        // The turn that is going on is cut short.
+        // The current turn is cut short.
         disk.longest(Span::from_ms(200));
         assert!(disk.longest(Span::from_s(1)).as_ms() <= 120);
     }

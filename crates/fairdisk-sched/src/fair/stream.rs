@@ -1,42 +1,46 @@
-//! Streams on a device with heads that serves several requests: a task that reads one thing after
-//! the other has the device to itself for a while.
+//! Streams on a device with heads that serves several requests: a task that reads sequentially gets
+//! turns in which it has the device to itself.
 //!
-//! Among requests at other places each piece of a stream costs a seek of each head it needs, as
-//! much as any other request; alone the heads stay where they are. No share of such a device makes
-//! up for that, so the task has a turn as on a disk that serves one request at a time. Nobody
-//! else's request is issued in it, and what passes is charged to the task. Between its turns those
-//! who had less go on without it, also where they have but one request at the device or are about
-//! to: one piece of a stream beside each of theirs would be half of the disk's time. Writes have no
-//! such turns: where they are acknowledged before they are done, what passes says nothing of what
-//! they cost.
+//! Among requests at other places each piece of a stream costs a seek of every head it needs, as
+//! much as any request, while alone it leaves the heads where they are. No share of the device
+//! makes up for that. So the task gets turns as on a disk that serves one request at a time: no
+//! other request is issued, and the task is charged the time that passes.
+//!
+//! Between its turns the task leaves the device to groups that are behind, even if they have a
+//! single request there or are about to come back. A piece of a stream beside each of their
+//! requests would be half of the disk's time.
+//!
+//! Writes get no such turns: if they are acknowledged before they are done, the time that passes
+//! does not show what they cost.
 
 use super::turn::{Patience, Turn};
 use super::{Fair, Step};
 use fairdisk_core::{Instant, Span, Why};
 
-/// How far reads of a queue were seen to continue each other.
+/// The length of a queue's current run of sequential reads, up to `STREAK_MOST`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Streak(u8);
 
-/// So many in a row are a stream, and so many more are remembered.
-const STREAM: u8 = 4;
-const MOST: u8 = 2 * STREAM;
+/// A queue streams after 4 sequential reads in a row. Chosen: more than chance, and soon.
+const STREAM_READS: u8 = 4;
+/// The longest streak that counts. Chosen: one jump in a long stream does not end it.
+const STREAK_MOST: u8 = 2 * STREAM_READS;
 
 impl Streak {
-    /// A request was dispatched that reads on where the one before it ended, or does anything else.
-    /// A stream that jumps now and then is one all the same.
+    /// Notes a dispatched request that continues the read before it, or does not. A jump halves the
+    /// streak, so that a stream which jumps now and then remains one.
     #[inline]
     pub(super) fn add(&mut self, continues: bool) {
-        self.0 = if continues { (self.0 + 1).min(MOST) } else { self.0 / 2 };
+        self.0 = if continues { (self.0 + 1).min(STREAK_MOST) } else { self.0 / 2 };
     }
 
     const fn is_stream(self) -> bool {
-        self.0 >= STREAM
+        self.0 >= STREAM_READS
     }
 }
 
 impl Fair {
-    /// Whether the queue streams, and that pays here only where it has the device to itself.
+    /// Whether the queue streams on a device where streams pay only if they have it to themselves.
     pub(super) fn is_better_alone(&self, queue: u32) -> bool {
         self.device.pays_alone() && self.queues[queue].streak.is_stream()
     }
@@ -49,8 +53,8 @@ impl Fair {
             || self.in_flight > q.in_flight
     }
 
-    /// Whether a stream of the group, which is next, leaves the device to a group that had less and
-    /// has requests there, or is back before long.
+    /// Whether a stream of the group, which is next, leaves the device to a group that is behind
+    /// and has requests there, or is due back soon.
     pub(super) fn yields(&self, now: Instant, group: u32) -> bool {
         if !self.tree.has_passed_expected(group) {
             return false;
@@ -59,14 +63,15 @@ impl Fair {
         self.is_busy() || self.expected.first_until().is_some_and(|until| until <= soon)
     }
 
-    /// Nobody else's requests are issued in this turn.
+    /// Begins a turn in which no other queue's requests are issued.
     pub(super) fn begin_alone(&mut self, now: Instant, group: u32, queue: u32) {
         self.give_turn(now, group, queue);
         self.turn = self.turn.map(|turn| Turn { alone: true, ..turn });
         self.pace.matters(now);
     }
 
-    /// What to do in a turn in which a queue has the device to itself, if it goes on.
+    /// The next step in a turn in which a queue has the device to itself; `None` if there is no
+    /// such turn or it has ended.
     pub(super) fn go_on_alone(&mut self, now: Instant) -> Option<Step> {
         let turn = self.turn.filter(|turn| turn.alone)?;
         let step = self.step_alone(now, turn);
@@ -79,7 +84,8 @@ impl Fair {
     fn step_alone(&mut self, now: Instant, turn: Turn) -> Option<Step> {
         let queue = turn.queue;
         let q = self.queues.get(queue)?;
-        // Who had less than its share and has nothing queued just now would lose the heads.
+        // A group that is behind and has nothing queued for the moment would lose the heads'
+        // position.
         let goes_on = q.waiting == 0 && self.tree.behind_by(turn.group).is_some();
         if self.is_over_alone(turn) && !goes_on || !q.streak.is_stream() {
             return None;
@@ -103,8 +109,8 @@ impl Fair {
         Some(Step::WaitUntil(until, Why::IdleWait))
     }
 
-    /// Charges what passed until a request completed to its queue, if nobody else's is at the
-    /// device in its turn. Whether that is so.
+    /// Charges the time until a request completed to its queue, if the queue has the device to
+    /// itself and the others' requests are done. Returns whether that is so.
     pub(super) fn charge_alone(&mut self, completed: u32, elapsed: Span) -> bool {
         let alone = self.has_alone(completed) && self.in_flight == self.queues[completed].in_flight;
         if alone {

@@ -1,8 +1,7 @@
-//! Latency targets: a group whose request would be late otherwise goes first, whoever has the disk.
+//! Latency targets: a group whose request would otherwise be late goes first, whoever has the disk.
 //!
-//! What it gets that way is charged like everything else, and who is ahead of its share by
-//! [`DEBT_MOST`] waits for its turn: a target brings a group's service forward, it does not add to
-//! it.
+//! The group is charged for this as for any service, and a group that is ahead of its share by
+//! [`DEBT_MOST`] waits for its turn: a target brings service forward, it does not add to it.
 
 use super::floor::DEBT_MOST;
 use super::group::Group;
@@ -10,52 +9,58 @@ use super::{Fair, Step};
 use crate::groups::{Nested, Order};
 use fairdisk_core::{Instant, Qos, Span, Why};
 
-/// Groups with targets that have something queued, by when that should go.
+/// The groups with targets, and what they let others have.
 #[derive(Debug)]
 pub(super) struct Targets {
     due: Order<Instant>,
-    /// How many have a target.
+    /// The number of groups with a target.
     groups: u32,
-    /// Those that may be there, by how much they let others have.
+    /// The groups with targets that may be present, by how much device time they let others have.
     there: Order<Span>,
-    /// Of those with targets, as far as they are there, who lets others have least at the device,
-    /// and how much; and until when that is true.
+    /// The present group with a target that lets others have the least device time, with that time,
+    /// and until when this is taken to hold.
     room: Option<(u32, Span)>,
     room_until: Instant,
-    /// Until when others write no more.
+    /// Until when others may not write, by the write pace.
     written_until: Instant,
 }
 
-/// A group with a target is there for so long after its last request.
-const THERE: Span = Span::from_s(1);
-/// How often is looked who is there.
-const LOOK: Span = Span::from_ms(50);
+/// A group with a target is present for 1 s after its last request. Chosen: longer than the pauses
+/// of a group that goes on.
+const PRESENT: Span = Span::from_s(1);
+/// How often the present groups are determined. Chosen: a small part of `PRESENT`, and rare beside
+/// requests.
+const PRESENCE_CHECK: Span = Span::from_ms(50);
 
-/// How much others may have at a device that serves several requests at once, so that a group's
-/// target is kept: a quarter of the target at first, less with each request that is late, and a
-/// little more with each that is not. It stays where one in `ALLOWED` is late. If as many are late
-/// with next to nothing others are not the cause, and have what they had at first for a while.
+/// The room that a group with a target leaves: how much device time of others' requests may be at a
+/// device that serves several at once. It starts at a quarter of the target, falls with each late
+/// request and rises a little with each other one, and so settles where one request in `ALLOWED_ONE_IN` is
+/// late. If many are late although others have next to nothing there, the others are not the cause,
+/// and get the initial room for a while.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Room {
     most: Span,
-    /// Requests since one was late that others had next to nothing beside, and how many were.
+    /// Since a request was late with others having next to nothing there: all requests, and the
+    /// late ones.
     requests: u32,
     late: u32,
-    /// Requests that are not looked at, after becoming less was of no use.
+    /// Requests yet to be ignored, after a small room was of no use.
     rest: u32,
 }
 
-/// One late in so many is half of what 99 of 100 leaves.
-const ALLOWED: u64 = 200;
-/// A quarter less is made up for by so many times one in so many parts more: ln(4/3) is 1/3.5.
-const RISE: u64 = ALLOWED * 7 / 2;
-/// So many late ones, twice as many as may be, tell that others are not the cause.
-const JUDGED: u32 = 8;
-const OFTEN: u32 = 50;
-/// Requests that are not looked at after that.
-const REST: u32 = 4000;
-/// Others that have one in so many parts of the target at the device have next to nothing.
-const LEAST: u64 = 256;
+/// One request in 200 may be late: half of what the 99th percentile leaves.
+const ALLOWED_ONE_IN: u64 = 200;
+/// Rises of one part in `RISE_PARTS` that make up for a loss of a quarter: ln(4/3) is 1/3.5 of `ALLOWED_ONE_IN`.
+const RISE_PARTS: u64 = ALLOWED_ONE_IN * 7 / 2;
+/// Others are not the cause if 8 requests are late, at more than one in 50: twice what the 99th
+/// percentile allows. Chosen: 8 seldom come by chance.
+const LATE_JUDGED: u32 = 8;
+const LATE_ONE_IN: u32 = 50;
+/// Requests ignored after that. Chosen: 20 times `ALLOWED_ONE_IN`.
+const REST_REQUESTS: u32 = 4000;
+/// Others have next to nothing with a 256th of the target at the device. Chosen: far below one
+/// request.
+const NEXT_TO_NOTHING_PARTS: u64 = 256;
 
 impl Room {
     fn new(target: Span) -> Self {
@@ -66,7 +71,7 @@ impl Room {
         target / 4
     }
 
-    /// A request of the group is done.
+    /// Adjusts the room after a completed request of the group.
     pub(super) fn completed(&mut self, latency: Span, target: Span) {
         if self.rest > 0 {
             self.rest -= 1;
@@ -74,20 +79,20 @@ impl Room {
         }
         self.requests = self.requests.saturating_add(1);
         if latency <= target {
-            self.most = (self.most + (self.most / RISE).max(Span::from_ns(1))).min(target);
+            self.most = (self.most + (self.most / RISE_PARTS).max(Span::from_ns(1))).min(target);
             return;
         }
         self.most = self.most - self.most / 4;
-        if self.most >= target / LEAST {
+        if self.most >= target / NEXT_TO_NOTHING_PARTS {
             return;
         }
-        self.most = target / LEAST;
-        if self.late == 0 || self.requests > JUDGED * OFTEN {
+        self.most = target / NEXT_TO_NOTHING_PARTS;
+        if self.late == 0 || self.requests > LATE_JUDGED * LATE_ONE_IN {
             (self.requests, self.late) = (0, 0);
         }
         self.late += 1;
-        if self.late == JUDGED {
-            *self = Self { rest: REST, ..Self::new(target) };
+        if self.late == LATE_JUDGED {
+            *self = Self { rest: REST_REQUESTS, ..Self::new(target) };
         }
     }
 }
@@ -104,16 +109,16 @@ impl Targets {
         }
     }
 
-    /// Whether nobody has one.
+    /// Whether no group has a target.
     pub(super) const fn is_empty(&self) -> bool {
         self.groups == 0
     }
 
-    /// How much others may have at the device, where it serves several at once, so that the targets
-    /// can be met.
+    /// The device time of others' requests that may be at a device that serves several at once;
+    /// `None` if no group with a target is present.
     pub(super) fn leave_room(&mut self, now: Instant, groups: &[Group]) -> Option<Span> {
         if self.groups > 0 && now >= self.room_until {
-            let is_recent = |since| now.since(since) < THERE;
+            let is_recent = |since| now.since(since) < PRESENT;
             let is_there =
                 |group: &Group| !group.is_quiet() || group.quiet_since.is_some_and(is_recent);
             self.room = loop {
@@ -123,38 +128,38 @@ impl Targets {
                 }
                 self.there.place(group, None);
             };
-            self.room_until = now + LOOK;
+            self.room_until = now + PRESENCE_CHECK;
         }
         self.room.map(|(_, most)| most)
     }
 
-    /// The group is there, and lets others have so much.
+    /// Notes that the group is present, and the room it leaves.
     pub(super) fn note_room(&mut self, group: u32, room: &Room) {
         if self.there.key(group) != Some(room.most) {
             self.there.place(group, Some(room.most));
             if self.room.is_none() {
-                // Nobody was there when it was looked last.
+                // No group was present when this was last determined, so do it at once.
                 self.room_until = Instant::ZERO;
             }
         }
     }
 
-    /// When to look again who is there.
+    /// When to determine the present groups again.
     pub(super) fn look(&self) -> Option<Instant> {
         self.room.map(|_| self.room_until)
     }
 
-    /// When the first of them should go.
+    /// When the first group with a target is due.
     pub(super) fn first_due(&self) -> Option<Instant> {
         self.due.first().map(|(_, at)| at)
     }
 }
 
 impl Fair {
-    /// The group, which may have no target, is about to write for so much. A device without a head
-    /// may acknowledge it at once, and be busy with it, or with what it has to collect for it, long
-    /// after: what others have there says nothing of that. So where they may have a part of what
-    /// they had at first, they write at that part of the rate the device is said to do.
+    /// Counts a write of a group towards the write pace. A device without a head may acknowledge it
+    /// at once and work on it, or on collecting garbage for it, long afterwards, which others'
+    /// requests at the device do not show. So while others have only a fraction of the initial
+    /// room, they write at that fraction of the device's stated rate.
     pub(super) fn use_write_pace(&mut self, now: Instant, group: u32, cost: Span) {
         let Some((whose, _)) = self.targets.room.filter(|_| self.is_write_paced(group)) else {
             return;
@@ -169,8 +174,9 @@ impl Fair {
         *until = (*until).max(now) + time;
     }
 
-    /// Bars the group if its request, which is next, would be a write sooner than targets let
-    /// others write. What else the group has queued waits with it; other groups do not.
+    /// Bars the group if its next request is a write and the write pace does not allow it yet.
+    /// Whatever else the group has queued waits with it, other groups do not. Returns whether it is
+    /// barred.
     pub(super) fn bar_early_write(&mut self, now: Instant, group: u32, at: u32) -> bool {
         let until = self.targets.written_until;
         let is_too_soon =
@@ -182,8 +188,9 @@ impl Fair {
         is_too_soon
     }
 
-    /// Whether targets of others are there that the group's writes may make late. What it is
-    /// promised itself goes before, and what groups inside it are promised, who would wait with it.
+    /// Whether the group's writes have to keep the pace for a target of another group. Exempt are
+    /// groups that have a floor or target of their own, or inside one that has, and groups with
+    /// groups inside, which would wait with them.
     fn is_write_paced(&self, group: u32) -> bool {
         self.targets.room.is_some()
             && !self.device.rotational
@@ -194,11 +201,12 @@ impl Fair {
             })
     }
 
-    /// The group has another target from now on than it had before, or none.
+    /// Applies a new latency target of the group, or none, in place of the one in `before`.
     pub(super) fn set_target(&mut self, now: Instant, group: u32, before: &Qos) {
         let (targets, entry) = (&mut self.targets, &mut self.groups[group as usize]);
         if entry.qos.latency_p99 == before.latency_p99 {
-            // What was learned of it holds, but what else it asks for may let it go on.
+            // What was learned of the target still holds, but other settings may let the group go
+            // on.
             return self.target_wants(now, group);
         }
         targets.groups -= u32::from(before.latency_p99.is_some());
@@ -213,8 +221,8 @@ impl Fair {
         self.target_wants(now, group);
     }
 
-    /// Whether others have as much at the device, which serves several at once, as targets let
-    /// them.
+    /// Whether the others have all the room at the device that targets leave them. If so, tells the
+    /// knee that they are held back.
     pub(super) fn hold_back_for_room(&mut self, now: Instant) -> bool {
         let most = self.targets.leave_room(now, &self.groups);
         let is_full = most.is_some_and(|most| self.device.time_of(self.at_work) > most);
@@ -224,7 +232,7 @@ impl Fair {
         is_full
     }
 
-    /// The disk did something for the group: if it has a target, that is there.
+    /// Notes that a group with a target is present, as the disk did something for it.
     pub(super) fn target_is_there(&mut self, group: u32) {
         let entry = &self.groups[group as usize];
         if entry.qos.latency_p99.is_some() {
@@ -232,10 +240,10 @@ impl Fair {
         }
     }
 
-    /// What the group has queued has changed. If nothing of it is at the device, and it has no more
-    /// than its share, its next request should go at once; else after half of the target, or sooner
-    /// where two requests take longer than the other half: the one at the device by then and its
-    /// own.
+    /// Updates when the group is due, after its queued requests have changed. If nothing of it is
+    /// at the device and it is not ahead, it is due at once; else after half of the target, or
+    /// sooner if two requests, the one at the device by then and its own, take longer than the
+    /// other half.
     #[inline]
     pub(super) fn target_wants(&mut self, now: Instant, group: u32) {
         if !self.targets.is_empty() {
@@ -261,8 +269,8 @@ impl Fair {
         self.targets.due.place(group, Some(due));
     }
 
-    /// A group that would miss its target, and does not ask for too much. One that is at a ceiling
-    /// is due once it may go on.
+    /// A group that is about to miss its target and not too far ahead. A group at a ceiling is due
+    /// when it may go on.
     fn near_target(&mut self, now: Instant) -> Option<u32> {
         loop {
             let (group, _) = self.targets.due.first().filter(|(_, at)| *at <= now)?;
@@ -279,13 +287,13 @@ impl Fair {
         }
     }
 
-    /// Serves a group that would miss its target otherwise.
+    /// Serves a group that would otherwise miss its target.
     #[inline]
     pub(super) fn serve_target(&mut self, now: Instant) -> Option<Step> {
         if self.targets.is_empty() { None } else { self.serve_near_target(now) }
     }
 
-    /// The same where somebody has one.
+    /// Serves a group that would otherwise miss its target, where some group has a target.
     #[inline(never)]
     fn serve_near_target(&mut self, now: Instant) -> Option<Step> {
         loop {
@@ -340,11 +348,11 @@ mod tests {
     fn a_room_grows_again_whatever_was_late_before() {
         let (target, mut prng) = (Span::from_ms(8), Prng::new(1));
         let mut room = Room::new(target);
-        // Some are late for another reason, and chance speaks for less room time and again.
+        // Some requests are late for another reason, so by chance the room shrinks time and again.
         for _ in 0..2_000_000 {
             room.completed(if prng.chance(1, 100) { target + target } else { target }, target);
         }
-        assert!(room.most >= target / LEAST, "{}", room.most);
+        assert!(room.most >= target / NEXT_TO_NOTHING_PARTS, "{}", room.most);
         for _ in 0..30_000 {
             room.completed(target, target);
         }
@@ -357,7 +365,7 @@ mod tests {
         let mut room = Room::new(target);
         let (mut late, mut requests) = (0, 0);
         for step in 0..200_000 {
-            // Others that have twice as much make twice as many late.
+            // Twice the room makes twice as many requests late.
             let is_late = prng.below(target.as_ns()) < room.most.as_ns();
             room.completed(if is_late { target + target } else { target }, target);
             if step >= 20_000 {
@@ -391,7 +399,7 @@ mod tests {
         assert!((40..=80).contains(&held_back), "{held_back}");
     }
 
-    /// What is let go of a write of group 2, one after it of the same and a read of group 3.
+    /// Whether a write of group 2, another write of it, and a read of group 3 are dispatched.
     fn let_go(most: Span, rotational: bool) -> [bool; 3] {
         let mut fair = Fair::new(&FairParams::default());
         let mut tell = |change| fair.configure(Instant::ZERO, &change);
@@ -438,7 +446,7 @@ mod tests {
         fair.targets.leave_room(at(1), &fair.groups);
         fair.admit(at(1), &request(0, 2, Op::Write, at(1)));
         fair.targets.written_until = at(1000);
-        // A look at the device, which does that much in 10 ms.
+        // A look at the device in which requests of this total cost complete within 10 ms.
         let look = |fair: &mut Fair, ms, cost| {
             (0..64).for_each(|_| fair.device.knee.completed(at(ms), cost, Span::from_ms(1)));
             fair.device.knee.time_of(Span::from_ms(1)).expect("it was seen")
@@ -449,7 +457,7 @@ mod tests {
         assert!(look(&mut fair, 30, Span::from_us(1)) > seen, "nobody waited");
     }
 
-    /// A write takes a tenth of a millisecond, a read a hundredth.
+    /// A write takes 100 us, a read 10 us.
     fn costs() -> CostModel {
         let of = |us| {
             let time = Span::from_us(us);

@@ -1,39 +1,44 @@
-//! Turns: who has a device that serves one request at a time, and for how long.
+//! Turns: which group has a disk with a head, or a device that serves one request at a time, and
+//! for how long.
 //!
-//! On a disk with a head it pays to stay with a task, and near a group's data. So a group has the
-//! disk for a while, as long as its part of a round; inside of it a task keeps the disk while it
-//! has requests. Elsewhere a turn is one request.
+//! On a disk with a head it pays to stay with a task and near a group's data. So a group has the
+//! disk for its part of a round, and in it a task keeps the disk while it has requests. Elsewhere a
+//! turn is one request.
 //!
-//! Whoever has the disk and nothing queued is waited for only when that buys something. It buys
-//! isolation where the next request would be served before all that is queued (its group had less
-//! than its share, or its class is better): without waiting it would be served after somebody
-//! else's request each time, whatever its weight. It buys time on a disk with a head where the next
-//! request is near. Either is compared with what waiting costs: how long the task, or the group,
-//! was seen to think.
+//! If the group or task that has the disk has nothing queued, the disk is kept free for it only if
+//! that gains something:
 //!
-//! Where it is said how long a group is waited for, that holds although it costs more than it buys.
-//! Then the group pays: the time the disk is kept beyond what the rule says is charged to it.
+//! - isolation, if its next request would be served before everything queued, because its group is
+//!   behind or its class is better. Otherwise somebody else's request would be served before each
+//!   of its own, whatever its weight;
+//! - time, on a disk with a head, if its next request is near.
+//!
+//! The gain is compared with the cost of waiting, which is the usual think time of the task or
+//! group.
+//!
+//! If `idle=` sets how long a group is waited for, that holds even at a loss. The group is then
+//! charged for the idle time that the rule would not have allowed.
 
 use super::group::Group;
 use super::{Fair, Step};
 use crate::groups::Nested;
 use fairdisk_core::{Instant, Span, Why};
 
-/// Whose turn it is.
+/// The current turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     pub(super) group: u32,
-    /// The queue that is served inside, or `NIL` if that is gone.
+    /// The queue that is served in the turn, or `NIL` if that is gone.
     pub(super) queue: u32,
-    /// What the group has used.
+    /// The service the group has used in the turn.
     pub(super) used: Span,
-    /// How much of that the queue has used.
+    /// The part of `used` that the queue has used.
     pub(super) used_by_queue: Span,
-    /// Since when the disk is kept for the group at its own cost.
+    /// Since when the disk is kept free for the group at its own cost.
     pub(super) kept_since: Option<Instant>,
-    /// Nobody else's requests are to be at a device that serves several.
+    /// Whether no other queue's requests are issued, on a device that serves several.
     pub(super) alone: bool,
-    /// Somebody else was served since the queue was.
+    /// Whether another queue has been served since this one was.
     pub(super) is_head_away: bool,
 }
 
@@ -52,23 +57,23 @@ impl Turn {
     }
 }
 
-/// Whether to keep the disk for somebody.
+/// Whether to keep the disk free for the task or group whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patience {
-    /// Until then.
+    /// Until then, by the rule.
     Until(Instant),
-    /// Until then, as was asked for; the group pays.
+    /// Until then, as `idle=` asks; the group is charged for it.
     AskedFor(Instant),
     /// It has not come back in time.
     Over,
-    /// It would buy something, but thinks for so long that it would cost more.
+    /// It would gain something, but its think time is too long.
     TooLong,
-    /// It would buy nothing.
+    /// Nothing would be gained.
     NotWorthIt,
 }
 
 impl Patience {
-    /// Why somebody else has the disk then.
+    /// The reason for serving somebody else instead; `otherwise` if nothing was waited for.
     const fn why(self, otherwise: Why) -> Why {
         match self {
             Self::Until(_) | Self::AskedFor(_) | Self::Over => Why::IdleWaitFailed,
@@ -77,15 +82,14 @@ impl Patience {
     }
 }
 
-/// No turn lasts less than one in so many parts of a round.
-const SHORTEST: u64 = 8;
-/// Thinking may take one in so many parts of the time that is to be gained: not everybody comes
-/// back, and the others lose that time. For isolation it may take as long as the request. Whoever
-/// thinks for longer loses little by a request of somebody else in between.
-const WORTH: u64 = 4;
+/// No turn is shorter than an eighth of a round. Chosen: a shorter one is mostly seek.
+const SHORTEST_PARTS: u64 = 8;
+/// A think time may be a quarter of the time gained. Chosen: not every task comes back, and the
+/// others lose the wait.
+const GAIN_PARTS: u64 = 4;
 
 impl Fair {
-    /// What to do on a device that serves one request at a time.
+    /// The next step on a device that serves one request at a time.
     pub(super) fn step_serial(&mut self, now: Instant) -> Step {
         if self.in_flight > 0 {
             return Step::WaitCompletion(Why::OwnRequestInFlight);
@@ -94,7 +98,8 @@ impl Fair {
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
             if !self.bar_at_ceiling(now, at) {
-                // No turn of its own: that would be more than it is promised, and less later.
+                // Service for a floor begins no turn, which would be more than is promised and
+                // would cost share later.
                 self.end_keeping(now);
                 return self.dispatch(now, at, Why::BelowFloor);
             }
@@ -115,7 +120,7 @@ impl Fair {
         self.begin_turn(now, why)
     }
 
-    /// What to do in the turn, or why it has ended.
+    /// The next step in the turn, or why it has ended.
     fn go_on(&mut self, now: Instant, turn: Turn) -> Result<Step, Why> {
         let Turn { group, queue, .. } = turn;
         if self.groups[group as usize].waiting == 0 {
@@ -137,7 +142,8 @@ impl Fair {
         }
     }
 
-    /// The group whose turn it is has nothing queued and nothing at the disk.
+    /// Decides whether to keep the disk free for the group whose turn it is, which has nothing
+    /// queued and nothing at the disk. Returns why the turn ends if not.
     pub(super) fn keep_for_group(&mut self, now: Instant, turn: Turn) -> Result<Step, Why> {
         match self.patience_with_group(now, turn) {
             Patience::Until(at) => Ok(Step::WaitUntil(at, Why::GroupIdleWait)),
@@ -158,14 +164,13 @@ impl Fair {
         }
     }
 
-    /// The turn is over.
+    /// Ends the turn.
     pub(super) fn end_turn(&mut self, now: Instant) {
         self.end_keeping(now);
         self.turn = None;
     }
 
-    /// The disk is kept for nobody any more: its group pays for the time it was, if that was asked
-    /// for.
+    /// Stops keeping the disk free, and charges the group for the time if `idle=` asked for it.
     #[inline]
     pub(super) fn end_keeping(&mut self, now: Instant) {
         if let Some(turn) = &mut self.turn
@@ -174,13 +179,13 @@ impl Fair {
             let group = turn.group;
             self.charge_group(group, Span::ZERO, now.since(since));
             if self.in_flight == 0 {
-                // It is paid for, whatever the disk did meanwhile.
+                // The group has paid for this time, so writers are not charged for it.
                 self.busy_since = now;
             }
         }
     }
 
-    /// Whoever the disk was kept for has come, or nobody else wants it now.
+    /// Stops keeping the disk free if the group has come back or nobody else wants the disk.
     #[inline]
     pub(super) fn end_keeping_if_over(&mut self, now: Instant) {
         if let Some(Turn { group, kept_since: Some(_), .. }) = self.turn
@@ -190,14 +195,14 @@ impl Fair {
         }
     }
 
-    /// Another turn begins.
+    /// Begins a turn of the group with the queue.
     pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) {
         self.end_keeping(now);
         self.groups[group as usize].left_early = false;
         self.turn = Some(Turn::new(group, queue));
     }
 
-    /// Whether the queue that is served in the turn goes on before the one that is `first` in line.
+    /// Whether the queue that is served in the turn goes on before `first`, the first in line.
     fn keeps_disk(&self, turn: Turn, first: u32) -> bool {
         let Some(queue) = self.queues.get(turn.queue).filter(|queue| queue.waiting > 0) else {
             return false;
@@ -206,7 +211,7 @@ impl Fair {
             || self.stays_with_task(turn) && queue.class() == self.queues[first].class()
     }
 
-    /// Serves a queue of the group whose turn it is, unless that is at its ceiling.
+    /// Serves a queue of the group whose turn it is, unless the group is at its ceiling.
     fn serve(&mut self, now: Instant, queue: u32, why: Why) -> Result<Step, Why> {
         let at = self.next_of(now, queue);
         if self.bar_at_ceiling(now, at) {
@@ -223,7 +228,7 @@ impl Fair {
         Ok(self.dispatch(now, at, why))
     }
 
-    /// Gives the disk to the group that has had the least; the turn before ended for this reason.
+    /// Begins a turn of the group that is first in line. `ended` is why the turn before ended.
     fn begin_turn(&mut self, now: Instant, ended: Why) -> Step {
         self.end_keeping(now);
         let before = self.turn.take();
@@ -252,36 +257,36 @@ impl Fair {
         self.is_past(turn.used, turn.group)
     }
 
-    /// Whether so much is no less than a turn of the group on a disk with a head.
+    /// Whether `used` is at least a whole turn of the group on a disk with a head.
     pub(super) fn is_past(&self, used: Span, group: u32) -> bool {
         used >= self.shortest() && used >= self.length(group)
     }
 
-    /// How long the turn is on a disk with a head.
+    /// The length of a turn of the group on a disk with a head.
     fn length(&self, group: u32) -> Span {
         let (round, part) = (self.rounds.length.as_ns(), self.tree.part(group));
         Span::from_ns(((u128::from(round) * u128::from(part)) >> 32) as u64).max(self.shortest())
     }
 
     fn shortest(&self) -> Span {
-        self.params.round / SHORTEST
+        self.params.round / SHORTEST_PARTS
     }
 
-    /// Whether the head stays with the task that is served while others of its group want the disk:
-    /// for half of a round. Where it has not the device to itself, it is one that was asked for:
-    /// its group's other tasks need not wait for longer because groups have longer turns.
+    /// Whether the queue may keep the disk while others of its group want it: for half of a round.
+    /// That is half of `round_ms`, unless the queue has the device to itself: tasks need not wait
+    /// longer because groups have longer turns.
     fn stays_with_task(&self, turn: Turn) -> bool {
         let round = if turn.alone { self.rounds.length } else { self.params.round };
         self.device.rotational && turn.used_by_queue < round / 2
     }
 
-    /// Whether a turn in which a task has the device to itself is over: its group's part of a
-    /// round, and no more than a task may keep it.
+    /// Whether a turn in which a task has the device to itself is over: after its group's part of a
+    /// round, or after half a round.
     pub(super) fn is_over_alone(&self, turn: Turn) -> bool {
         self.is_used_up(turn) || !self.stays_with_task(turn)
     }
 
-    /// The group has the disk and nothing queued.
+    /// Whether to keep the disk free for the group whose turn it is, which has nothing queued.
     fn patience_with_group(&self, now: Instant, turn: Turn) -> Patience {
         let group = &self.groups[turn.group as usize];
         let others_want = self.tree.others_want(turn.group) && !self.tree.is_barred(turn.group);
@@ -313,17 +318,18 @@ impl Fair {
         }
     }
 
-    /// So long the device may stand idle to have the heads where they are.
+    /// How long the device may stay idle to leave the heads where they are.
     pub(super) fn worth_alone(&self) -> Span {
         part(self.device.alone())
     }
 
-    /// The longest that somebody of the group is waited for by rule.
+    /// The longest that the group is waited for by the rule.
     pub(super) fn idle_most(&self, group: &Group) -> Span {
         group.idle.map_or(self.params.idle_max, |idle| idle.min(self.params.idle_max))
     }
 
-    /// The queue that is served has nothing queued, but others of its group have.
+    /// Whether to keep the disk free for the queue of the turn, which has nothing queued while
+    /// others of its group have.
     fn patience_with_queue(&self, now: Instant, turn: Turn) -> Patience {
         let isolation = self.queues.is_used(turn.queue) && self.queues.is_behind(turn.queue);
         let mut gain = if isolation { self.isolation(turn.queue) } else { Span::ZERO };
@@ -333,7 +339,7 @@ impl Fair {
         self.patience_for(now, turn, gain)
     }
 
-    /// Whether to wait for the queue that is served, if that buys `gain` of time.
+    /// Whether to keep the disk free for the queue of the turn if that gains `gain` of time.
     pub(super) fn patience_for(&self, now: Instant, turn: Turn, gain: Span) -> Patience {
         let queue = self.queues.get(turn.queue).filter(|queue| queue.waiting == 0);
         let Some(queue) = queue.filter(|queue| queue.task.is_some() && !queue.orphan) else {
@@ -344,26 +350,26 @@ impl Fair {
         patience(now, since, queue.think.get(), Gain { time: gain, ..Gain::default() }, most)
     }
 
-    /// What it is worth that nobody else is served before the queue's next request: one request, of
-    /// somebody else or of its own. A write that the device acknowledged before it did it would say
-    /// that somebody else takes no time.
+    /// The isolation gained if nothing else is served before the queue's next request: the time of
+    /// a request, its own or any, whichever is longer. Writes acknowledged before they are done
+    /// would make the mean of all too short.
     fn isolation(&self, queue: u32) -> Span {
         self.device.service.or_zero().max(self.own(queue))
     }
 
-    /// What a request of the queue takes.
+    /// The mean time of a request of the queue, or zero.
     fn own(&self, queue: u32) -> Span {
         let queue = self.queues.get(queue);
         queue.and_then(|queue| queue.service.get()).unwrap_or(Span::ZERO)
     }
 
-    /// What those who are next in line lose if somebody else is served in between.
+    /// The time that the next queue in line loses if another request goes before it.
     fn spared(&self, now: Instant) -> Span {
         let Some(group) = self.tree.first() else { return Span::ZERO };
         self.nearness(self.queues.first_of(now, group))
     }
 
-    /// By how much sooner a request is done that follows one of the same queue.
+    /// How much less time a request takes that follows one of the same queue.
     fn nearness(&self, queue: u32) -> Span {
         let following = self.queues.get(queue).and_then(|queue| queue.following.get());
         match following {
@@ -374,8 +380,8 @@ impl Fair {
         }
     }
 
-    /// Whether the queue of the group, if that alone wants the disk, has it at once: no promise to
-    /// anybody has a say, and nobody else is waited for.
+    /// Whether the queue of the group gets the disk at once if it alone wants it: no promise to any
+    /// group applies, and nobody else is waited for.
     pub(super) fn is_alone(&self, group: u32, queue: u32) -> bool {
         let has_ceiling = |one: u32| !self.groups[one as usize].qos.ceiling.is_none();
         self.targets.is_empty()
@@ -387,15 +393,15 @@ impl Fair {
             && self.has_turn(group, queue)
     }
 
-    /// Whether the turn, if there is one, is that of the queue. Where several are served at once no
-    /// task is waited for in the turn of its group.
+    /// Whether there is no turn or it is the queue's. On a device that serves several requests at
+    /// once, any queue of the turn's group will do.
     fn has_turn(&self, group: u32, queue: u32) -> bool {
         let any = !self.device.is_serial();
         let is_its = |turn: Turn| turn.group == group && (any || turn.queue == queue);
         self.turn.is_none_or(|turn| is_its(turn) && !turn.alone)
     }
 
-    /// Whether the disk may be kept for this task now, so that it may pass a full pool.
+    /// Whether the disk may be kept free for this queue, so that its task may exceed a full pool.
     pub(super) fn is_waited_for(&self, queue: u32) -> bool {
         let turn = self.turn.filter(|turn| turn.queue == queue);
         let may_be = turn.is_some_and(|turn| turn.alone || self.device.is_serial());
@@ -403,24 +409,25 @@ impl Fair {
     }
 }
 
-/// What is gained where somebody is waited for.
+/// What is gained by keeping the disk free.
 #[derive(Clone, Copy, Default)]
 struct Gain {
-    /// What the request takes that nobody else is then served before. It may be thought for as
-    /// long: the device works for half of the time.
+    /// The time of the request that would otherwise wait for another. The think time may be as
+    /// long: the device is then busy half of the time.
     own: Span,
-    /// The same, or what a request of somebody else takes, if that is longer.
+    /// `own`, or the mean time of all requests if that is longer.
     isolation: Span,
-    /// What the device then does sooner.
+    /// The time the device saves.
     time: Span,
 }
 
-/// How much of what is to be gained thinking may take.
+/// The part of a gain that the think time may take.
 pub(super) fn part(gain: Span) -> Span {
-    gain / WORTH
+    gain / GAIN_PARTS
 }
 
-/// Whether to wait for somebody who was last heard of at `since` and thinks for so long.
+/// Whether to keep the disk free for a task or group that was last served at `since` and has this
+/// mean think time.
 fn patience(now: Instant, since: Instant, think: Option<Span>, gain: Gain, most: Span) -> Patience {
     let Gain { own, isolation, time } = gain;
     let think = think.unwrap_or(Span::ZERO);
@@ -431,13 +438,13 @@ fn patience(now: Instant, since: Instant, think: Option<Span>, gain: Gain, most:
     if think > worth.min(most) || most == Span::ZERO {
         return Patience::TooLong;
     }
-    // As long again, and a little more: thinking takes sometimes longer than usual.
+    // Twice the think time and a little more: a pause is sometimes longer than usual.
     let until = since + (think + think + part(isolation + time)).min(most);
     if until > now { Patience::Until(until) } else { Patience::Over }
 }
 
-/// Whether to wait for a group for `idle`, as was asked for, as long as it can pay for that. One
-/// that usually takes longer would pay for nothing.
+/// Whether to keep the disk free for a group for `idle`, as set, while the group can pay for it. A
+/// group whose think time is longer would pay in vain.
 fn asked_for(
     now: Instant,
     since: Instant,

@@ -1,35 +1,36 @@
-//! What a group's reads take while the device does nothing else.
+//! The usual time of a group's reads while the device does nothing else.
 //!
-//! A disk that picks the next of several commands is the quicker the more there are to pick from:
-//! with twice as many it waits about half as long for one to come under the head. So what is usual
-//! is known by how many reads were there, one class for each power of two.
+//! A disk that picks the next of several commands is faster the more there are: with twice as many
+//! it waits about half as long for one to come under the head. So the usual time is kept by the
+//! number of reads at the device, in one class per power of two.
 
 use super::mean::Mean;
 use fairdisk_core::Span;
 
-const CLASSES: usize = 8;
+/// Number of classes: the last is for 128 reads and more, beyond the depth of any disk with a head.
+const DEPTH_CLASSES: usize = 8;
 
-/// What reads take.
+/// Mean read times, by class of the number of reads at the device.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usual([Mean<64>; CLASSES]);
+pub(super) struct Usual([Mean<64>; DEPTH_CLASSES]);
 
 const fn class(among: u32) -> usize {
     let class = among.checked_ilog2();
     match class {
-        Some(class) if class < CLASSES as u32 => class as usize,
-        Some(_) => CLASSES - 1,
+        Some(class) if class < DEPTH_CLASSES as u32 => class as usize,
+        Some(_) => DEPTH_CLASSES - 1,
         None => 0,
     }
 }
 
 impl Usual {
-    /// One took so long that was done while there were `among` of them at the device.
+    /// Adds the time of a read that completed with `among` reads at the device.
     pub(super) fn add(&mut self, among: u32, service: Span) {
         self.0[class(among)].add(service);
     }
 
-    /// What one takes among so many: no more than among fewer, and where that was not seen, half as
-    /// long again as among twice as many.
+    /// The usual time of a read among `among`: at most that among fewer. Where none was seen it is
+    /// one and a half times that among twice as many.
     pub(super) fn get(&self, among: u32) -> Option<Span> {
         let class = class(among);
         let fewer = self.0[..=class].iter().filter_map(Mean::get).min();
@@ -56,11 +57,11 @@ mod tests {
         let seen = |usual: &Usual| [1, 3, 32, 100].map(|among| usual.get(among).map(Span::as_us));
         assert_eq!(seen(&usual), [None; 4]);
         usual.add(32, Span::from_us(800));
-        // Five times half as long again, and four times; no more than among fewer.
+        // 800 us times 1.5 to the fifth, and to the fourth.
         assert_eq!(seen(&usual), [Some(6075), Some(4050), Some(800), Some(800)]);
         usual.add(1, Span::from_us(4000));
         assert_eq!(seen(&usual), [Some(4000), Some(4000), Some(800), Some(800)]);
-        // Where there were more, one that took longer waited for something else.
+        // A read among more reads that took longer must have waited for something else.
         usual.add(2, Span::from_us(8000));
         assert_eq!(seen(&usual)[1], Some(4000));
     }

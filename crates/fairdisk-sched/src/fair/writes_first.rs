@@ -1,27 +1,30 @@
-//! Whether the device does all that was written before it reads.
+//! Whether the device finishes all writes before it reads.
 //!
-//! Of such a device nothing is left of any write once a read is done. It is known by what reads
-//! take that begin while something may be left: those that come after a write take much longer than
-//! usual, and those that come after a read do not. A read that is done so fast that it may come
-//! from a buffer waits for nothing, and one that comes after a pause has nothing to wait for:
-//! neither says anything.
+//! On such a device nothing is left of any write once a read is done. It is recognized by reads
+//! that begin while something may be left: those right after a write take much longer than usual,
+//! and those right after a read do not. Two kinds of reads are ignored: those so fast that they may
+//! come from a buffer, and those after a pause, which have nothing left to wait for.
 
 use super::cache::Service;
 use super::mean::Mean;
 use fairdisk_core::{Instant, Span};
 
-/// Reads of each kind before anything is known: the mean of so many is a fifth of their spread off.
+/// Reads of each kind needed for a decision. The mean of 32 is off by about a fifth of their spread
+/// (1 / sqrt 32).
 const READS_LEAST: u8 = 32;
-/// Reads after a write take longer by more than one in so many parts of what is usual,
-const LONGER: u64 = 2;
-/// and those after a read by less than one in so many parts of that.
-const NO_LONGER: u64 = 4;
-/// A pause of more than one in so many parts of what is usual leaves the device time for a write.
-const PAUSE: u64 = 4;
-/// What takes less than one in so many parts of what it takes at most may come from a buffer.
-const BUFFERED: u64 = 8;
+/// Reads after a write must exceed their usual time by more than half of it. Chosen: well above the
+/// error of the mean.
+const AFTER_WRITE_PARTS: u64 = 2;
+/// Reads after a read must exceed theirs by less than a quarter of that. Chosen: with more, the
+/// device still works on writes.
+const AFTER_READ_PARTS: u64 = 4;
+/// A pause longer than a quarter of a read leaves the device time to finish a write.
+const PAUSE_PARTS: u64 = 4;
+/// A read faster than an eighth of its stated time at most may come from a buffer. Chosen: next to
+/// no read that moves a head is as fast.
+const BUFFERED_PARTS: u64 = 8;
 
-/// What reads took, and what they usually take.
+/// Mean measured and usual times of a kind of reads.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reads {
     took: Mean<64>,
@@ -51,13 +54,13 @@ enum Last {
     Unknown,
 }
 
-/// What is known of the device, and of the last that it did.
+/// What is known of the device, and the last request it completed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WritesFirst {
     after_write: Reads,
     after_read: Reads,
     last: Last,
-    /// When that was done.
+    /// When the last request completed.
     done: Instant,
 }
 
@@ -66,21 +69,21 @@ impl WritesFirst {
         (self.last, self.done) = (Last::Write, now);
     }
 
-    /// Something else was done, after which nothing is left.
+    /// Notes that a flush finished all writes.
     pub(super) const fn flushed(&mut self) {
         self.last = Last::Unknown;
     }
 
-    /// A read was done, alone at the device: whether it shows that nothing is left of any write.
-    /// `usual` is what such a read takes, if something may have been left when it began.
+    /// Accounts for a read that was alone at the device, and returns whether nothing is left of any
+    /// write. `usual` is its usual time if something may have been left when it began.
     pub(super) fn read(&mut self, now: Instant, served: Service, usual: Option<Span>) -> bool {
-        if served.took < served.done_in / BUFFERED {
+        if served.took < served.done_in / BUFFERED_PARTS {
             return false;
         }
         let last = core::mem::replace(&mut self.last, Last::Read);
         let done = core::mem::replace(&mut self.done, now);
         if let Some(usual) = usual
-            && now.since(done) - served.took <= usual / PAUSE
+            && now.since(done) - served.took <= usual / PAUSE_PARTS
         {
             match last {
                 Last::Write => self.after_write.add(served.took, usual),
@@ -94,7 +97,8 @@ impl WritesFirst {
     fn is_known(&self) -> bool {
         let Self { after_write, after_read, .. } = self;
         let (longer, usual) = (after_write.excess(), after_write.usual.or_zero());
-        let shows = longer > usual / LONGER && after_read.excess() < longer / NO_LONGER;
+        let shows =
+            longer > usual / AFTER_WRITE_PARTS && after_read.excess() < longer / AFTER_READ_PARTS;
         shows && after_write.are_enough() && after_read.are_enough()
     }
 }
@@ -120,7 +124,7 @@ mod tests {
             self.first.wrote(self.now);
         }
 
-        /// A read of which `longer` is for what was written, after a `pause`.
+        /// A read after `pause` that takes `longer` for earlier writes.
         fn read(&mut self, longer: Span, pause: Span) -> bool {
             self.reads += 1;
             let took = Span::from_ms(2 + self.reads * 7 % 9) + longer;
@@ -135,8 +139,8 @@ mod tests {
             self.first.read(self.now, served, Some(Span::from_ms(6)))
         }
 
-        /// In how many of 200 rounds a read showed that nothing is left: a write, a read and
-        /// another, which take so many ms longer.
+        /// In how many of 200 rounds a read showed that nothing is left. A round is a write and two
+        /// reads, which take the given times in ms longer.
         fn rounds(&mut self, [one, other]: [u64; 2]) -> usize {
             let round = |_| {
                 self.write();
@@ -166,7 +170,7 @@ mod tests {
         assert_eq!(device.rounds([8, 8]), 0);
     }
 
-    /// The disk did it in the pause.
+    /// The disk finishes the write in the pause.
     #[test]
     fn what_comes_after_a_pause_says_nothing() {
         let mut device = Device::new();

@@ -1,4 +1,4 @@
-//! What a revision of group-cfq is made of.
+//! The tunables and switches of group-cfq.
 
 use super::GroupCfq;
 use crate::cfq::CfqParams;
@@ -8,35 +8,39 @@ use crate::honours::Honours;
 use crate::registry::Scheduler;
 use fairdisk_core::{Share, Span, WeightMap};
 
-/// What `wait_max` is if nothing else is said.
+/// Default of `wait_max`. Chosen: a whole number well above any round of slices.
 pub const WAIT_MAX: Span = Span::from_s(5);
 
-/// The tunables, and what makes the effect of a priority weak (spec: groups, section 2.4) as
-/// switches. `true` is the historical behaviour.
+/// The tunables of group-cfq, and switches for what makes the effect of a priority weak (spec:
+/// groups, section 2.4). For a switch, `true` is the historical behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupCfqParams {
-    /// The CFQ inside each group. All groups share these tunables.
+    /// The tunables of the CFQ inside each group, the same for all groups.
     pub cfq: CfqParams,
-    /// `cgrp_slice`: the slice of a group of priority 0.
+    /// `cgrp_slice`: the slice of a group of priority 0, in ms.
     pub group_slice_ms: u32,
-    /// What a group priority is worth. `openvz`: 1 + p / 7 slices, 7 is high.
+    /// How a group priority becomes a slice. `openvz` is 1 + p / 7 slices, with 7 the highest
+    /// priority.
     pub weight_map: WeightMap,
-    /// Reads are of the group that asks; else all are of the root group.
+    /// Whether a read is accounted to the group that issues it; otherwise to the root group.
     pub reads_of_group: bool,
-    /// The same for everything that is not a read.
+    /// Whether a request that is no read is accounted to the group that issues it; otherwise to the
+    /// root group.
     pub writes_of_group: bool,
-    /// A group with nothing queued and nothing at the device loses its turn at once, and what is
-    /// left of its slice. Off: the disk is kept for `slice_idle` for a task that will be back soon.
+    /// Whether a group with nothing queued and nothing at the device loses its turn and the rest of
+    /// its slice at once. Otherwise the disk is kept free for `slice_idle` for a task that will be
+    /// back soon.
     pub turn_ends_when_empty: bool,
-    /// Busy queues of all groups count: a queue that becomes busy is placed the further back, the
-    /// more there are, and one that is not alone has no more than a quantum at the device. Off:
-    /// those of its own group count.
+    /// Whether CFQ counts the busy queues of all groups rather than of one. With more of them, a
+    /// queue that becomes busy is placed further back, and a queue that is not the only one has at
+    /// most a quantum at the device.
     pub device_wide_busy_count: bool,
-    /// A request may end the turn of another group's queue, although its own is not next then.
+    /// Whether a request may end the slice of a queue in another group, although its own queue is
+    /// not next then.
     pub foreign_preemption: bool,
-    /// D3: nothing bounds how long a request may wait.
+    /// D3: whether the wait of a request is unbounded.
     pub d3_unbounded_wait: bool,
-    /// Without D3 a request that has waited this long goes first.
+    /// The age after which a request goes first, without D3.
     pub wait_max: Span,
 }
 
@@ -70,9 +74,9 @@ impl Family for GroupCfqParams {
 }
 
 impl GroupCfqParams {
-    /// The slice of a group that asks for `share`: that of priority 0 in whole ticks, one at least,
-    /// and then what the share is worth of it. The original knew priorities only; a weight is in
-    /// proportion to the default share, 100 is its slice.
+    /// The slice of a group with this share, in ticks: that of priority 0 in whole ticks, at least
+    /// one, times the worth of the share. A weight, which the original does not have, is in
+    /// proportion to the default share: 100 has its slice.
     pub(super) fn slice(&self, share: Share) -> Jiffies {
         let base = (u64::from(self.group_slice_ms) * u64::from(self.cfq.hz) / 1000).max(1);
         let worth = |share: Share| u64::from(share.weight(self.weight_map).get());
@@ -90,7 +94,8 @@ mod tests {
     use super::*;
     use fairdisk_core::Weight;
 
-    /// Spec: groups, section 2.2: base x (1 + p / 7), so 7/4/0 have 43.8/34.4/21.9 %.
+    /// Spec: groups, section 2.2: base x (1 + p / 7), so priorities 7, 4 and 0 get 43.8, 34.4 and
+    /// 21.9 % beside each other.
     #[test]
     fn golden_slices() {
         let openvz = GroupCfqParams::default();

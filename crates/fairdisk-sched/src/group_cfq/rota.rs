@@ -1,5 +1,5 @@
-//! The groups that want the disk, one turn each, and the one that has it
-//! (spec: groups, section 2.2).
+//! The groups that want the disk, one turn each, and the one that has it (spec: groups, section
+//! 2.2).
 
 use super::GroupCfqParams;
 use crate::cfq::jiffies::Jiffies;
@@ -15,18 +15,18 @@ struct Group {
     waits: bool,
 }
 
-/// Who has the disk and who is next: plain round robin. Nothing is charged; what is left of a slice
-/// is lost, and what is overrun is free.
+/// A plain round robin of groups. Nothing is charged: the rest of a slice is lost, and overrunning
+/// one is free.
 #[derive(Debug)]
 pub(super) struct Rota {
     params: GroupCfqParams,
     groups: Vec<Group>,
-    /// The groups with a busy queue, but for the active one, by when they were put there.
+    /// The groups with a busy queue except the active one, in the order in which they joined.
     waiting: List,
     places: Lists<u64>,
-    /// The place of the last one that waits.
+    /// The place of the last group that joined.
     end: u64,
-    /// Whose turn it is.
+    /// The turn of the active group.
     pub(super) turn: LayerTurn,
     slice_end: Jiffies,
 }
@@ -44,18 +44,18 @@ impl Rota {
         }
     }
 
-    /// Makes sure that the group exists.
+    /// Ensures that the group exists.
     pub(super) fn make(&mut self, group: u32) {
         let slice = self.params.slice(Share::DEFAULT);
         dense::entry(&mut self.groups, group, || Group { slice, waits: false });
     }
 
-    /// Gives the group its share. A turn that has begun ends as it was to end.
+    /// Sets the group's share. A turn that has begun keeps its end.
     pub(super) fn set_share(&mut self, group: u32, share: Share) {
         self.groups[group as usize].slice = self.params.slice(share);
     }
 
-    /// The group wants the disk. One that was away goes to the end.
+    /// Adds a group that wants the disk to the end, unless it is active or already there.
     pub(super) fn join(&mut self, group: u32) {
         let entry = &mut self.groups[group as usize];
         if group == self.turn.active || entry.waits {
@@ -66,7 +66,7 @@ impl Rota {
         self.places.insert(&mut self.waiting, group, self.end);
     }
 
-    /// The group has nothing queued any more.
+    /// Removes a group that has nothing queued any more.
     pub(super) fn leave(&mut self, group: u32) {
         if core::mem::take(&mut self.groups[group as usize].waits) {
             self.places.remove(&mut self.waiting, group);
@@ -77,12 +77,13 @@ impl Rota {
         self.waiting.first()
     }
 
-    /// The active group has used its slice up.
+    /// Whether the active group has used up its slice.
     pub(super) const fn slice_used(&self, now: Jiffies) -> bool {
         self.turn.active != NIL && now >= self.slice_end
     }
 
-    /// The first of those that wait gets the disk, and its clock starts.
+    /// Gives the disk to the first waiting group and starts its slice. Returns whether a group was
+    /// waiting.
     pub(super) fn begin_next_turn(&mut self, now: Jiffies) -> bool {
         let Some(group) = self.first() else { return false };
         self.leave(group);

@@ -10,7 +10,7 @@ const SECOND: u128 = 1_000_000_000;
 
 /// How soon to look again when the requests in flight leave no room: it is not known when one of
 /// them will complete.
-const LOOK: Span = Span::from_us(100);
+const LOOK_AGAIN_AFTER: Span = Span::from_us(100);
 
 /// How full the buckets of a group are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,7 +64,7 @@ impl Ceiling {
 
     /// When the buckets have room for `next` while `there` is still in flight, for buckets that are
     /// filled as requests complete. What is in flight cannot drain yet; if it completes later, the
-    /// returned time moves back too. If there is no room now, the result is at least [`LOOK`] away.
+    /// returned time moves back too. If there is no room now, the result is at least [`LOOK_AGAIN_AFTER`] away.
     /// A bucket holds `burst`, or `next` if that takes longer, and `next` on top of it.
     pub(crate) fn ready_beside(
         &self,
@@ -77,7 +77,7 @@ impl Ceiling {
             let most = burst.max(time_of(next, rate));
             let full = bucket.empty_at.max(now) + time_of(there, rate);
             let at = Instant::from_ns(full.as_ns().saturating_sub(most.as_ns()));
-            if at > now { at.max(now + LOOK) } else { at }
+            if at > now { at.max(now + LOOK_AGAIN_AFTER) } else { at }
         };
         let ios = rates.iops.map(|rate| of(&self.ios, rate, there.ios, next.ios));
         let bytes = rates.bytes_per_s.map(|rate| of(&self.bytes, rate, there.bytes, next.bytes));
