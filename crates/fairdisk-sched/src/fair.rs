@@ -172,10 +172,10 @@ impl Fair {
     /// request. Returns whether one is barred, so that the request has to wait.
     #[inline]
     fn bar_at_ceiling(&mut self, now: Instant, at: u32) -> bool {
-        !self.barred.is_unused() && self.would_pass_ceiling(now, at)
+        !self.barred.is_unused() && self.bar_above_ceiling(now, at)
     }
 
-    fn would_pass_ceiling(&mut self, now: Instant, at: u32) -> bool {
+    fn bar_above_ceiling(&mut self, now: Instant, at: u32) -> bool {
         let rq = &self.requests[at];
         let (group, amount) = (self.queues[rq.queue].group, rq.amount());
         self.tree.is_barred(group)
@@ -385,7 +385,7 @@ impl Elevator for Fair {
             entry.flushes -= 1;
             self.cache.flushes -= 1;
         }
-        self.target_is_there(group.0);
+        self.note_target_present(group.0);
         self.charge_flushed(now, group.0, device_time);
         if self.groups[group.0 as usize].left_early {
             self.will_return(group.0);

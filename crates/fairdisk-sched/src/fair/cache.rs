@@ -105,7 +105,8 @@ pub(super) struct Cache {
     usual: Span,
     /// The group whose reads these are.
     reader: u32,
-    /// The measured and the stated total time of recent reads of groups that have not written.
+    /// The measured and the stated total time of recent reads of groups that have no writes of
+    /// their own left to be done.
     recent: (Span, Span),
     /// The time of the reader's latest reads if each was so fast that it came from a buffer.
     buffered: Span,

@@ -31,7 +31,8 @@ pub(super) struct Knee {
     /// The total cost of the requests completed in this look, and their total time at the device.
     cost: Span,
     took: Span,
-    /// The highest throughput, as cost per time in parts of `THROUGHPUT_SCALE`, and the shortest mean time.
+    /// The highest throughput, as cost per time in parts of `THROUGHPUT_SCALE`, and the shortest
+    /// mean time.
     most: u64,
     least: Option<Span>,
     /// Whether groups were held back in this look for another reason, so that it cannot lower the

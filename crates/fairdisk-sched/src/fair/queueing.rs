@@ -104,8 +104,8 @@ impl Fair {
         kept
     }
 
-    /// Lets a write that is next, and everybody behind it in line, wait for a thinker; the order is
-    /// checked again when it may have changed.
+    /// Lets a write that is next, and everybody behind it in line, wait for a thinker until the
+    /// order may have changed; `None` if it need not wait.
     fn hold_write(&mut self, now: Instant, at: u32) -> Option<Step> {
         let until = self.write_waits(now, at)?;
         let looks = [Some(until), self.expected.first_until(), self.targets.look()];

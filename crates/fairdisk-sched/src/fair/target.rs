@@ -34,9 +34,9 @@ const PRESENCE_CHECK: Span = Span::from_ms(50);
 
 /// The room that a group with a target leaves: how much device time of others' requests may be at a
 /// device that serves several at once. It starts at a quarter of the target, falls with each late
-/// request and rises a little with each other one, and so settles where one request in `ALLOWED_ONE_IN` is
-/// late. If many are late although others have next to nothing there, the others are not the cause,
-/// and get the initial room for a while.
+/// request and rises a little with each other one, and so settles where one request in
+/// `ALLOWED_ONE_IN` is late. If many are late although others have next to nothing there, the
+/// others are not the cause, and get the initial room for a while.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Room {
     most: Span,
@@ -50,7 +50,8 @@ pub(super) struct Room {
 
 /// One request in 200 may be late: half of what the 99th percentile leaves.
 const ALLOWED_ONE_IN: u64 = 200;
-/// Rises of one part in `RISE_PARTS` that make up for a loss of a quarter: ln(4/3) is 1/3.5 of `ALLOWED_ONE_IN`.
+/// Each request in time raises the room by one part in `RISE_PARTS`: `ALLOWED_ONE_IN` of them make
+/// up for a loss of a quarter, as ln(4/3) is 1/3.5.
 const RISE_PARTS: u64 = ALLOWED_ONE_IN * 7 / 2;
 /// Others are not the cause if 8 requests are late, at more than one in 50: twice what the 99th
 /// percentile allows. Chosen: 8 seldom come by chance.
@@ -233,7 +234,7 @@ impl Fair {
     }
 
     /// Notes that a group with a target is present, as the disk did something for it.
-    pub(super) fn target_is_there(&mut self, group: u32) {
+    pub(super) fn note_target_present(&mut self, group: u32) {
         let entry = &self.groups[group as usize];
         if entry.qos.latency_p99.is_some() {
             self.targets.note_room(group, &entry.room);
@@ -247,12 +248,12 @@ impl Fair {
     #[inline]
     pub(super) fn target_wants(&mut self, now: Instant, group: u32) {
         if !self.targets.is_empty() {
-            self.target_is_due(now, group);
+            self.update_target_due(now, group);
         }
     }
 
     #[inline(never)]
-    fn target_is_due(&mut self, now: Instant, group: u32) {
+    fn update_target_due(&mut self, now: Instant, group: u32) {
         self.targets.due.place(group, None);
         let entry = &self.groups[group as usize];
         let Some(target) = entry.qos.latency_p99.filter(|_| entry.waiting > 0) else { return };
@@ -409,7 +410,7 @@ mod tests {
         let qos = Qos { latency_p99: Some(Span::from_ms(8)), ..Qos::NONE };
         tell(Change::GroupQos { group: GroupId(1), qos });
         fair.groups[1].room.most = most;
-        fair.target_is_there(1);
+        fair.note_target_present(1);
         let now = Instant::ZERO + Span::from_ms(1);
         fair.groups[1].quiet_since = Some(now);
         for (slot, group, op) in [(0, 2, Op::Write), (1, 2, Op::Write), (2, 3, Op::Read)] {

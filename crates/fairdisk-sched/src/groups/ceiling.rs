@@ -64,8 +64,9 @@ impl Ceiling {
 
     /// When the buckets have room for `next` while `there` is still in flight, for buckets that are
     /// filled as requests complete. What is in flight cannot drain yet; if it completes later, the
-    /// returned time moves back too. If there is no room now, the result is at least [`LOOK_AGAIN_AFTER`] away.
-    /// A bucket holds `burst`, or `next` if that takes longer, and `next` on top of it.
+    /// returned time moves back too. If there is no room now, the result is at least
+    /// [`LOOK_AGAIN_AFTER`] away. A bucket holds `burst`, or `next` if that takes longer, and
+    /// `next` on top of it.
     pub(crate) fn ready_beside(
         &self,
         now: Instant,
