@@ -17,8 +17,8 @@ use fairdisk_core::{Instant, Span};
 /// First reads averaged for one adjustment. The mean of 8 random reads seldom exceeds its
 /// expectation by the quarter that counts as late.
 const READS_JUDGED: u32 = 8;
-/// In one absence out of 8 nobody may write, as a comparison. Chosen: more would cost writers much,
-/// fewer would be slow to notice a change.
+/// In one absence out of 8 nobody may write, as a comparison: more would cost writers much, fewer
+/// would be slow to notice a change.
 const PROBE_EVERY: u32 = 8;
 /// Nobody may write in the first 4 absences either, so that there is something to compare with.
 const PROBES_FIRST: u32 = 4;

@@ -26,11 +26,11 @@ use super::requests::Rq;
 use super::writes_first::WritesFirst;
 use fairdisk_core::{Instant, Span};
 
-/// How long after a write reads are checked for its delay. Chosen: about five random requests of a
-/// disk with a head.
+/// How long after a write reads are checked for its delay: long enough for a few random requests of
+/// a disk with a head.
 const TRACES_LAST: Span = Span::from_ms(50);
-/// A write is only acknowledged if it took less than half of its stated time. Chosen: a head that
-/// has to move seldom is so fast.
+/// A write is only acknowledged if it took less than half of its stated time: seldom does a head
+/// that has to move take so little.
 const FAST_PARTS: u64 = 2;
 
 /// The measured time of a completed request.

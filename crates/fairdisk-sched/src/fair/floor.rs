@@ -17,23 +17,23 @@ use core::cmp::Reverse;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{GroupId, Instant, Qos, Rates, Refusal, Span};
 
-/// The device time per second that all floors together may take. Chosen: all but a tenth.
+/// The device time per second that all floors together may take: all but `REST`.
 const PROMISED_MOST: Span = Span::from_ms(900);
-/// The rest of a second: for the other groups, and for error in the costs.
+/// The tenth of a second that is left to the other groups, and for error in the costs.
 const REST: Span = Span::from_ms(100);
 /// Size in bytes of the requests for which a floor in bytes is admitted: the default read-ahead of
 /// Linux.
 const LARGE_BYTES: u64 = 128 << 10;
 /// Size in bytes of the requests for which a floor in I/Os is admitted: one page.
 const SMALL_BYTES: u64 = 4 << 10;
-/// How much of its floor a group may catch up on after it was kept below it. Chosen: a tenth of the
-/// second over which a floor is kept.
+/// How much of its floor a group may catch up on after it was kept below it: a tenth of the second
+/// over which a floor is kept.
 const CATCH_UP: Span = Span::from_ms(100);
 /// Floors are served faster than promised by one part in 32, so that every second gets the promised
-/// number despite the time a request waits for the device. Chosen: 3 %, little for others.
+/// number despite the time a request waits for the device. 3 % costs others little.
 const EARLY_PARTS: u64 = 32;
 /// The most that a group owes others for service beyond its share given for a floor or a latency
-/// target. Chosen: half of a default round.
+/// target: half of a default round, so that others take back no more than a turn.
 pub(super) const DEBT_MOST: Span = Span::from_ms(100);
 
 /// The groups with floors, by when each is due.

@@ -9,15 +9,14 @@
 
 use fairdisk_core::{Instant, Span};
 
-/// A look covers at least 64 requests and 5 ms. Chosen: enough for a stable mean, and short beside
-/// the change of a load.
+/// A look covers at least 64 requests and 5 ms: enough for a stable mean, and short beside changes
+/// of the load.
 const LOOK_REQUESTS: u32 = 64;
 const LOOK_TIME: Span = Span::from_ms(5);
-/// In one look out of 8 no group is held back. Chosen: finding the throughput costs an eighth of
-/// the time.
+/// In one look out of 8 no group is held back: finding the throughput takes an eighth of the time.
 const OPEN_LOOK_EVERY: u32 = 8;
-/// With each look the highest throughput decays, and the shortest time grows, by a sixty-fourth.
-/// Chosen: an old extreme fades within some hundred looks.
+/// With each look the highest throughput decays, and the shortest time grows, by a sixty-fourth, so
+/// that an old extreme fades within some hundred looks.
 const DECAY_PARTS: u64 = 64;
 /// Fixed-point scale of throughput: cost per time, in parts of 2^20, fine enough for any ratio.
 const THROUGHPUT_SCALE: u64 = 1 << 20;

@@ -6,11 +6,11 @@
 
 use fairdisk_core::{Instant, Span};
 
-/// Half-life of what was observed, and how long the pace is kept after a task had the device to
-/// itself. Chosen: a few rounds, so that several turns are averaged.
+/// How much time is observed before it is halved, and how long the pace is kept after a task had
+/// the device to itself: a few default rounds, so that several turns are averaged.
 const HALVED_AFTER: Span = Span::from_s(1);
-/// The weight that the model has at first, as if it had been seen to be right for so long. Chosen:
-/// a tenth of `HALVED_AFTER`, so that measurements soon prevail.
+/// The weight that the model has at first, as if it had been seen to be right for so long: a tenth
+/// of `HALVED_AFTER`, so that measurements soon prevail.
 const TRUSTED: Span = Span::from_ms(100);
 
 /// The pace of the device.

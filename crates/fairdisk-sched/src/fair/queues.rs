@@ -24,9 +24,9 @@ struct Class {
     passed: u32,
 }
 
-/// A class is passed over only once 32 requests of better classes went before it, so that time in
-/// which the whole group waits does not count. Chosen: random reads of a disk with a head take
-/// about `expire`.
+/// A class is passed over only once 32 requests of other classes went before it, so that time in
+/// which the whole group waits does not count. On a disk with a head 32 random requests take a few
+/// hundred ms, about the default of `expire`.
 const PASSED_OVER_REQUESTS: u32 = 32;
 
 impl Class {

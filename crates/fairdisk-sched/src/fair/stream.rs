@@ -21,9 +21,9 @@ use fairdisk_core::{Instant, Span, Why};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Streak(u8);
 
-/// A queue streams after 4 sequential reads in a row. Chosen: more than chance, and soon.
+/// A queue streams after 4 sequential reads in a row, which random reads do not produce by chance.
 const STREAM_READS: u8 = 4;
-/// The longest streak that counts. Chosen: one jump in a long stream does not end it.
+/// The longest streak that counts: halved by one jump, it is still a stream.
 const STREAK_MOST: u8 = 2 * STREAM_READS;
 
 impl Streak {

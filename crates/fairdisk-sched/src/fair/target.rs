@@ -25,10 +25,10 @@ pub(super) struct Targets {
     written_until: Instant,
 }
 
-/// A group with a target is present for 1 s after its last request. Chosen: longer than the pauses
-/// of a group that goes on.
+/// A group with a target is present for 1 s after its last request, so that short pauses do not
+/// give up its room.
 const PRESENT: Span = Span::from_s(1);
-/// How often the present groups are determined. Chosen: a small part of `PRESENT`, and rare beside
+/// How often the present groups are determined: a small part of `PRESENT`, and rare beside
 /// requests.
 const PRESENCE_CHECK: Span = Span::from_ms(50);
 
@@ -53,14 +53,15 @@ const ALLOWED_ONE_IN: u64 = 200;
 /// Each request in time raises the room by one part in `RISE_PARTS`: `ALLOWED_ONE_IN` of them make
 /// up for a loss of a quarter, as ln(4/3) is 1/3.5.
 const RISE_PARTS: u64 = ALLOWED_ONE_IN * 7 / 2;
-/// Others are not the cause if 8 requests are late, at more than one in 50: twice what the 99th
-/// percentile allows. Chosen: 8 seldom come by chance.
+/// Others are not the cause if 8 requests are late, at more than one in 50. That is twice what the
+/// 99th percentile allows, and 8 seldom come by chance.
 const LATE_JUDGED: u32 = 8;
 const LATE_ONE_IN: u32 = 50;
-/// Requests ignored after that. Chosen: 20 times `ALLOWED_ONE_IN`.
+/// Requests ignored after that: 20 times `ALLOWED_ONE_IN`, so that a small room of no use is seldom
+/// tried again.
 const REST_REQUESTS: u32 = 4000;
-/// Others have next to nothing with a 256th of the target at the device. Chosen: far below one
-/// request.
+/// Others have next to nothing with a 256th of the target at the device: of 8 ms, 31 us, less than
+/// one read of a solid-state disk.
 const NEXT_TO_NOTHING_PARTS: u64 = 256;
 
 impl Room {

@@ -82,10 +82,11 @@ impl Patience {
     }
 }
 
-/// No turn is shorter than an eighth of a round. Chosen: a shorter one is mostly seek.
+/// No turn is shorter than an eighth of a round: 25 ms of a default one, about two random requests
+/// of a disk with a head.
 const SHORTEST_PARTS: u64 = 8;
-/// A think time may be a quarter of the time gained. Chosen: not every task comes back, and the
-/// others lose the wait.
+/// A think time may be a quarter of the time gained: not every task comes back, and the others lose
+/// the wait.
 const GAIN_PARTS: u64 = 4;
 
 impl Fair {

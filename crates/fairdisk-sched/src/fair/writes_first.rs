@@ -12,16 +12,16 @@ use fairdisk_core::{Instant, Span};
 /// Reads of each kind needed for a decision. The mean of 32 is off by about a fifth of their spread
 /// (1 / sqrt 32).
 const READS_LEAST: u8 = 32;
-/// Reads after a write must exceed their usual time by more than half of it. Chosen: well above the
-/// error of the mean.
+/// Reads after a write must exceed their usual time by more than half of it, well above the error
+/// of the mean.
 const AFTER_WRITE_PARTS: u64 = 2;
-/// Reads after a read must exceed theirs by less than a quarter of that. Chosen: with more, the
-/// device still works on writes.
+/// Reads after a read must exceed theirs by less than a quarter of that; with more, the device
+/// still works on writes.
 const AFTER_READ_PARTS: u64 = 4;
 /// A pause longer than a quarter of a read leaves the device time to finish a write.
 const PAUSE_PARTS: u64 = 4;
-/// A read faster than an eighth of its stated time at most may come from a buffer. Chosen: next to
-/// no read that moves a head is as fast.
+/// A read faster than an eighth of its stated time at most may come from a buffer: next to no read
+/// that moves a head is as fast.
 const BUFFERED_PARTS: u64 = 8;
 
 /// Mean measured and usual times of a kind of reads.

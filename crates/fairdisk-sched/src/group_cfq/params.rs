@@ -8,7 +8,7 @@ use crate::honours::Honours;
 use crate::registry::Scheduler;
 use fairdisk_core::{Share, Span, WeightMap};
 
-/// The default of `wait_max`. Chosen: ten slices of a group of priority 0.
+/// The default of `wait_max`. Ten slices of a group of priority 0.
 pub const WAIT_MAX: Span = Span::from_s(5);
 
 /// The tunables of group-cfq, and switches for what makes the effect of a priority weak (spec:
