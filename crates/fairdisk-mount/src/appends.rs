@@ -1,12 +1,13 @@
-//! The order of appends past the page cache.
+//! Puts direct appends (O_APPEND with O_DIRECT) into order.
 //!
-//! The kernel sends a long write in pieces, all at once, and threads of ours take them up in any
-//! order. Where they are to be appended they may be so only in the order of the offsets that the
-//! kernel gave them: one at a time, and each where the one before it ended, as the kernel takes it.
-//! Where the file ends says nothing of that: others append to it below. A piece that continues none
-//! waits for those before it; if they do not come, because it begins a write at an end that the
-//! kernel was told of, it goes all the same. After one that has failed none goes of the same write:
-//! there is no later data behind a gap.
+//! The kernel splits a long write into pieces and sends all of them at once, and our threads may
+//! take them up in any order. The pieces of an append must be written in the order of the offsets
+//! that the kernel has assigned to them: one at a time, each where the previous one ended in the
+//! kernel's view. The real end of the file does not tell whose turn it is, because others may
+//! append to the file below. A piece that does not continue the previous one waits for those before
+//! it; if they do not come, because the piece begins a new write at an end that the kernel learned
+//! otherwise, it is written all the same. After a piece has failed, the later ones of the same
+//! write fail, too, so that no data follows a gap.
 
 use crate::clock;
 use crate::landed::Landed;
@@ -18,50 +19,52 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// While no append is under way, so long is waited for one that may be missing, and twice that at
-/// most. It has been taken from the kernel already, and all that its thread needs is a CPU.
+/// How long to wait for a piece that may be missing, at least, while no append is in progress;
+/// twice as long at most. The kernel has already sent the piece, so that its thread needs nothing
+/// but a CPU.
 const MISSING_AFTER: Duration = Duration::from_millis(100);
 
-/// The same where one is missing by all that is known: the file is shorter, or one has failed.
+/// How long to wait for a piece that is certainly missing: the file ends before the next one, or
+/// one has failed.
 const SURELY_MISSING_AFTER: Duration = Duration::from_secs(1);
 
-/// So long after one has failed those behind it may come.
+/// How long after a failure later pieces of the same write are expected.
 const BEHIND_GAP: Span = Span::from_s(1);
 
-/// So long after others have appended they may do so again.
+/// How long after others have appended to the file they are expected to do so again.
 const SHARED_FOR: Span = Span::from_s(10);
 
-/// What becomes of an append.
+/// The outcome of waiting for an append's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// It is its turn.
+    /// It is the append's turn to be written.
     Goes {
         /// Whether the thread may wait for the disk.
         may_wait: bool,
     },
-    /// One before it has failed, so it does.
+    /// The append fails, because an earlier piece of the same write has failed.
     Fails {
-        /// With this.
+        /// The error of that piece.
         errno: i32,
     },
 }
 
 type Parked = Box<dyn FnOnce(Turn) + Send>;
 
-/// One that is done.
+/// An append that has been attempted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Appended {
-    /// Where the kernel took it to begin,
+    /// The offset at which the append begins in the kernel's view.
     pub(crate) offset: u64,
-    /// and how long it was.
+    /// The length that was to be written, in bytes.
     pub(crate) len: usize,
-    /// So much of it was written,
+    /// The number of bytes written.
     pub(crate) landed: usize,
-    /// from here on,
+    /// The offset at which the written data begins.
     pub(crate) start: u64,
-    /// up to there.
+    /// The offset at which the written data ends.
     pub(crate) end: u64,
-    /// Why there is not more.
+    /// The error that kept the rest from being written, if any.
     pub(crate) failed: Option<i32>,
 }
 
@@ -69,39 +72,39 @@ pub(crate) struct Appended {
 #[derive(Default)]
 pub(crate) struct Appends {
     order: Mutex<Order>,
-    /// Nobody is left to be waited for.
+    /// Tells the waiting thread that no append is left.
     settled: Condvar,
 }
 
-/// Who goes next.
+/// The order of the appends of one file.
 #[derive(Default)]
 struct Order {
-    /// By the kernel's offset, and in the order in which they came.
+    /// Appends that wait for their turn, by the kernel's offset and the order of arrival.
     parked: BTreeMap<(u64, u64), Parked>,
     under_way: bool,
-    /// A thread has them go, one after the other.
+    /// Whether a thread is starting appends, one after the other.
     has_usher: bool,
-    /// A thread waits for those that are missing.
+    /// Whether a thread waits for missing appends.
     has_waiter: bool,
-    /// Those before the parked ones do not come.
+    /// Whether the appends before the waiting ones have been given up.
     incomplete: bool,
-    /// Where the kernel takes the last one to have ended.
+    /// The offset at which the last append ended in the kernel's view.
     behind: Option<u64>,
-    /// Where it has ended.
+    /// The offset at which the last append really ended.
     ended: Option<u64>,
-    /// Others have appended to the file, too, and may until then.
+    /// The time until which others are expected to append to the file.
     shared: Option<Instant>,
-    /// One has failed.
+    /// The gap that a failed append has left.
     gap: Option<Gap>,
-    /// How many have gone or come.
+    /// The number of arrivals, starts and completions so far.
     events: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Gap {
-    /// Where the next piece of the same write begins,
+    /// The offset of the next piece of the write that failed.
     next: u64,
-    /// and where the next write does.
+    /// The offset at which the kernel will begin the next write.
     again: u64,
     errno: i32,
     until: Instant,
@@ -115,13 +118,14 @@ impl std::fmt::Debug for Appends {
 }
 
 impl Order {
-    /// Another one came.
+    /// Adds an append that waits for its turn.
     fn park(&mut self, offset: u64, parked: Parked) {
         self.events += 1;
         self.parked.insert((offset, self.events), parked);
     }
 
-    /// The next one if the file ends at `end`, and why it fails if it does.
+    /// The next append to start if the file ends at `end`, with the error with which it fails, if
+    /// it does.
     fn next(&mut self, now: Instant, end: impl FnOnce() -> u64) -> Option<(Parked, Option<i32>)> {
         let offset = self.parked.first_key_value().filter(|_| !self.under_way)?.0.0;
         self.gap = self.gap.filter(|gap| now < gap.until);
@@ -141,11 +145,12 @@ impl Order {
         Some((parked, fails))
     }
 
-    /// Whether no piece before the one at `offset` may come.
+    /// Whether no earlier piece can come before the one at `offset`.
     fn is_first(&self, offset: u64, end: impl FnOnce() -> u64) -> bool {
         let ahead = self.behind.and_then(|behind| offset.checked_sub(behind));
-        // Where others append, too, or have appended what the kernel does not know of, the file may
-        // end at what is a later piece of a write that begins where the last one ended.
+        // If others append as well, or have appended data that the kernel does not know of, the end
+        // of the file may coincide with a later piece of a write that begins where the last one
+        // ended.
         let unknown = self.ended.zip(self.behind).and_then(|(ended, to)| ended.checked_sub(to));
         let may_be_later = |ahead| self.shared.is_some() || unknown == Some(ahead);
         let is_later = |ahead: u64| may_be_later(ahead) && ahead.is_multiple_of(SECTOR_BYTES);
@@ -153,14 +158,15 @@ impl Order {
             && (ahead == Some(0) || (!ahead.is_some_and(is_later) && offset == end()))
     }
 
-    /// The one under way is done, or has failed, be it in part.
+    /// Notes that the append in progress is done, or has failed in whole or in part.
     fn done(&mut self, now: Instant, done: Appended) {
         self.under_way = false;
         self.events += 1;
         let next = done.offset + done.len as u64;
         self.behind = Some(next);
         if done.landed > 0 {
-            // Neither where the kernel takes it to be nor behind what is known of.
+            // The data is neither where the kernel believes it to be nor behind the last append, so
+            // others append, too.
             if done.start != done.offset && self.ended != Some(done.start) {
                 self.shared = Some(now + SHARED_FOR);
             }
@@ -172,24 +178,24 @@ impl Order {
         }
     }
 
-    /// Another way to append has come so far.
+    /// Notes an append that did not go through this order.
     fn passed(&mut self, behind: u64, ended: u64) {
         self.behind = Some(behind);
         self.ended = Some(ended);
     }
 
-    /// Whether none is left.
+    /// Whether no append is waiting or in progress.
     fn is_settled(&self) -> bool {
         !self.under_way && self.parked.is_empty()
     }
 
-    /// For how long one that is not there is waited for.
+    /// How long to wait for missing appends.
     fn patience(&self, end: impl FnOnce() -> u64) -> Duration {
         let ahead = self.parked.first_key_value().is_some_and(|((offset, _), _)| *offset > end());
         if ahead || self.gap.is_some() { SURELY_MISSING_AFTER } else { MISSING_AFTER }
     }
 
-    /// Whether some wait for one that is not there.
+    /// Whether appends are waiting for one that has not come.
     fn misses_one(&self) -> bool {
         !self.under_way && !self.parked.is_empty()
     }
@@ -202,34 +208,35 @@ impl Appends {
 }
 
 impl OpenFile {
-    /// An append that the kernel takes to begin at `offset`: goes on when it is its turn, and calls
-    /// `appended` and `next_appends` when it is done. The calling thread may wait for the disk.
+    /// Runs `parked` when it is the turn of an append that begins at `offset` in the kernel's view.
+    /// Afterwards, `appended` and `next_appends` must be called. The calling thread may wait for
+    /// the disk.
     pub(crate) fn append_in_order(self: &Arc<Self>, offset: u64, parked: Parked) {
         let mut order = self.state.appends.lock();
         order.park(offset, parked);
         self.go_on(order, true);
     }
 
-    /// The append under way is done. To be called before whoever asked for it has the answer, and
-    /// can append in another way.
+    /// Notes that the append in progress is done. To be called before its caller is answered, who
+    /// might then append in another way.
     pub(crate) fn appended(&self, done: Appended) {
         self.state.appends.lock().done(clock::now(), done);
     }
 
-    /// Has the next ones go. The calling thread finishes what others asked for: it is not to wait.
+    /// Starts the next appends. The calling thread does not wait for the disk.
     pub(crate) fn next_appends(self: &Arc<Self>) {
         self.go_on(self.state.appends.lock(), false);
     }
 
-    /// Something was appended in another way than past the page cache: to the kernel it begins at
-    /// `offset`. No piece of another append is on its way, as the kernel makes one at a time.
+    /// Notes an append through the page cache, at `offset` in the kernel's view. No piece of
+    /// another append is in flight then, because the kernel serialises writes.
     pub(crate) fn appended_in_cache(&self, offset: u64, landed: Landed) {
         let behind = offset + landed.len as u64;
         self.state.appends.lock().passed(behind, landed.end);
     }
 
-    /// Has those go whose turn it is. One may be done before its turn returns: then it goes on
-    /// here, and not inside that.
+    /// Starts the appends whose turn it is. An append may complete while it is being started; the
+    /// loop here then continues with the next, so that calls do not nest.
     fn go_on<'a>(self: &'a Arc<Self>, mut order: MutexGuard<'a, Order>, may_wait: bool) {
         let appends = &self.state.appends;
         if order.has_waiter && order.is_settled() {
@@ -255,13 +262,12 @@ impl OpenFile {
         }
     }
 
-    /// Where the file ends by now.
+    /// The current end of the file.
     fn end(&self) -> u64 {
         fstat(&self.fd).map_or(0, |stat| stat.st_size.cast_unsigned())
     }
 
-    /// Goes on without those that are missing when nothing has happened for long enough, until
-    /// none is left.
+    /// Gives up missing appends once nothing has happened for long enough, until no append is left.
     fn wait_for_missing(self: &Arc<Self>) {
         let appends = &self.state.appends;
         let mut order = appends.lock();
@@ -279,7 +285,7 @@ impl OpenFile {
         order.has_waiter = false;
     }
 
-    /// What is missing does not come.
+    /// Starts the waiting appends without the missing ones.
     fn go_on_without<'a>(self: &'a Arc<Self>, mut order: MutexGuard<'a, Order>) {
         order.incomplete = true;
         self.go_on(order, false);
@@ -295,7 +301,7 @@ mod tests {
     use rustix::fs::OFlags;
     use std::sync::mpsc::{self, Receiver, Sender};
 
-    /// An order, and who went.
+    /// An order, and the appends that have been started.
     struct Scene {
         order: Order,
         tell: Sender<u64>,
@@ -313,27 +319,27 @@ mod tests {
             self.order.park(mib << 20, Box::new(move |_| tell.send(mib).unwrap()));
         }
 
-        /// Who goes if the file ends at `end`.
+        /// The append that starts if the file ends at `end`.
         fn next(&mut self, end: u64) -> Option<u64> {
             let (next, fails) = self.next_at(Instant::ZERO, end)?;
             assert_eq!(fails, None);
             Some(next)
         }
 
-        /// And why it fails if it does.
+        /// The append that starts, and the error with which it fails.
         fn next_at(&mut self, now: Instant, end: u64) -> Option<(u64, Option<i32>)> {
             let (parked, fails) = self.order.next(now, || end)?;
             parked(Turn::Goes { may_wait: true });
             Some((self.told.recv().ok()?, fails))
         }
 
-        /// The one at `mib` is done, all of it, with others before it if that is `elsewhere`.
+        /// The append at `mib` completes entirely; others have appended before it if `elsewhere`.
         fn done(&mut self, mib: u64, elsewhere: bool) {
             let ahead = if elsewhere { (mib + 1) * (MIB / 2) } else { 0 };
             self.order.done(Instant::ZERO, behind_others(mib, ahead));
         }
 
-        /// A part of it, or nothing.
+        /// The append completes in part, or not at all.
         fn failed(&mut self, now: Instant, mib: u64, landed: usize) {
             self.order.done(now, Appended { landed, failed: Some(28), ..whole(mib) });
         }
@@ -347,7 +353,7 @@ mod tests {
         Appended { offset: start, len, landed: len, start, end, failed: None }
     }
 
-    /// Behind so much that the kernel does not know of.
+    /// Others have appended this much that the kernel does not know of.
     fn behind_others(mib: u64, ahead: u64) -> Appended {
         let done = whole(mib);
         Appended { start: done.start + ahead, end: done.end + ahead, ..done }
@@ -378,7 +384,7 @@ mod tests {
         for piece in [5, 7, 9] {
             scene.park(piece + 2);
             scene.done(piece, elsewhere);
-            // However far they have come.
+            // However far the others have come.
             end += 3 * MIB;
             assert_eq!(scene.next(end), None, "one is missing");
             scene.park(piece + 1);
@@ -402,7 +408,7 @@ mod tests {
         scene.park(5);
         assert_eq!(scene.next(5 * MIB), Some(5));
         scene.order.done(Instant::ZERO, behind_others(5, 512));
-        // Where the kernel takes the end to be stays behind for as long as it does not look.
+        // The end of the file in the kernel's view stays behind while the kernel does not query it.
         let later = Instant::ZERO + SHARED_FOR;
         for (now, piece) in [(Instant::ZERO, 6), (later, 7)] {
             scene.park(piece);
@@ -421,7 +427,7 @@ mod tests {
         let mut scene = Scene::new();
         scene.park(5);
         assert_eq!(scene.next(5 * MIB), Some(5));
-        // The kernel goes on where it takes the end to be, one piece behind.
+        // The kernel continues at its own view of the end, one piece behind.
         scene.order.done(Instant::ZERO, behind_others(5, MIB));
         let later = Instant::ZERO + SHARED_FOR;
         scene.park(7);
@@ -506,7 +512,7 @@ mod tests {
         assert_eq!(scene.next(2 * MIB), None, "that was then");
     }
 
-    /// A file, empty and open.
+    /// An empty open file.
     fn empty() -> Arc<OpenFile> {
         let fallback = Fallback { sectors: 1, inodes: 1 };
         let states = Arc::new(FileStates::new(Arc::new(OpenGate), Layout { start: 0, fallback }));
@@ -515,7 +521,7 @@ mod tests {
         Arc::new(OpenFile::new(state, fd, OFlags::RDWR))
     }
 
-    /// As without a scheduler: each is done before its turn returns.
+    /// As without a scheduler, each append is complete before its turn returns.
     #[test]
     fn who_finishes_one_waits_for_no_other_and_does_none_inside_it() {
         let file = empty();
@@ -533,7 +539,7 @@ mod tests {
         }
         drop(tell);
         file.state.appends.lock().incomplete = true;
-        // The one before them is done.
+        // The append before them completes.
         file.appended(whole(0));
         file.next_appends();
         let expected = [1, 2, 3].map(|mib| (mib, Turn::Goes { may_wait: false }));

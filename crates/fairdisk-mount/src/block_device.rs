@@ -1,40 +1,41 @@
-//! Which disk a directory is on, and where on it.
+//! Determines the disk of a directory, and the position of its file system on that disk.
 
 use crate::mountinfo::Mountinfo;
 use rustix::fs::{FileType, major, minor, stat};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Block devices by number, as the kernel shows them.
+/// The directory in which the kernel lists block devices by number.
 const BY_NUMBER: &str = "/sys/dev/block";
 
 /// A whole disk, and where on it the file system of a directory begins.
 ///
-/// A partition is on the disk it is part of, and a device that the kernel builds on one other (an
-/// encrypted or a logical volume on one disk) on that one. A device built on several is a disk
-/// itself: what it does with them is its own affair.
+/// A partition belongs to the disk that it is a part of, and a device that the kernel builds on one
+/// other device, such as an encrypted or logical volume, belongs to that one. A device built on
+/// several others counts as a disk itself, since only it knows how it uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockDevice {
-    /// Its number, `MAJOR:MINOR`. A file system without a block device has one of its own.
+    /// The device number, `MAJOR:MINOR`. A file system without a block device has one of its own.
     pub number: String,
-    /// Its name, or its number if it has none.
+    /// The name of the device, or its number if it has none.
     pub name: String,
-    /// The sectors before the file system. Those that a volume puts before its own are not counted.
+    /// The number of sectors before the file system, not counting those that a volume manager
+    /// reserves.
     pub start: u64,
-    /// Whether the kernel takes it for a rotating disk; nothing without a block device.
+    /// Whether the kernel reports the disk as rotational; `None` without a block device.
     pub rotational: Option<bool>,
 }
 
 impl BlockDevice {
-    /// The disk that `directory` is on.
+    /// The disk of `directory`.
     ///
     /// # Errors
-    /// The directory cannot be looked at.
+    /// The directory cannot be inspected.
     pub fn of(directory: &Path) -> std::io::Result<Self> {
         let device = stat(directory)?.st_dev;
         let number = number_of(device);
         let found = Self::find(Path::new(BY_NUMBER), &number);
-        // A file system that spreads over devices says one of them in the table of mounts.
+        // A file system that spans several devices names one of them in the mount table.
         let found = found.or_else(|| {
             let device = stat(&mounted_from(&number)?).ok()?;
             let is_block = FileType::from_raw_mode(device.st_mode) == FileType::BlockDevice;
@@ -48,7 +49,7 @@ impl BlockDevice {
         }))
     }
 
-    /// The disk below the device `number`, in a directory like [`BY_NUMBER`].
+    /// The disk that contains the device `number`, as listed in the directory `by_number`.
     fn find(by_number: &Path, number: &str) -> Option<Self> {
         let mut device = fs::canonicalize(by_number.join(number)).ok()?;
         let mut start = 0;
@@ -79,14 +80,14 @@ fn read(device: &Path, attribute: &str) -> Option<String> {
     Some(fs::read_to_string(device.join(attribute)).ok()?.trim().to_owned())
 }
 
-/// The one device that this one is built on.
+/// The device that this one is built on, if it is exactly one.
 fn only_slave(device: &Path) -> Option<PathBuf> {
     let mut slaves = fs::read_dir(device.join("slaves")).ok()?.flatten();
     let slave = slaves.next()?;
     if slaves.next().is_some() { None } else { fs::canonicalize(slave.path()).ok() }
 }
 
-/// What the file system with this number was mounted from.
+/// The source of the mount with this device number.
 fn mounted_from(number: &str) -> Option<PathBuf> {
     let table = Mountinfo::read().ok()?;
     let line = table.lines().find(|line| line.device == number.as_bytes())?;
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    /// A kernel's view: disks with partitions, and devices built on others.
+    /// A directory like the kernel's: disks with partitions, and devices built on others.
     struct Kernel(tempfile::TempDir);
 
     impl Kernel {

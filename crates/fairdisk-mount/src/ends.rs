@@ -1,21 +1,23 @@
-//! Whoever serves mounts looks now and then what is to be done; at once when one of them ends.
-//! Until this process has ended, too, the file system of its source is busy.
+//! Wakes the main loop, which checks on the mounts now and then, at once when a mount ends. The
+//! loop must not be late, because the file system of a source is busy until this process has ended,
+//! too.
 
 use crate::clock;
 use fairdisk_core::{Instant, Span};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A mount that has ended is over when its last thread is, which is not long after, and so is what
-/// it has left to be written out. So often it is looked for then, each time this much later.
+/// The number of checks after a mount has ended. Its session is over a short time later, when its
+/// last thread has ended, and so is the write-back of its dirty data.
 const LOOKS: u32 = 14;
+/// The amount by which the pause before each of these checks is longer than the one before.
 const LATER: Duration = Duration::from_millis(1);
 
 static ENDS: Ends = Ends::new();
 
-/// What of the mounts of a process has ended.
+/// Ends of mounts of this process.
 struct Ends {
-    /// Looks that are to come soon.
+    /// The number of checks that are to follow soon.
     looks: Mutex<u32>,
     ended: Condvar,
 }
@@ -30,7 +32,7 @@ impl Ends {
         self.ended.notify_all();
     }
 
-    /// Waits for an end, or where there was one for the next look.
+    /// Waits until a mount ends or, if one has ended recently, until the next check.
     fn wait(&self, at_most: Duration) {
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         if *looks > 0 {
@@ -39,17 +41,17 @@ impl Ends {
             drop(looks);
             return fairdisk_plane::pause(pause.min(at_most));
         }
-        // Nobody else has it, and why the wait has ended does not matter.
+        // Only one thread waits, and the reason why the wait ended does not matter.
         drop(self.ended.wait_timeout_while(looks, at_most, |looks| *looks == 0));
     }
 }
 
-/// A mount of this process has ended.
+/// Notes that a mount of this process has ended.
 pub(crate) fn one_ended() {
     ENDS.one();
 }
 
-/// The rounds of a loop that looks after the mounts of this process.
+/// The rounds of the loop that looks after the mounts of this process.
 #[derive(Debug)]
 pub struct Rounds {
     every: Span,
@@ -57,22 +59,23 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// One round in so much time.
+    /// Rounds at this interval.
     #[must_use]
     pub const fn every(every: Span) -> Self {
         Self { every, next: Instant::ZERO }
     }
 
-    /// Waits until it is time to look again what has become of the mounts: until the next round,
-    /// which is the answer, or shorter where one has ended.
+    /// Waits until the mounts are to be checked: until the next round, or shorter if a mount has
+    /// ended. Returns whether the next round has begun.
     pub fn wait(&mut self) -> bool {
         let left = self.next.as_ns().saturating_sub(clock::now().as_ns());
         ENDS.wait(Duration::from_nanos(left));
-        self.is_due(clock::now())
+        self.begin_if_due(clock::now())
     }
 
-    /// However often it is asked, there are no more rounds, and no fewer.
-    fn is_due(&mut self, now: Instant) -> bool {
+    /// Begins the next round if it is due. The number of rounds does not depend on how often this
+    /// is called.
+    fn begin_if_due(&mut self, now: Instant) -> bool {
         let is_due = now >= self.next;
         if is_due {
             self.next = now + self.every;
@@ -91,7 +94,7 @@ mod tests {
         let ends = Ends::new();
         ends.wait(Duration::ZERO);
         ends.one();
-        // Each would be a minute.
+        // Each of these waits would take a minute.
         (0..LOOKS).for_each(|_| ends.wait(LONG));
         std::thread::scope(|scope| {
             scope.spawn(|| ends.wait(LONG));
@@ -104,7 +107,8 @@ mod tests {
     fn rounds_come_however_often_something_ends() {
         let mut rounds = Rounds::every(Span::from_ms(100));
         let at = |ms| Instant::ZERO + Span::from_ms(ms);
-        let due: Vec<u64> = (0..1000).step_by(30).filter(|ms| rounds.is_due(at(*ms))).collect();
+        let due: Vec<u64> =
+            (0..1000).step_by(30).filter(|ms| rounds.begin_if_due(at(*ms))).collect();
         assert_eq!(due, [0, 120, 240, 360, 480, 600, 720, 840, 960]);
     }
 }

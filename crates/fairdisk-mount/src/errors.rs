@@ -1,68 +1,69 @@
-//! Why a tree could not be mounted or unmounted, and what to do.
+//! Errors of mounting and unmounting, with advice on what to do about them.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a machine lacks for any mount.
+/// What the machine lacks for any mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
     /// There is no `/dev/fuse`.
     NoFuse,
-    /// What is called `/dev/fuse` is something else.
+    /// `/dev/fuse` is not the FUSE device.
     NotFuse,
-    /// `/dev/fuse` is there, and this user may not open it.
+    /// The user may not open `/dev/fuse`.
     DeviceClosed,
-    /// This user may not mount, and there is no helper that may.
+    /// The user may not mount, and there is no helper (fusermount3) that may.
     NotPermitted,
     /// Root may not mount, as in most containers.
     RootMayNot,
-    /// There is no `/proc`.
+    /// `/proc` is not mounted.
     NoProc,
 }
 
-/// What is wrong.
+/// What is wrong with a mount.
 #[derive(Debug)]
 pub enum MountProblem {
-    /// Nothing can be mounted here.
+    /// The machine lacks something that any mount needs.
     Lacking(Lack),
-    /// The source is not there.
+    /// The source does not exist.
     SourceMissing,
     /// The source is not a directory.
     SourceNotDirectory,
-    /// The source's files are made up by the kernel.
+    /// The source is in a pseudo file system, whose files the kernel generates.
     SourceMadeUp,
-    /// The mount point is not there.
+    /// The mount point does not exist.
     MountPointMissing,
     /// The mount point is not a directory.
     MountPointNotDirectory,
-    /// Something is in the mount point that the mount would hide.
+    /// The mount point contains files, which the mount would hide.
     MountPointNotEmpty,
-    /// Something of ours is mounted there.
+    /// One of our mounts is at the mount point already.
     AlreadyMounted,
-    /// What is mounted there says nothing.
+    /// The mount at the mount point does not answer.
     Silent,
-    /// Another process is about to mount or unmount something, and does not come to an end.
+    /// Another process holds the lock for mounting and does not release it.
     Locked {
-        /// Which, and where that is seen.
+        /// The process, and its lock file.
         by: String,
     },
-    /// One of the two is inside the other.
+    /// The source and the mount point are inside one another.
     Nested,
-    /// Somebody still uses the mount.
+    /// The mount is in use.
     Busy,
-    /// The system refused something else.
+    /// Any other error of the system.
     Os {
-        /// What was tried.
+        /// What was attempted, as a verb.
         doing: &'static str,
-        /// What it said.
+        /// The error of the system.
         error: io::Error,
     },
 }
 
 impl MountProblem {
-    /// Of what the system refuses only what says that a path can name nothing is.
+    /// Whether the request was wrong. Of the system's errors, these are the ones that say that a
+    /// path is malformed.
     fn is_bad_input(&self) -> bool {
         match self {
             Self::SourceMissing
@@ -82,7 +83,7 @@ impl MountProblem {
     }
 }
 
-/// A tree could not be mounted or unmounted.
+/// Why mounting or unmounting has failed.
 #[derive(Debug)]
 pub struct MountError {
     path: PathBuf,
@@ -102,7 +103,7 @@ impl MountError {
         Self::new(path, MountProblem::Os { doing, error: error.into() })
     }
 
-    /// What is to be shown cannot be looked at.
+    /// An error in inspecting the source.
     #[must_use]
     pub fn of_source(source: &Path, error: io::Error) -> Self {
         match error.kind() {
@@ -111,7 +112,7 @@ impl MountError {
         }
     }
 
-    /// Whether what was asked for is wrong. Anything else may work the next time.
+    /// Whether the request was wrong. Any other error may be temporary.
     #[must_use]
     pub fn is_bad_input(&self) -> bool {
         self.problem.is_bad_input()
@@ -124,7 +125,7 @@ impl MountError {
     }
 }
 
-/// What works in any case.
+/// The advice on what works in any case.
 const INSTEAD: &str = "fairdisk run works without, in the lab and --on file:PATH";
 
 impl fmt::Display for Lack {
@@ -224,7 +225,7 @@ impl Error for MountError {
 mod tests {
     use super::*;
 
-    /// A service is started again but for what stays wrong.
+    /// A service is restarted except after a permanent failure.
     #[test]
     fn what_may_work_the_next_time_is_no_bad_input() {
         let lacking = [

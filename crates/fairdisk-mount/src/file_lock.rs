@@ -1,5 +1,5 @@
-//! A lock that one process at a time has, on a file. The kernel gives it back when its holder ends,
-//! however it ends.
+//! Exclusive locks on files (flock(2)). The kernel releases a lock when its holder ends, however it
+//! ends.
 
 use crate::clock;
 use fairdisk_core::Span;
@@ -12,23 +12,23 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Between two looks whether others are done: the kernel tells nobody who does not wait for ever.
+/// The interval between attempts to lock, since flock(2) can wait only without a time limit.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A lock, for as long as the value lives.
+/// A lock, held until dropped.
 #[derive(Debug)]
 pub(crate) struct FileLock(File);
 
-/// Why there is none.
+/// Why a file could not be locked.
 #[derive(Debug)]
 pub(crate) enum NotLocked {
-    /// Another has it for longer than was to be waited.
+    /// Another process holds the lock for longer than the time limit.
     Held(Held),
-    /// There is no such file, or no lock on it.
+    /// The file cannot be opened or locked.
     System(io::Error),
 }
 
-/// A lock that another has.
+/// A lock that another process holds.
 #[derive(Debug)]
 pub(crate) struct Held {
     path: PathBuf,
@@ -36,10 +36,11 @@ pub(crate) struct Held {
 }
 
 impl FileLock {
-    /// Locks the file at `path`, made if it is not there, once nobody else has it; waits no longer
-    /// than `time`. Nobody but us opens the file: whoever may open it may lock it.
+    /// Locks the file at `path`, which is created if necessary, and waits at most for `time`. The
+    /// file is private to its owner, since whoever may open a file may lock it.
     pub(crate) fn within(path: &Path, time: Span) -> Result<Self, NotLocked> {
-        // What somebody else may have put there is not waited for.
+        // Neither follows a symbolic link nor waits for the other end of a pipe that somebody may
+        // have put there.
         let mut how = File::options();
         let how = how.create(true).truncate(false).write(true).mode(0o600);
         let how = how.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
@@ -59,7 +60,7 @@ impl FileLock {
         }
     }
 
-    /// Whether the file that is locked is the one at `path`.
+    /// Whether the locked file is still the one at `path`.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         let identity = |found: fs::Metadata| (found.dev(), found.ino());
         let there = fs::symlink_metadata(path).map(identity).ok();
@@ -68,13 +69,13 @@ impl FileLock {
 }
 
 impl Held {
-    /// Waits for it, however long that takes.
+    /// Waits for the lock without a time limit.
     pub(crate) fn wait(self) -> io::Result<FileLock> {
         flock(&self.file, FlockOperation::LockExclusive)?;
         Ok(FileLock(self.file))
     }
 
-    /// Who has it, as far as the kernel says.
+    /// The process that holds the lock, as far as the kernel tells.
     fn holder(&self) -> Option<String> {
         let found = self.file.metadata().ok()?;
         let (device, inode) = (found.dev(), found.ino());
@@ -82,7 +83,7 @@ impl Held {
         let locks = fs::read_to_string("/proc/locks").ok()?;
         let pid = locks.lines().find_map(|line| {
             let mut words = line.split_whitespace().skip(1);
-            // Those that wait have an arrow there.
+            // In the entry of a waiting process, an arrow precedes the type.
             let is_held = words.next() == Some("FLOCK");
             let (pid, at) = (words.nth(2)?, words.next()?);
             (is_held && at == place).then_some(pid)

@@ -1,18 +1,20 @@
-//! A process that ends the mounts of another one that was killed.
+//! The guardian: a process that ends the mounts of another process that is killed.
 //!
-//! A process that is killed ends when the last of its threads does, and one that waits for a disk
-//! that hangs, or for a reader whose request nobody takes any more, does not. What it has open
-//! stays open meanwhile, the kernel takes its mounts for served, and programs that use them wait
-//! for ever. The guardian has nothing open below a source and waits for nothing but its end: it
-//! then has the kernel end the mounts' connections, and everybody gets an error at once.
+//! A killed process ends only when its last thread does, and a thread that waits for a disk that
+//! hangs, or for a reader whose request nobody takes any more, does not end. Its descriptors stay
+//! open meanwhile, the kernel considers its mounts served, and programs that use them wait for
+//! ever. The guardian has nothing open below a source and waits for nothing but the death of its
+//! parent. It then has the kernel abort the FUSE connections of the mounts, and everybody who waits
+//! gets an error at once.
 //!
-//! It learns of the end by the signal that comes when the thread that has started it is gone,
-//! whatever becomes of the others, and by the end of the connection through which it is told of
-//! mounts. That thread does nothing else: any other, the main one as well, may be held up. It
-//! starts another guardian if this one is killed.
+//! The guardian learns of the death by the parent-death signal, which the kernel sends when the
+//! thread that started the guardian has ended, whatever becomes of other threads, and by the end of
+//! the connection through which it is told of mounts. The thread that starts it does nothing else,
+//! because any other thread, even the main one, may be blocked. It also starts another guardian if
+//! this one is killed.
 //!
-//! Where systemd runs the system the guardian has a unit of its own: who has systemd kill all
-//! processes of a unit does not mean it.
+//! Where systemd runs the system, the guardian has a unit of its own, so that it survives when
+//! systemd kills all processes of the daemon's unit.
 
 use crate::made_up::{FUSECTL, kind};
 use crate::sys::descriptors::Inherited;
@@ -36,43 +38,45 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// The only argument of the program when it is the guardian.
+/// The only argument of this program when it is to be the guardian.
 const NAME: &str = "fairdisk-guardian";
 
-/// Where connections are found if that file system is mounted; the one of a mount has the minor
-/// number of its device.
+/// The directory of the fusectl file system, which has a subdirectory for each connection, named by
+/// the minor device number of its mount.
 const CONNECTIONS: &str = "/sys/fs/fuse/connections";
 
-/// What to do where it is not mounted and the guardian may not mount it, and what is so without.
+/// The advice for when that file system is not mounted and the guardian may not mount it.
 const REMEDY: &str = "as root: mount -t fusectl fusectl /sys/fs/fuse/connections, which is found \
                       a few seconds later; without it, if this process is killed and cannot end, \
                       as when the disk hangs, who uses the mount waits until root ends that with \
                       umount -f";
 
-/// There if systemd runs the system,
+/// A directory that exists if systemd runs the system.
 const SYSTEMD: &str = "/run/systemd/system";
-/// and what says that it is ours: systemd-run names processes by their numbers, and to a systemd
-/// above our processes ours would be others'.
+/// The name of the first process, which tells whether that systemd is in our PID namespace:
+/// systemd-run identifies processes by number, and a systemd outside of the namespace would take
+/// our numbers for others' processes.
 const FIRST_PROCESS: &str = "/proc/1/comm";
 
-/// What the guardian is told with one write: which of our mounts, and the minor number of its
-/// device. It reads many of them at once, and none in part. Its answer is which one, and the error
-/// if there was one.
+/// The size of a message in bytes. A message to the guardian is the number of a mount and the minor
+/// number of its device. Each is sent with one write; the guardian reads several at once, but never
+/// a part of one. Its answer is the number of the mount and an error number, or 0.
 const WORD_BYTES: usize = 8;
-/// Instead of a minor number: that mount is over.
+/// Sent in place of a minor number: the mount has ended.
 const OVER: u32 = u32::MAX;
-/// Instead of a mount: the guardian is there.
+/// Sent in place of a mount's number: the guardian is ready.
 const READY: u32 = u32::MAX;
 
-/// For one to be there: the program has to be read, and the disk may be busy.
+/// The time limit for the guardian to start. The program has to be read, and the disk may be busy.
 const STARTS_WITHIN: Duration = Duration::from_secs(20);
-/// For one with a unit: a systemd that hangs would hold up every mount.
+/// The time limit for the guardian to start in a unit of its own. Shorter, since a systemd that
+/// hangs would delay every mount.
 const IN_UNIT_WITHIN: Duration = Duration::from_secs(4);
-/// For an answer, which waits for no disk.
+/// The time limit for an answer, which never waits for a disk.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Between one that was killed and the next; twice as long after each that could not be started,
+/// The pause before a killed guardian is replaced. It is doubled after each failure to start one.
 const PAUSE: Duration = Duration::from_secs(1);
-/// but no longer than this.
+/// The longest such pause.
 const PAUSE_MAX: Duration = Duration::from_secs(64);
 
 /// The guardian of this process.
@@ -82,21 +86,21 @@ pub struct Guardian {
     next: AtomicU32,
 }
 
-/// A mount that is ended if this process is killed before the value is dropped.
+/// A mount under guard: it is ended if this process is killed before this is dropped.
 #[derive(Debug)]
 pub(crate) struct Guarded {
     guardian: Arc<Guardian>,
     number: u32,
 }
 
-/// What is known of the one that is there now.
+/// The connection to the current guardian, and the mounts to guard.
 #[derive(Debug, Default)]
 struct Link {
-    /// Where it listens.
+    /// The connection to the guardian, while there is one.
     to: Option<UnixStream>,
-    /// What it is to watch, by the mounts' own numbers.
+    /// The mounts to guard, by their numbers.
     mounts: BTreeMap<u32, Watched>,
-    /// Nothing is left to be guarded.
+    /// Whether this process no longer needs a guardian.
     over: bool,
 }
 
@@ -104,16 +108,16 @@ struct Link {
 struct Watched {
     minor: u32,
     mountpoint: PathBuf,
-    /// The last that was started has what ends it.
+    /// Whether the current guardian is able to end the mount.
     guarded: bool,
 }
 
 impl Guardian {
-    /// Starts one, and returns when it is there: this program once more, which has to call
-    /// [`run_if_called`].
+    /// Starts the guardian and returns once it is ready. It is this program, started again, whose
+    /// `main` has to call [`run_if_called`].
     ///
     /// # Errors
-    /// The system starts no process or no thread.
+    /// The system refuses to start a process or a thread.
     pub fn start() -> io::Result<Self> {
         let (tell, told) = mpsc::sync_channel(1);
         let link = Arc::<Mutex<Link>>::default();
@@ -124,10 +128,8 @@ impl Guardian {
         Ok(Self { link, next: AtomicU32::new(0) })
     }
 
-    /// From now on the mount on `device`, at `mountpoint`, is ended if this process is killed.
-    ///
-    /// # Errors
-    /// The guardian cannot end it, or there is none.
+    /// Has the guardian end the mount on `device`, at `mountpoint`, if this process is killed.
+    /// Returns an error beside the guard if the guardian cannot end it, or there is none.
     pub(crate) fn guard(
         self: &Arc<Self>,
         device: u64,
@@ -143,7 +145,8 @@ impl Guardian {
 }
 
 impl Guarded {
-    /// Tries once more if the guardian could not end the mount: root may have given it the way.
+    /// Tries again if the guardian could not end the mount. Root may have mounted fusectl
+    /// meanwhile.
     pub(crate) fn try_again(&self) {
         let link = &mut *lock(&self.guardian.link);
         let Some(watched) = link.mounts.get_mut(&self.number) else { return };
@@ -158,7 +161,7 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         let mut link = lock(&self.guardian.link);
         link.mounts.remove(&self.number);
-        // If there is none nobody has to know.
+        // An error means that there is no guardian, so nobody has to be told.
         let _ = tell(link.to.as_ref(), self.number, OVER);
     }
 }
@@ -167,7 +170,7 @@ impl Drop for Guardian {
     fn drop(&mut self) {
         let mut link = lock(&self.link);
         link.over = true;
-        // It ends when nobody can tell it anything any more.
+        // The guardian ends when its connection is closed.
         link.to = None;
     }
 }
@@ -176,14 +179,14 @@ fn lock(link: &Mutex<Link>) -> MutexGuard<'_, Link> {
     link.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells the guardian that listens there of a mount, and hears what it says to that.
+/// Tells the guardian of a mount and waits for its answer.
 fn tell(to: Option<&UnixStream>, number: u32, minor: u32) -> io::Result<()> {
     let mut to = to.ok_or(io::ErrorKind::NotConnected)?;
     to.write_all(&word(number, minor))?;
     answer(to, number).map_err(with_remedy)
 }
 
-/// Says of an `error` of the guardian what to do, if it has no way to what ends mounts.
+/// Adds the advice to an error if the guardian lacks access to fusectl.
 fn with_remedy(error: io::Error) -> io::Error {
     let refused = error.raw_os_error() == Some(libc::EPERM);
     if refused && fs::File::open(CONNECTIONS).and_then(kind).is_ok_and(|kind| kind != FUSECTL) {
@@ -199,13 +202,13 @@ fn word(first: u32, second: u32) -> [u8; WORD_BYTES] {
     word
 }
 
-/// The halves of a word.
+/// The two numbers of a message.
 fn halves(word: &[u8]) -> (u32, u32) {
     let half = |at: usize| word[at..].first_chunk().map_or(OVER, |it| u32::from_ne_bytes(*it));
     (half(0), half(4))
 }
 
-/// What the guardian says of one mount. Answers that came too late for others are left out.
+/// The guardian's answer about one mount. Late answers about other mounts are skipped.
 fn answer(mut from: &UnixStream, number: u32) -> io::Result<()> {
     loop {
         let mut word = [0; WORD_BYTES];
@@ -218,8 +221,8 @@ fn answer(mut from: &UnixStream, number: u32) -> io::Result<()> {
     }
 }
 
-/// Sees to it that there is a guardian for as long as there is something to guard; tells whether
-/// the `first` one is there.
+/// Ensures that there is a guardian for as long as there are mounts to guard. Reports to `first`
+/// whether the first guardian has started.
 fn keep(link: &Mutex<Link>, first: impl FnOnce(io::Result<()>)) {
     let mut process = match spawn(0) {
         Ok(started) => {
@@ -254,7 +257,7 @@ fn keep(link: &Mutex<Link>, first: impl FnOnce(io::Result<()>)) {
     }
 }
 
-/// Tells a guardian that is there of all that it is to watch.
+/// Tells a new guardian of all mounts.
 fn connect(link: &Mutex<Link>, (process, to): (Child, UnixStream)) -> Option<Child> {
     let link = &mut *lock(link);
     link.to = (!link.over).then_some(to);
@@ -269,8 +272,8 @@ fn connect(link: &Mutex<Link>, (process, to): (Child, UnixStream)) -> Option<Chi
     Some(process)
 }
 
-/// Starts the one with this `number`: in a unit of its own, if that can be had. The program is the
-/// one that runs, whatever has been installed in its place since.
+/// Starts the guardian with this `number`, in a unit of its own if possible. The executable is the
+/// one of this process, even if another version has been installed since.
 fn spawn(number: u32) -> io::Result<(Child, UnixStream)> {
     let id = std::process::id();
     let program = format!("/proc/{id}/exe");
@@ -278,7 +281,7 @@ fn spawn(number: u32) -> io::Result<(Child, UnixStream)> {
         let unit = format!("--unit={NAME}-{id}-{number}");
         let mut run = Command::new("systemd-run");
         run.args(["--quiet", "--no-ask-password", "--scope", "--collect", &unit]);
-        // It ends by itself. When the system stops, mounts end before it does.
+        // The guardian ends by itself. When the system shuts down, the mounts end first.
         run.args(["--description=Ends mounts of Fairdisk", "--property=DefaultDependencies=no"]);
         run.arg("--").arg(&program);
         match spawn_by(run, IN_UNIT_WITHIN) {
@@ -299,7 +302,7 @@ fn spawn_by(mut program: Command, within: Duration) -> io::Result<(Child, UnixSt
     ours.set_write_timeout(Some(PATIENCE))?;
     program.arg(NAME).current_dir("/").stdin(OwnedFd::from(its));
     let mut process = program.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    // With its end: if it ends at once that is an answer, too.
+    // Closes the guardian's end of the connection on our side, so that its death is noticed.
     program.stdin(Stdio::null());
     match answer(&ours, READY).and_then(|()| ours.set_read_timeout(Some(PATIENCE))) {
         Ok(()) => Ok((process, ours)),
@@ -316,19 +319,19 @@ fn spawn_by(mut program: Command, within: Duration) -> io::Result<(Child, UnixSt
     }
 }
 
-/// Is the guardian if that is the program's first `argument`, and returns when there is nothing
-/// left to guard.
+/// Runs the guardian if `argument`, the first argument of the program, asks for it. Returns once
+/// nothing is left to guard.
 ///
 /// # Errors
-/// Somebody else has asked for it, or the system refuses something.
+/// The program was not started as a guardian by its parent, or the system refuses something.
 pub fn run_if_called(argument: Option<&OsStr>) -> Option<io::Result<()>> {
     (argument? == NAME).then(run)
 }
 
 fn run() -> io::Result<()> {
-    // Whoever started the one we guard has left to it what others may wait for.
+    // Descriptors inherited by our parent, which others may wait for.
     Inherited::find().close();
-    // Ctrl-C, and a service manager that asks all its processes to end, mean the one we guard.
+    // Ctrl-C, and a service manager that terminates all its processes, mean the parent only.
     let _ = setsid();
     // So does somebody who kills all processes of the program's name.
     let _ = set_name(c"guardian");
@@ -347,7 +350,7 @@ fn run() -> io::Result<()> {
             Err(Errno::INTR) => continue,
             done => drop(done?),
         }
-        // What we were told before the end counts.
+        // Messages that arrived before the parent's death count.
         if !ready[0].revents().is_empty() {
             let mut told = [0; 64 * WORD_BYTES];
             let bytes = rustix::io::read(words, &mut told)?;
@@ -355,7 +358,7 @@ fn run() -> io::Result<()> {
                 let (number, minor) = halves(word);
                 let refused = |error: io::Error| error.raw_os_error().unwrap_or(libc::EIO);
                 let errno = connections.hear(number, minor).map_or_else(refused, |()| 0);
-                // If nobody listens any more that is the end, and the next look says so.
+                // An error means that nobody listens any more, which the next poll reports.
                 let _ = say(words, number, errno.cast_unsigned());
             }
             if bytes > 0 {
@@ -367,19 +370,19 @@ fn run() -> io::Result<()> {
     }
 }
 
-/// Answers.
+/// Sends an answer.
 fn say(to: BorrowedFd<'_>, number: u32, errno: u32) -> io::Result<()> {
     let flags = SendFlags::NOSIGNAL;
     send(to, &word(number, errno), flags).map(drop).map_err(io::Error::from)
 }
 
-/// The connections of mounts, by the mounts' numbers.
+/// The FUSE connections of the mounts, by the mounts' numbers.
 #[derive(Default)]
 struct Connections {
-    /// What ends each of them when something is written there. It is open from the beginning: the
-    /// next connection may have the number of one that is gone.
+    /// The open `abort` file of each connection. It is opened in advance, because a later
+    /// connection may reuse the number of one that has ended.
     ends: BTreeMap<u32, OwnedFd>,
-    /// The file system of connections, if it is mounted nowhere else.
+    /// A private mount of fusectl, if it is not mounted in the usual place.
     own: Option<OwnedFd>,
 }
 
@@ -399,7 +402,7 @@ impl Connections {
             return Ok(end);
         }
         if self.own.is_none() {
-            // For ourselves alone, as root.
+            // A mount for this process alone, which only root can make.
             let filesystem = fsopen("fusectl", FsOpenFlags::FSOPEN_CLOEXEC)?;
             fsconfig_create(&filesystem)?;
             let (flags, none) = (FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty());
@@ -411,7 +414,7 @@ impl Connections {
 
     fn end(&self) {
         for end in self.ends.values() {
-            // One that has ended already is as good.
+            // An error means that the connection has ended already.
             let _ = rustix::io::write(end, b"1");
         }
     }

@@ -1,12 +1,12 @@
 //! The pass-through file system of `fairdisk mount`.
 //!
-//! [`Mounted::mount`] shows the tree under a source directory at a mount point. Metadata goes
-//! straight through; every read, write-out and flush of file data becomes a [`Piece`] that a
+//! [`Mounted::mount`] shows the tree below a source directory at a mount point. Metadata operations
+//! are passed through; every read, write-back and flush of file data becomes a [`Piece`], which a
 //! [`Gate`] lets through when it is that piece's turn. [`OpenGate`] lets everything through at
 //! once.
 //!
-//! Nothing here resolves a path below the source: every object is reached from its parent's
-//! descriptor, without following links, and opened again through that descriptor.
+//! Nothing here resolves a path below the source: every object is reached from the descriptor of
+//! its parent, without following links, and reopened through that descriptor.
 
 mod answers;
 mod appends;

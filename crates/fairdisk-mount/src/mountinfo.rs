@@ -1,6 +1,6 @@
-//! What is mounted where, as the kernel tells this process: `/proc/self/mountinfo`.
+//! The mount table as this process sees it, from `/proc/self/mountinfo`.
 //!
-//! Names in it are bytes: whoever may mount anything may do so at a place whose name is no text.
+//! Names in it are bytes, since a mount point's name need not be UTF-8.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -11,29 +11,29 @@ use std::path::Path;
 
 const FILE: &str = "/proc/self/mountinfo";
 
-/// The table of mounts at one moment.
+/// A snapshot of the mount table.
 #[derive(Debug)]
 pub(crate) struct Mountinfo(Vec<u8>);
 
-/// One mount.
+/// A mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// The number of its device, `MAJOR:MINOR`.
+    /// The device number of the mount, `MAJOR:MINOR`.
     pub(crate) device: &'a [u8],
-    /// The directory of its file system that is mounted.
+    /// The directory of the file system that is mounted.
     pub(crate) root: Cow<'a, Path>,
-    /// Where.
+    /// The mount point.
     pub(crate) place: Cow<'a, Path>,
     /// The type of the file system.
     pub(crate) kind: &'a [u8],
-    /// What it was mounted from.
+    /// The source of the mount.
     pub(crate) source: Cow<'a, Path>,
-    /// Options of the file system.
+    /// The options of the file system.
     pub(crate) options: &'a [u8],
 }
 
 impl Mountinfo {
-    /// The table of this moment.
+    /// Reads the current table.
     pub(crate) fn read() -> io::Result<Self> {
         fs::read(FILE).map(Self)
     }
@@ -44,7 +44,7 @@ impl Mountinfo {
         Self(text.into())
     }
 
-    /// The mounts, the oldest first. Of two at one place the later one is seen there.
+    /// The mounts, the oldest first. Of several mounts at one place, the last one is visible.
     pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'_>> + Clone {
         self.0.split(|byte| *byte == b'\n').filter_map(Line::parse)
     }
@@ -54,7 +54,7 @@ impl<'a> Line<'a> {
     fn parse(line: &'a [u8]) -> Option<Self> {
         let mut fields = line.split(|byte| *byte == b' ').skip(2);
         let (device, root, place) = (fields.next()?, fields.next()?, fields.next()?);
-        // After the options of the mount there are as many fields as the kernel likes.
+        // The options of the mount are followed by a variable number of optional fields.
         let mut system = fields.skip_while(|field| *field != b"-").skip(1);
         let (kind, source, options) = (system.next()?, system.next()?, system.next()?);
         let [root, place, source] = [root, place, source].map(decoded);
@@ -62,8 +62,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The path that a field stands for: what would end a field or a line is written as three octal
-/// digits there.
+/// Decodes a path. Characters that would end a field or a line are written as a backslash and three
+/// octal digits.
 fn decoded(field: &[u8]) -> Cow<'_, Path> {
     if !field.contains(&b'\\') {
         return Cow::Borrowed(Path::new(OsStr::from_bytes(field)));
@@ -77,7 +77,7 @@ fn decoded(field: &[u8]) -> Cow<'_, Path> {
     Cow::Owned(OsString::from_vec(bytes).into())
 }
 
-/// The byte whose escape `text` begins with, and what comes after it.
+/// The byte whose escape `text` begins with, and the rest of `text`.
 fn escaped(text: &[u8]) -> Option<(u8, &[u8])> {
     let (digits, rest) = text.strip_prefix(b"\\")?.split_first_chunk::<3>()?;
     let digits = str::from_utf8(digits).ok()?;
@@ -97,7 +97,7 @@ mod tests {
             (b"\\043a", b"#a"),
             (b"/\xff", b"/\xff"),
             (b"/\xff\\040\xc3\xa4", b"/\xff \xc3\xa4"),
-            // None the kernel writes.
+            // Escapes that the kernel does not write.
             (b"/a\\", b"/a\\"),
             (b"/a\\04", b"/a\\04"),
             (b"/a\\9990", b"/a\\9990"),

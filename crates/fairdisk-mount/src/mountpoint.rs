@@ -1,4 +1,4 @@
-//! The place a tree is mounted on: checked, recovered from a dead daemon, mounted and unmounted.
+//! Mount points: checking, recovery from a dead daemon, mounting and unmounting.
 
 use crate::control::{Alone, directory};
 use crate::errors::{Lack, MountError, MountProblem};
@@ -22,20 +22,20 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// The type mounts are shown with.
+/// The file system type of our mounts in the mount table.
 const TYPE: &str = "fuse.fairdisk";
 
-/// The numbers of `/dev/fuse`, major and minor.
+/// The device number of `/dev/fuse`, major and minor.
 const FUSE: (u32, u32) = (10, 229);
 
-/// Two directories that can be mounted one on the other.
+/// A source and a mount point that have been checked.
 #[derive(Debug)]
 pub(crate) struct Places {
     pub(crate) source: PathBuf,
     pub(crate) mountpoint: PathBuf,
 }
 
-/// Looks at both places. A mount point whose daemon died is recovered.
+/// Checks both directories. A mount point whose daemon has died is recovered first.
 pub(crate) fn check(source: &Path, mountpoint: &Path) -> Result<Places, MountError> {
     recover(mountpoint)?;
     let source = real(source, MountProblem::SourceMissing, MountProblem::SourceNotDirectory)?;
@@ -69,10 +69,10 @@ fn real(path: &Path, missing: MountProblem, other: MountProblem) -> Result<PathB
     }
 }
 
-/// Takes away what a daemon left behind that ended without unmounting.
+/// Removes the mount of a daemon that ended without unmounting.
 fn recover(mountpoint: &Path) -> Result<(), MountError> {
     while is_dead(mountpoint)? {
-        // Somebody else may be about to mount there.
+        // Under the lock, because another process may be about to mount there.
         let _alone = alone(&directory(), mountpoint)?;
         if !is_dead(mountpoint)? {
             break;
@@ -86,18 +86,18 @@ fn recover(mountpoint: &Path) -> Result<(), MountError> {
     Ok(())
 }
 
-/// Waits until nobody else mounts, or takes away what is dead.
+/// Waits for the lock under which mounts are made and dead ones removed.
 fn alone(directory: &Path, mountpoint: &Path) -> Result<Option<Alone>, MountError> {
     let locked = |held: Held| MountProblem::Locked { by: held.to_string() };
     Alone::wait(directory).map_err(|held| MountError::new(mountpoint, locked(held)))
 }
 
-/// Whether whoever serves the mount on `path` has ended. A process that was killed may be unable
-/// to, and then nobody who asks gets an answer.
+/// Whether the daemon of the mount at `path` has ended. A daemon that was killed but cannot end
+/// does not answer, which is an error.
 fn is_dead(path: &Path) -> Result<bool, MountError> {
     let (answer, answered) = mpsc::channel();
     let asked = path.to_owned();
-    // Attributes may still be cached; the free space never is.
+    // statfs(2), because attributes may still be cached, but the free space never is.
     let ask = thread::Builder::new().spawn(move || answer.send(statvfs(&asked)));
     ask.map_err(|error| MountError::os(path, "start a thread", error))?;
     match answered.recv_timeout(ANSWERS_WITHIN) {
@@ -106,10 +106,10 @@ fn is_dead(path: &Path) -> Result<bool, MountError> {
     }
 }
 
-/// Far longer than a busy disk takes.
+/// The time limit for the answer of a mount, far longer than a busy disk takes.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
-/// Whether the uppermost mount on `path` is one of ours.
+/// Whether the topmost mount at `path` is one of ours.
 #[must_use]
 pub fn is_ours(path: &Path) -> bool {
     let Ok(table) = Mountinfo::read() else { return false };
@@ -117,7 +117,7 @@ pub fn is_ours(path: &Path) -> bool {
     there.last().is_some_and(|line| line.kind == TYPE.as_bytes())
 }
 
-/// Where `source` is shown by one of our mounts.
+/// The places at which our mounts show `source`.
 pub(crate) fn shown_at(source: &Path) -> Vec<PathBuf> {
     let Ok(table) = Mountinfo::read() else { return Vec::new() };
     let ours = table.lines().filter(|line| line.kind == TYPE.as_bytes() && line.source == source);
@@ -143,7 +143,7 @@ pub(crate) fn open_fuse(mountpoint: &Path) -> Result<OwnedFd, MountError> {
     }
 }
 
-/// What the source's own mount forbids is forbidden here, too.
+/// The flags of a mount. What the mount of the source forbids is forbidden here, too.
 pub(crate) fn flags(source: &OwnedFd, options: &MountOptions) -> MountFlags {
     let below = fstatvfs(source).map_or(StatVfsMountFlags::empty(), |space| space.f_flag);
     let mut flags = MountFlags::empty();
@@ -174,9 +174,11 @@ pub(crate) fn attach(
         "fd={fd},rootmode=40000,user_id={user},group_id={group},default_permissions{other}"
     );
     let data = CString::new(data).unwrap_or_default();
-    // Somebody else may have mounted there since it was looked at; the kernel would mount on top.
+    // Under the lock, because another process may have mounted there since the check, and the
+    // kernel would mount on top.
     let directory = directory();
-    // Whoever mounts first makes it. Without it one mounts, only not alone.
+    // The first process that mounts creates the directory. Without it, the mount is made without
+    // the lock.
     let _ = fs::create_dir_all(&directory);
     let _alone = alone(&directory, &places.mountpoint)?;
     if is_ours(&places.mountpoint) {
@@ -191,7 +193,7 @@ pub(crate) fn attach(
     })
 }
 
-/// Unmounts if nobody uses it.
+/// Unmounts if the mount is not in use.
 pub(crate) fn release(mountpoint: &Path) -> Result<(), MountError> {
     unmount(mountpoint, UnmountFlags::NOFOLLOW).map_err(|error| match error {
         Errno::BUSY => MountError::new(mountpoint, MountProblem::Busy),
@@ -199,12 +201,12 @@ pub(crate) fn release(mountpoint: &Path) -> Result<(), MountError> {
     })
 }
 
-/// Unmounts for all who come; who is there may stay.
+/// Detaches the mount from the directory tree; files that are open remain usable.
 pub(crate) fn detach(mountpoint: &Path) -> io::Result<()> {
     Ok(unmount(mountpoint, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?)
 }
 
-/// What users mount with, if it is there.
+/// The path of fusermount3, with which users mount, if it is installed.
 pub(crate) fn helper() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let helpers = std::env::split_paths(&path).map(|folder| folder.join("fusermount3"));
@@ -217,14 +219,14 @@ fn detach_as_user(helper: &Path, mountpoint: &Path) -> io::Result<()> {
     if output.status.success() { Ok(()) } else { Err(io::Error::other(said.trim().to_owned())) }
 }
 
-/// The number of the device the kernel shows the mount as. The daemon is not asked: it may be us.
+/// The device number of the mount, determined without a request to its daemon, which may be us.
 pub(crate) fn device(mountpoint: &Path) -> Option<u64> {
     let found = statx(CWD, mountpoint, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
     Some(makedev(found.stx_dev_major, found.stx_dev_minor))
 }
 
-/// Where the device of that number is mounted, as far as this process sees; nothing if that cannot
-/// be told.
+/// The places at which the device is mounted, as far as this process sees; `None` if that cannot be
+/// told.
 pub(crate) fn places(device: u64) -> Option<Vec<PathBuf>> {
     let table = Mountinfo::read().ok()?;
     let number = format!("{}:{}", major(device), minor(device));
@@ -232,7 +234,7 @@ pub(crate) fn places(device: u64) -> Option<Vec<PathBuf>> {
     Some(there.map(|line| line.place.into_owned()).collect())
 }
 
-/// Lets the kernel read ahead further than its default allows; without permission it stays.
+/// Sets the kernel's read-ahead for the mount. Without permission, the kernel's default remains.
 pub(crate) fn read_ahead(device: u64, kib: u32) {
     let file = format!("/sys/class/bdi/{}:{}/read_ahead_kb", major(device), minor(device));
     let _ = fs::write(file, kib.to_string());

@@ -1,4 +1,4 @@
-//! The mounts on one disk: they share its scheduler, and each comes and goes on its own.
+//! The mounts on one disk, which share its scheduler and come and go independently.
 
 use crate::control::Name;
 use crate::errors::MountError;
@@ -11,25 +11,26 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a mount that was just unmounted may take to end, in looks.
+/// The number of checks on a mount that was just unmounted and may need a moment to end.
 const SETTLE_LOOKS: u32 = 200;
+/// The interval between these checks.
 const SETTLE_PAUSE: Duration = Duration::from_millis(5);
 
-/// What is mounted where.
+/// A mount in a list: its source and its mount point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MountEntry {
-    /// What is mounted.
+    /// The path of the source directory.
     pub source: String,
-    /// Where.
+    /// The path of the mount point.
     pub mountpoint: String,
 }
 
 /// The mounts on one disk.
 pub struct Mounts {
     gate: Arc<ScheduledGate>,
-    /// The socket where they are asked after.
+    /// The control socket.
     socket: PathBuf,
-    /// Ends them if this process is killed.
+    /// The guardian, which ends the mounts if this process is killed.
     guardian: Option<Arc<Guardian>>,
     table: Mutex<Table>,
 }
@@ -37,18 +38,19 @@ pub struct Mounts {
 #[derive(Default)]
 struct Table {
     list: Vec<One>,
-    /// Those that are unmounted, with data still on their way to the disk or something open.
+    /// Mounts that were unmounted, but still have dirty data or open files.
     leaving: Vec<Mounted>,
-    /// Mounts that are just being made or unmounted.
+    /// The number of mounts that are being mounted or unmounted at the moment.
     under_way: usize,
-    /// None is taken any more: the last one is gone, or goes.
+    /// Whether no further mount is accepted, because the last one has ended or is to end.
     closed: bool,
 }
 
 struct One {
     source: PathBuf,
     mounted: Mounted,
-    /// Its name at the socket; a mount that nobody can ask after is still a mount.
+    /// The name of the mount at the control socket. `None` if it could not be created; the mount
+    /// works without.
     name: Option<Name>,
 }
 
@@ -57,9 +59,9 @@ impl Table {
         self.list.is_empty() && self.leaving.is_empty() && self.under_way == 0
     }
 
-    /// Those that somebody else has taken out of the tree are on their way out, however long those
-    /// who have something open there stay. Their places and names are for others at once; to take
-    /// a name away may take a while, so that the caller does it when others can have the table.
+    /// Moves mounts that somebody else has detached to those that are leaving, so that their places
+    /// and names become free while files are still open there. Returns the names, for the caller to
+    /// drop once the table is unlocked, since removing them may take a while.
     fn part(&mut self) -> Vec<Option<Name>> {
         let gone = self.list.extract_if(.., |one| !one.mounted.is_attached());
         let (gone, names): (Vec<_>, _) = gone.map(|one| (one.mounted, one.name)).unzip();
@@ -84,23 +86,23 @@ impl std::fmt::Debug for Mounts {
 }
 
 impl Mounts {
-    /// None yet, on the disk behind `gate`; they will be asked after at `socket`, and `guardian`
-    /// ends them if this process is killed.
+    /// A table without mounts for the disk behind `gate`, with the control socket `socket`. The
+    /// guardian ends the mounts if this process is killed.
     #[must_use]
     pub fn new(gate: Arc<ScheduledGate>, socket: &Path, guardian: Option<Arc<Guardian>>) -> Self {
         Self { gate, socket: socket.to_owned(), guardian, table: Mutex::default() }
     }
 
-    /// The disk they share.
+    /// The gate of the disk.
     #[must_use]
     pub const fn gate(&self) -> &Arc<ScheduledGate> {
         &self.gate
     }
 
-    /// Mounts one more and says where it is; `None` if none is taken any more.
+    /// Adds a mount and returns its mount point; `None` if no further mounts are accepted.
     ///
     /// # Errors
-    /// It cannot be mounted; the error says why and what to do.
+    /// The mount is impossible; the error says why and what to do.
     pub fn mount(
         &self,
         source: &Path,
@@ -128,7 +130,7 @@ impl Mounts {
         let mut table = self.table();
         table.under_way -= 1;
         if table.closed {
-            // Somebody has said meanwhile that all go. What is dropped is unmounted.
+            // All mounts have been told to end meanwhile. Dropping the new one unmounts it.
             drop(table);
             return made.map(|_| None);
         }
@@ -141,19 +143,19 @@ impl Mounts {
         })
     }
 
-    /// What is mounted, the oldest first.
+    /// The current mounts, the oldest first.
     #[must_use]
     pub fn list(&self) -> Vec<MountEntry> {
         self.watches().into_iter().map(|(entry, _)| entry).collect()
     }
 
-    /// Writes that came from no task, through all that are mounted.
+    /// The number of writes without a task, through all current mounts.
     #[must_use]
     pub fn unattributed_writes(&self) -> u64 {
         self.watches().iter().map(|(_, watch)| watch.counts().orphan_writes).sum()
     }
 
-    /// What is mounted, for those who look now and then.
+    /// The current mounts, with handles for observing them.
     #[must_use]
     pub fn watches(&self) -> Vec<(MountEntry, Watch)> {
         let table = self.table();
@@ -167,12 +169,12 @@ impl Mounts {
         table.list.iter().map(watch).collect()
     }
 
-    /// Unmounts one. When this returns, everything written through it has passed the gate; not if
-    /// there is a copy of the mount, which is served on. Nothing happens if it is not there any
-    /// more.
+    /// Unmounts a mount. When this returns, everything written through it has passed the gate,
+    /// unless a copy of the mount exists, which continues to be served. Does nothing if there is no
+    /// such mount.
     ///
     /// # Errors
-    /// Somebody still uses it; then it stays mounted.
+    /// The mount is in use and stays.
     pub fn unmount(&self, mountpoint: &Path) -> Result<(), MountError> {
         let Some(mounted) = self.begin_to_unmount(mountpoint)? else { return Ok(()) };
         for _ in 0..SETTLE_LOOKS {
@@ -189,10 +191,10 @@ impl Mounts {
         Ok(())
     }
 
-    /// The same without waiting for what is on its way to the disk.
+    /// Unmounts a mount without waiting for its dirty data.
     ///
     /// # Errors
-    /// Somebody still uses it; then it stays mounted.
+    /// The mount is in use and stays.
     pub fn release(&self, mountpoint: &Path) -> Result<(), MountError> {
         if let Some(mounted) = self.begin_to_unmount(mountpoint)? {
             if mounted.is_attached() {
@@ -203,14 +205,14 @@ impl Mounts {
         Ok(())
     }
 
-    /// One that was under way is on its way out, however long those who have something of it stay.
+    /// Moves a mount that was being unmounted to those that are leaving.
     fn leave(&self, mounted: Mounted) {
         let mut table = self.table();
         table.under_way -= 1;
         table.leaving.push(mounted);
     }
 
-    /// Takes one out of the tree; it is under way until the caller has done with it.
+    /// Begins to unmount a mount, which counts as under way until the caller is finished with it.
     fn begin_to_unmount(&self, mountpoint: &Path) -> Result<Option<Mounted>, MountError> {
         let Some(mut one) = self.take(mountpoint) else { return Ok(None) };
         tracing::info!(mountpoint = %mountpoint.display(), "unmounting");
@@ -224,12 +226,11 @@ impl Mounts {
         Ok(Some(one.mounted))
     }
 
-    /// Unmounts one that is still in use, for all who come: whoever has something open there is
-    /// served until that is closed, or for as long as this process lives. One that lies below
-    /// something else, or has copies, stays there.
+    /// Detaches a mount that is in use: open files are served until they are closed, or until this
+    /// process ends. A mount that is covered by another, or has copies, remains there.
     ///
     /// # Errors
-    /// The system refuses; then it is over for everybody.
+    /// The system refuses; then the mount has ended for everybody.
     pub fn let_go(&self, mountpoint: &Path) -> Result<(), MountError> {
         let Some(One { mounted, .. }) = self.take(mountpoint) else { return Ok(()) };
         if let Err(error) = mounted.detach() {
@@ -242,10 +243,10 @@ impl Mounts {
         Ok(())
     }
 
-    /// Forgets a mount that somebody else has unmounted, once everything written through it has
-    /// passed the gate; says which. Waits for none.
+    /// Removes a mount that has ended and has no dirty data from those that are leaving, and
+    /// returns its mount point. Does not wait for any.
     pub fn reap(&self) -> Option<PathBuf> {
-        // Dropped when others can have the table.
+        // Dropped after the table is unlocked.
         let _names;
         let mut table = self.table();
         _names = table.part();
@@ -261,25 +262,26 @@ impl Mounts {
         Some(at)
     }
 
-    /// To be called every few seconds: lets go of file systems below the sources that nobody has
-    /// used since.
+    /// Periodic work, to be done every few seconds: releases file systems below the sources that
+    /// have not been used since the last call.
     pub fn rest(&self) {
         self.table().list.iter().for_each(|one| one.mounted.rest());
     }
 
-    /// Bytes that mounts which are unmounted still have on their way to the disk.
+    /// The dirty bytes of mounts that were unmounted.
     #[must_use]
     pub fn left_behind(&self) -> u64 {
         self.table().leaving.iter().map(|mounted| mounted.counts().dirty_bytes).sum()
     }
 
-    /// Requests that are at the disk or wait for it when no mount is left.
+    /// The number of unfinished requests if no mount is left, else 0.
     #[must_use]
     pub fn jobs_left_behind(&self) -> usize {
         if self.table().list.is_empty() { self.gate.jobs_left() } else { 0 }
     }
 
-    /// Waits for those that are on their way out: whoever mounts now was there after they had gone.
+    /// Waits for mounts that are about to end, so that the caller's decision does not depend on
+    /// them.
     pub fn settle(&self) {
         for _ in 0..SETTLE_LOOKS {
             while self.reap().is_some() {}
@@ -293,20 +295,21 @@ impl Mounts {
         }
     }
 
-    /// Whether the last one is gone. None is taken from then on.
+    /// Whether the last mount has ended. No further mount is accepted afterwards.
     #[must_use]
     pub fn are_over(&self) -> bool {
         let mut table = self.table();
         table.close() && table.is_empty()
     }
 
-    /// Whether none is taken any more.
+    /// Whether no further mount is accepted.
     #[must_use]
     pub fn are_closed(&self) -> bool {
         self.table().close()
     }
 
-    /// Takes none any more if `all_go` of those that are there. Whether that is so is the answer.
+    /// Stops accepting mounts if `all_go` returns true for the current mount points. Returns
+    /// whether no further mount is accepted.
     pub fn close_if(&self, all_go: impl FnOnce(&[&Path]) -> bool) -> bool {
         let mut table = self.table();
         let there: Vec<&Path> = table.list.iter().map(|one| one.mounted.mountpoint()).collect();
@@ -314,16 +317,16 @@ impl Mounts {
         table.closed
     }
 
-    /// Takes the one that is to be seen at a place out of the list; it is under way until the
-    /// caller has done with it.
+    /// Removes the mount at `mountpoint` from the table, the visible one if there are several. It
+    /// counts as under way until the caller is finished with it.
     fn take(&self, mountpoint: &Path) -> Option<One> {
-        // Dropped when others can have the table.
+        // Dropped after the table is unlocked.
         let _names;
         let mut table = self.table();
         _names = table.part();
         let is_at = |one: &One| one.mounted.mountpoint() == mountpoint;
         let seen = table.list.iter().position(|one| is_at(one) && one.mounted.is_there());
-        // It may lie below something else.
+        // The mount may be covered by another one.
         let at = seen.or_else(|| table.list.iter().position(is_at))?;
         table.under_way += 1;
         Some(table.list.remove(at))

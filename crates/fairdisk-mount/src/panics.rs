@@ -1,25 +1,25 @@
-//! What a panic does to a process that serves mounts: it ends.
+//! The handling of panics in a process that serves mounts: it ends.
 //!
-//! Whoever panics leaves half done what it was at, and locks what it has half changed; the request
-//! it had is never answered, and whoever waits for that waits for ever. So nothing goes on: the
-//! process ends as if it were killed, everybody who uses its mounts gets an error at once, and the
-//! next mount takes the place. Nothing that programs were answered is lost by that, as it is in the
-//! page cache of the source or on its disk.
+//! A panic leaves work half done and locked state half changed, and the current request is never
+//! answered, so that whoever waits for it would wait for ever. Therefore the process ends as if it
+//! were killed: everybody who uses its mounts gets an error at once, and the next mount takes its
+//! place. No completed write is lost by that, since it is in the page cache of the source or on its
+//! disk.
 
 use std::panic::{self, PanicHookInfo};
 use std::process;
 use std::thread;
 use std::time::Duration;
 
-/// For what there is to say. The log may be on a disk that hangs.
+/// The time limit for logging the panic, because the log may be on a disk that hangs.
 const SAID_WITHIN: Duration = Duration::from_secs(1);
 
-/// From now on the first panic of any thread ends the process. The log has said why, if that is
+/// Makes the first panic of any thread end the process, after it has been logged if that is
 /// possible within a second.
 pub fn end_at_first_panic() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        // Without a thread for it we wait for the log.
+        // If no thread can be started, logging has no time limit.
         let _ = thread::Builder::new().spawn(|| {
             fairdisk_plane::pause(SAID_WITHIN);
             process::abort();

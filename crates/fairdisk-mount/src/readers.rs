@@ -1,26 +1,28 @@
-//! Threads that take requests from the kernel, and those that wait for the disk in their stead.
+//! The threads that take requests from the kernel (readers), and those that wait for the disk in
+//! their place (workers).
 //!
-//! A reader carries a request out itself as long as another reader is left to take the next one.
-//! The last one hands it to a worker: what the kernel sends is always taken at once, however long
-//! the disk takes, so that the scheduler sees every request as soon as it is made.
+//! A reader carries out a request itself as long as another reader is free to take the next one.
+//! The last free reader hands its request to a worker. Thus requests are always taken from the
+//! kernel at once, however long the disk takes, and the scheduler sees every request as soon as it
+//! is made.
 //!
-//! Buffered writes have workers of their own, and so have other changes. They wait for as long as
-//! the file system below holds them up, as one that is frozen does, and what others ask for goes on
-//! meanwhile.
+//! Buffered writes have workers of their own, and so have other changes, because the file system
+//! below may block them for an unlimited time, for example while it is frozen. Other requests
+//! continue meanwhile.
 //!
-//! No worker takes the place of one that has panicked: [the process ends](crate::panics).
+//! A worker that panics is not replaced: [the process ends](crate::panics).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Workers of a kind at most; more requests than that wait their turn.
+/// The most workers of each kind. Further requests wait for their turn.
 const WORKERS_MAX: usize = 32;
 
 type Task = Box<dyn FnOnce() + Send>;
 
-/// Who is free to take the next request.
+/// The number of free readers, and the pools of workers.
 #[derive(Debug)]
 pub(crate) struct Readers {
     free: AtomicUsize,
@@ -49,7 +51,7 @@ impl std::fmt::Debug for Pool {
     }
 }
 
-/// The right of a reader to wait for the disk, given back when dropped.
+/// The right of a reader to wait for the disk, returned when dropped.
 pub(crate) struct Seat<'a>(&'a AtomicUsize);
 
 impl Drop for Seat<'_> {
@@ -59,13 +61,13 @@ impl Drop for Seat<'_> {
 }
 
 impl Readers {
-    /// `readers` threads, none of them busy.
+    /// The state for `readers` threads, all of which are free.
     pub(crate) fn new(readers: usize) -> Self {
         let [pool, writers, changers] = Default::default();
         Self { free: AtomicUsize::new(readers), pool, writers, changers }
     }
 
-    /// Lets the calling reader wait for the disk, unless it is the last one.
+    /// Permits the calling reader to wait for the disk, unless it is the last free one.
     pub(crate) fn sit(&self) -> Option<Seat<'_>> {
         let sit = |free: usize| (free > 1).then(|| free - 1);
         self.free
@@ -74,12 +76,12 @@ impl Readers {
             .map(|_| Seat(&self.free))
     }
 
-    /// Carries a task out, here or on a worker.
+    /// Carries out a task, on this thread or on a worker.
     pub(crate) fn run(&self, task: impl FnOnce() + Send + 'static) {
         self.run_in(&self.pool, task);
     }
 
-    /// Carries one out that changes something other than what is in a file.
+    /// Carries out a change other than a write, on this thread or on a worker for changes.
     pub(crate) fn run_change(&self, task: impl FnOnce() + Send + 'static) {
         self.run_in(&self.changers, task);
     }
@@ -91,7 +93,7 @@ impl Readers {
         }
     }
 
-    /// Has one of those for buffered writes carry one out.
+    /// Hands a task to a worker for buffered writes.
     pub(crate) fn hand_over_write(&self, task: Task) {
         self.writers.take(task);
     }
@@ -123,7 +125,8 @@ impl Pool {
             if spawned.is_err() {
                 queue.workers -= 1;
                 if queue.workers == 0 {
-                    // No thread to be had: better to wait here than not to answer at all.
+                    // No thread can be started, so the task is carried out here, although that may
+                    // delay other requests.
                     let task = queue.tasks.pop_back();
                     drop(queue);
                     task.into_iter().for_each(|task| task());

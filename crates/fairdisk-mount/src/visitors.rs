@@ -1,7 +1,8 @@
-//! Whoever connects: a thread for each, and not more than there are places.
+//! Connections of clients, each of which has a thread, up to a limit.
 //!
-//! When all places are taken, the one who has been silent longest makes room, of the user who has
-//! most of them: nobody keeps others out by saying nothing. Who is being answered stays.
+//! When the limit is reached, the longest silent connection is closed, of the user who has the most
+//! connections, so that nobody can keep others out by being silent. A connection that is being
+//! answered stays.
 
 use crate::trouble::Seldom;
 use rustix::net::sockopt::socket_peercred;
@@ -13,37 +14,38 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Between two attempts to let somebody in where the system has no room; it may pass.
+/// The pause after a failed accept(2), since a lack of resources may be temporary.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long those who are being answered at the end may take.
+/// The time that connections being answered have at the end.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Where visitors come in.
+/// A listening socket.
 pub(crate) trait Door: Send + Sync + 'static {
-    /// A connection.
+    /// The type of its connections.
     type Visitor: Visitor;
-    /// Waits for the next.
+    /// Waits for the next connection.
     fn accept(&self) -> io::Result<Self::Visitor>;
-    /// Whoever waits in [`accept`](Self::accept) gets an error, now and from now on.
+    /// Closes the socket: [`accept`](Self::accept) fails from now on, also for a thread that waits
+    /// in it.
     fn close(&self);
 }
 
 /// A connection.
 pub(crate) trait Visitor: Send + Sync + 'static {
-    /// Whose it is, if that can be told.
+    /// The user id of the client, if it can be determined.
     fn user(&self) -> Option<u32>;
-    /// Ends it, in one direction or both, whoever reads or writes just now.
+    /// Shuts down the connection in one direction or both, even while other threads read or write.
     fn hang_up(&self, how: Shutdown);
 }
 
-/// Lets visitors in until it is dropped.
+/// Accepts connections until it is dropped.
 pub(crate) struct Visitors<D: Door> {
     shared: Arc<Shared<D>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// The place of a visitor; given back when dropped.
+/// The place of a connection, released when dropped.
 pub(crate) struct Place<D: Door> {
     shared: Arc<Shared<D>>,
     number: u64,
@@ -54,21 +56,21 @@ struct Shared<D: Door> {
     name: &'static str,
     places: usize,
     room: Mutex<Room<D::Visitor>>,
-    /// Somebody has left.
+    /// Signals that a connection has ended.
     left: Condvar,
     crowded: Seldom,
 }
 
 struct Room<V> {
     seats: BTreeMap<u64, Seat<V>>,
-    /// Counts whoever comes or speaks.
+    /// A counter of arrivals and requests, by which connections are ordered.
     last: u64,
     closing: bool,
 }
 
 struct Seat<V> {
     visitor: Arc<V>,
-    /// The higher, the later.
+    /// The value of the counter when the client was last heard of.
     heard: u64,
     is_answered: bool,
 }
@@ -80,8 +82,8 @@ impl<D: Door> std::fmt::Debug for Visitors<D> {
 }
 
 impl<D: Door> Visitors<D> {
-    /// Lets visitors in through `door`, as many at once as there are `places`; each is talked to in
-    /// a thread of its own.
+    /// Accepts connections at `door`, up to `places` at once, and runs `talk` for each on its own
+    /// thread.
     pub(crate) fn receive(
         name: &'static str,
         door: D,
@@ -96,7 +98,7 @@ impl<D: Door> Visitors<D> {
             while let Some(visitor) = own.next() {
                 let Some(place) = own.seat(&visitor) else { continue };
                 let talk = Arc::clone(&talk);
-                // Without a thread for it the place is free again, and the connection ends.
+                // If no thread can be started, the place is released and the connection is closed.
                 let _ = builder(own.name).spawn(move || talk(&visitor, &place));
             }
         })?;
@@ -104,10 +106,10 @@ impl<D: Door> Visitors<D> {
     }
 }
 
-/// This thread works for somebody who only looks, and does not come before those who wait for the
-/// disk.
+/// Resets the CPU priority of this thread, because it works for a client that only queries and
+/// should not run before threads that serve requests for the disk.
 pub(crate) fn go_with_others() {
-    // Without the right to it we are no nicer than others already.
+    // Without the permission, the process did not have a raised priority in the first place.
     let _ = rustix::process::setpriority_process(None, 0);
 }
 
@@ -120,10 +122,10 @@ impl<D: Door> Drop for Visitors<D> {
         self.shared.room().closing = true;
         self.shared.door.close();
         if let Some(thread) = self.thread.take() {
-            // One that has panicked is none to wait for.
+            // The panic of a thread has already been reported.
             let _ = thread.join();
         }
-        // Answers that are under way are given; nothing more is heard.
+        // Answers in progress are still sent, but no further requests are read.
         self.shared.room().hang_up(Shutdown::Read);
         let there = |room: &mut Room<D::Visitor>| !room.seats.is_empty();
         let waited = self.shared.left.wait_timeout_while(self.shared.room(), FAREWELL, there);
@@ -133,7 +135,7 @@ impl<D: Door> Drop for Visitors<D> {
 }
 
 impl<D: Door> Shared<D> {
-    /// The next visitor; none any more at the end.
+    /// The next connection; `None` once the door is closed.
     fn next(&self) -> Option<Arc<D::Visitor>> {
         loop {
             let visitor = self.door.accept();
@@ -147,7 +149,7 @@ impl<D: Door> Shared<D> {
         }
     }
 
-    /// A place for one more; none if everybody is being answered.
+    /// A place for a new connection; `None` if all connections are being answered.
     fn seat(self: &Arc<Self>, visitor: &Arc<D::Visitor>) -> Option<Place<D>> {
         let mut room = self.room();
         if room.seats.len() >= self.places {
@@ -172,7 +174,7 @@ impl<D: Door> Shared<D> {
 }
 
 impl<V: Visitor> Room<V> {
-    /// Who has been silent longest, of the user with most places.
+    /// The longest silent connection, of the user with the most connections.
     fn most_silent(&self) -> Option<u64> {
         let mut users: BTreeMap<Option<u32>, usize> = BTreeMap::new();
         for seat in self.seats.values() {
@@ -189,7 +191,7 @@ impl<V: Visitor> Room<V> {
 }
 
 impl<D: Door> Place<D> {
-    /// The visitor has said something, and keeps its place until it is answered.
+    /// Computes the answer to a request. The connection keeps its place meanwhile.
     pub(crate) fn answer<T>(&self, answer: impl FnOnce() -> T) -> T {
         self.mark(true);
         let answer = answer();
@@ -243,7 +245,7 @@ mod tests {
     use std::io::{Read as _, Write as _};
     use std::sync::mpsc;
 
-    /// Visitors who are sent in one by one, each in the name of a user.
+    /// Clients that connect one by one, each as a given user.
     struct Sent(Mutex<mpsc::Receiver<Guest>>);
 
     struct Guest(u32, UnixStream);
@@ -269,7 +271,7 @@ mod tests {
         }
     }
 
-    /// Says every byte again, and once to begin with.
+    /// Sends one byte to begin with, and then echoes every byte.
     fn echo(guest: &Guest, place: &Place<Sent>) {
         let mut stream = &guest.1;
         let mut byte = [b'!'];

@@ -1,8 +1,7 @@
-//! The only place in Fairdisk that reads a clock.
+//! Clocks. No other module of Fairdisk reads the time.
 //!
-//! Everything else gets `now` as an argument, or a [`Clock`] to wait with. Under a [`FakeClock`]
-//! a wait jumps to its deadline instead of lasting, which is how tests run the real shell in
-//! virtual time.
+//! All other code gets `now` as an argument, or a [`Clock`] to wait with. Under a [`FakeClock`] a
+//! wait jumps to its deadline instead of lasting, so that tests run the real shell in virtual time.
 
 use fairdisk_core::{Instant, Span};
 use rustix::thread::{NanosleepRelativeResult, nanosleep, set_current_timer_slack};
@@ -13,25 +12,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How long before a deadline blocking ends and polling begins. Waking an idle processor takes
-/// 30–60 µs; polling for longer than that would take the processor from those who need it.
+/// 30–60 µs; polling for longer than that would take processor time from others.
 const SPIN: Duration = Duration::from_micros(60);
 
-/// Supplies the time and lets it pass.
+/// A source of time that can be waited on.
 pub trait Clock {
-    /// The time since the run began. Never decreases.
+    /// The time since the clock was started. Never decreases.
     fn now(&self) -> Instant;
 
-    /// Returns when `deadline` has come.
+    /// Returns once `deadline` has come.
     fn pass_until(&self, deadline: Instant);
 
-    /// Whether time passes by itself. Where it does not, it stands still while real hardware is
-    /// at work.
+    /// Whether time passes by itself. Under a clock where it does not, time stands still while real
+    /// hardware works.
     fn runs(&self) -> bool;
 
-    /// Called once on the thread that is going to wait.
+    /// Prepares the calling thread for precise waits. To be called once on each thread that waits.
     fn prepare(&self) {}
 
-    /// How somebody who waits for hardware until `deadline` should go on waiting now.
+    /// How to continue a wait for hardware that ends at `deadline` at the latest.
     fn stance(&self, deadline: Option<Instant>) -> Stance {
         let Some(deadline) = deadline else { return Stance::Block(None) };
         let left = Duration::from_nanos((deadline - self.now()).as_ns());
@@ -47,47 +46,46 @@ pub trait Clock {
     }
 }
 
-/// What to do next while waiting.
+/// The next step of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stance {
-    /// Block until something completes, at most this long.
+    /// Block until a completion arrives, for at most this long, or without limit.
     Block(Option<Duration>),
-    /// The deadline is too near to block: look again and again.
+    /// Poll: the deadline is too near to block.
     Spin,
-    /// The deadline has come.
+    /// End the wait: the deadline has come.
     Over,
 }
 
-/// The machine's monotonic clock, counted from when this value was made. Copies agree.
+/// The system's monotonic clock, counted from the start of this value. Copies show the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
     origin_ns: u64,
 }
 
 impl MonotonicClock {
-    /// A clock that starts now.
+    /// A clock whose time is zero now.
     #[must_use]
     pub fn start() -> Self {
         Self { origin_ns: read_ns() }
     }
 }
 
-/// Read three times for each request: whole nanoseconds, of which 584 years fit, not seconds and
-/// the rest.
+/// Reads the monotonic clock in nanoseconds, of which a `u64` holds 584 years. Every request reads
+/// it three times, so a plain integer is worthwhile.
 fn read_ns() -> u64 {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
     tv_sec as u64 * 1_000_000_000 + tv_nsec as u64
 }
 
-/// Lets `time` pass, where nobody tells when to go on: what is waited for is another process, or
-/// something the kernel tells nobody of, and is looked at again after that. Whoever can be told
-/// waits for that instead.
+/// Sleeps for `time` before another check on something that gives no notice: another process, or
+/// a state of the kernel. Where notice can be given, wait for that instead.
 #[expect(clippy::disallowed_methods, reason = "the one place that sleeps, for those who say why")]
 pub fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// What a calendar clock shows: for people who read a log. It may go backwards.
+/// The calendar time, for log lines that people read. It may jump in either direction.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the clock everything else is given")]
 pub fn wall_time() -> std::time::SystemTime {
@@ -114,7 +112,7 @@ impl Clock for MonotonicClock {
     }
 
     fn prepare(&self) {
-        // The kernel rounds sleeps up by 50 µs by default. Being refused only costs precision.
+        // The kernel extends sleeps by up to 50 µs by default. A refusal only costs precision.
         let _ = set_current_timer_slack(NonZeroU64::new(1));
     }
 }
@@ -129,25 +127,25 @@ fn doze(span: Duration) {
     }
 }
 
-/// A clock that stands still until it is moved. Clones show the same time.
+/// A clock that stands still until it is set. Clones share their time.
 #[derive(Clone, Debug, Default)]
 pub struct FakeClock {
     ns: Arc<AtomicU64>,
 }
 
 impl FakeClock {
-    /// A clock at zero.
+    /// A clock at time zero.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Moves to `now`, never back.
+    /// Sets the time to `now`, unless it is later already.
     pub fn set(&self, now: Instant) {
         self.ns.fetch_max(now.as_ns(), Ordering::SeqCst);
     }
 
-    /// Moves on by `span`.
+    /// Advances the time by `span`.
     pub fn advance(&self, span: Span) {
         self.ns.fetch_add(span.as_ns(), Ordering::SeqCst);
     }

@@ -1,12 +1,12 @@
-//! A disk shared by whoever submits to it, from any thread.
+//! A disk whose scheduler is shared by all threads that submit to it.
 //!
-//! The scheduler sits behind one lock; there is no scheduler thread to hand things to. Whoever
-//! submits or finishes something asks the scheduler what comes next and sees to it: the submitter
-//! performs its own job where it stands if it is issued at once, everything else goes to a pool of
-//! threads. A timer thread keeps the scheduler's appointments and those of a modelled disk.
+//! The scheduler is behind a single lock, and there is no scheduler thread to hand requests to.
+//! Whoever submits or completes a request asks the scheduler what comes next and takes care of it:
+//! a submitter performs its own job if it is issued at once, and everything else goes to a pool of
+//! threads. A timer thread serves the timers of the scheduler and of a modelled disk.
 //!
-//! Where there is an `io_uring`, one more thread has the kernel do the transfers of a busy disk:
-//! nobody waits for a single one of them, and no thread is woken for each.
+//! With `io_uring`, one more thread has the kernel do the transfers of a busy disk, so that no
+//! thread waits for a single transfer or is woken for each.
 
 mod depth;
 mod few;
@@ -41,80 +41,82 @@ use std::thread::JoinHandle;
 use timer::Appointment;
 use unheard::{AllNews, News, Unheard, Which};
 
-/// While fewer jobs than this are waiting or at work, whoever submits one performs it: to have
-/// another thread woken for it would take longer.
+/// The number of unfinished jobs below which a submitter performs its own job. Waking another
+/// thread for it would take longer.
 const FEW: usize = 4;
 
-/// A scheduler that a panic has left half changed is asked nothing more: whoever comes panics, too.
+/// The message of a panic on a poisoned lock. A scheduler that a panic has left half changed is not
+/// asked again, so that whoever comes next panics, too.
 const WHOLE: &str = "the state is whole: nobody has panicked with it";
 
-/// Who wants what.
+/// A request for the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// Who asks.
+    /// The task that makes the request.
     pub task: TaskId,
-    /// The group it is charged to.
+    /// The group to charge.
     pub group: GroupId,
-    /// The task's priority at this moment.
+    /// The current I/O priority of the task.
     pub ioprio: IoPrio,
-    /// What is asked.
+    /// The operation.
     pub op: Op,
-    /// First sector.
+    /// The first sector.
     pub start: Lba,
-    /// Length; zero only for a flush.
+    /// The length; zero only for a flush.
     pub sectors: Sectors,
-    /// Whether somebody waits for it.
+    /// Whether somebody waits for the request.
     pub sync: bool,
-    /// Hints.
+    /// Flags of the operation.
     pub flags: Flags,
 }
 
-/// Those who have something on its way.
+/// The tasks and groups that have unfinished requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unfinished {
-    /// In their own name.
+    /// Tasks with requests in their own name.
     pub tasks: BTreeSet<TaskId>,
-    /// By their tasks, or what those have left.
+    /// Groups with requests, of their tasks or left by tasks that have ended.
     pub groups: BTreeSet<GroupId>,
 }
 
-/// What a group has asked for and not got.
+/// The unfinished requests of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Presence {
-    /// Requests queued and at the device.
+    /// The numbers of requests queued and at the device.
     pub load: GroupLoad,
-    /// How long the oldest of it has been asked for.
+    /// The age of the group's oldest unfinished request.
     pub oldest: Span,
-    /// How long the oldest of what is not at the device has been.
+    /// The age of the group's oldest request that is not at the device yet.
     pub waits: Span,
 }
 
-/// What serves the requests, and how many at once.
+/// How requests are served, and how many at once.
 pub enum Device {
-    /// Whatever the jobs reach, the configured number at once.
+    /// By performing the jobs, as many at once as configured.
     Fixed,
-    /// Whatever the jobs reach: as many at once as the disk is seen to serve best.
+    /// By performing the jobs, as many at once as measurements show to be best.
     Measured {
-        /// No more than these.
+        /// The most requests at once.
         most: u32,
-        /// It is given one at a time until it is seen that it does not turn.
+        /// Whether the disk may be rotational, so that it gets one request at a time until
+        /// measurements show otherwise.
         may_turn: bool,
     },
-    /// As the jobs, held to the pace of this disk, and as many at once as it takes.
+    /// By performing the jobs at the pace of this device model, as many at once as its queue depth.
     Modelled(Box<DeviceModel>),
 }
 
-/// Whether the thread that submits may perform the job itself.
+/// Whether the thread that submits a job may perform it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thread {
-    /// It may block for as long as the I/O takes.
+    /// The thread may block for the duration of the I/O.
     MayPerform,
-    /// It is needed elsewhere.
+    /// The thread must return without waiting for I/O.
     MustGoOn,
 }
 
-/// A scheduled disk. Dropping it waits for everything submitted: for ever if a thread of it has
-/// panicked, so that who serves programs with it ends the process at a panic.
+/// A scheduled disk. Dropping it waits for everything that was submitted. If one of its threads has
+/// panicked, that is for ever, so a process that serves programs with it ends at a panic.
 pub struct Disk {
     shared: Arc<Shared>,
     timer: Option<JoinHandle<()>>,
@@ -125,32 +127,32 @@ pub struct Disk {
 struct Shared {
     clock: MonotonicClock,
     guarded: Mutex<Guarded>,
-    /// The timer has an earlier appointment, or is to end.
+    /// Tells the timer that it is needed earlier, or is to end.
     sooner: Condvar,
     jobs: pool::Queue,
-    /// For the thread of the ring, if there is one.
+    /// The work for the thread of the ring, if there is one.
     inbox: Option<Inbox>,
-    /// Jobs submitted and not finished.
+    /// The number of jobs submitted and not finished.
     unfinished: AtomicUsize,
-    /// What the scheduler is told before anything else.
+    /// Events that the scheduler must be told before anything else.
     unheard: Unheard,
-    /// Whoever asked is told as soon as its jobs are performed: nobody waits for the scheduler to
-    /// decide, and no model has a say.
+    /// Whether jobs may be answered as soon as they are performed, before the scheduler is told: no
+    /// request is queued, and there is no device model to wait for.
     answers_first: AtomicBool,
 }
 
 struct Guarded {
     state: State,
-    /// The time at which something happened last that the scheduler has heard of.
+    /// The time of the last event that the scheduler has been told.
     latest: Instant,
-    /// Empty, for what it hears next.
+    /// An empty vector for the next events, kept for its allocation.
     news: AllNews,
     appointment: Appointment,
     closing: bool,
 }
 
 impl Disk {
-    /// Lets the scheduler have `order`; `job` is performed when it says so.
+    /// Submits a request to the scheduler; `job` is performed once the scheduler issues it.
     pub fn submit(&self, order: &Order, job: Box<dyn Job>, thread: Thread) {
         let before = self.shared.unfinished.fetch_add(1, Ordering::Relaxed);
         if let Some(inbox) = &self.shared.inbox
@@ -182,11 +184,11 @@ impl Disk {
         }
     }
 
-    /// Groups or tasks changed. Finishes no job in this thread, which may hold a lock that the job
-    /// wants: changes are told in the order in which they happened.
+    /// Tells the scheduler of a change of groups or tasks. Finishes no job on this thread, which
+    /// may hold a lock that the job wants, in order to report changes in sequence.
     ///
     /// # Errors
-    /// The scheduler will not do it, and nothing has changed.
+    /// The scheduler refuses, and nothing has changed.
     pub fn configure(&self, change: Change) -> Result<(), Refusal> {
         let mut result = Ok(());
         let todo = self.shared.with(|state, now| result = state.configure(now, change));
@@ -194,10 +196,11 @@ impl Disk {
         result
     }
 
-    /// Another scheduler takes over what is queued; what is at the device finishes as it is.
+    /// Switches to another scheduler, which takes over the queued requests; requests at the device
+    /// complete normally.
     ///
     /// # Errors
-    /// It cannot work with what it finds; the one in charge stays.
+    /// The new scheduler cannot take over, and the current one stays.
     pub fn switch(&self, scheduler: Scheduler) -> Result<(), AttachError> {
         let mut result = Ok(());
         let todo = self.shared.with(|state, now| result = state.switch(now, scheduler));
@@ -205,40 +208,40 @@ impl Disk {
         result
     }
 
-    /// What a group got so far, without those who still wait: whoever asks for many groups one by
-    /// one keeps nobody who wants the disk waiting for long.
+    /// What a group got so far, not counting requests that still wait. Querying many groups one by
+    /// one holds the lock only briefly each time.
     #[must_use]
     pub fn account(&self, group: GroupId) -> Option<GroupAccount> {
         self.shared.lock().state.account(group)
     }
 
-    /// What groups have asked for and not got at this moment; those that have nothing of the kind
-    /// are not there.
+    /// The groups that have unfinished requests, and how these are doing.
     #[must_use]
     pub fn presence(&self) -> BTreeMap<GroupId, Presence> {
         self.shared.lock().state.presence_at(self.shared.clock.now())
     }
 
-    /// How many jobs have been submitted and are not finished.
+    /// The number of jobs submitted and not finished.
     #[must_use]
     pub fn jobs_left(&self) -> usize {
         self.shared.unfinished.load(Ordering::Acquire)
     }
 
-    /// How often something went to the disk unasked, as the scheduler had said that it would let it
-    /// through, and it would have kept it back. It never should.
+    /// How often a request that the scheduler had promised to issue at once went to the disk, and
+    /// the scheduler then would have held it back. This should never happen.
     #[must_use]
     pub fn kept_back(&self) -> u64 {
         self.shared.lock().state.kept_back()
     }
 
-    /// Who has something with the scheduler or at the device. For those who look now and then.
+    /// The tasks and groups that have unfinished requests. Visits every request, so it is meant for
+    /// occasional use.
     #[must_use]
     pub fn unfinished(&self) -> Unfinished {
         self.shared.lock().state.unfinished()
     }
 
-    /// The scheduler in charge, by the name of its revision.
+    /// The name of the current scheduler's revision.
     #[must_use]
     pub fn scheduler(&self) -> &'static str {
         self.shared.lock().state.scheduler()
@@ -264,7 +267,7 @@ impl Drop for Disk {
             guarded.closing = true;
             self.shared.sooner.notify_all();
         }
-        // The timer stays until everything is finished; only then can the others end.
+        // The timer stays until every job is finished; only then can the other threads end.
         if let Some(timer) = self.timer.take() {
             join(timer);
         }
@@ -278,17 +281,18 @@ impl Drop for Disk {
     }
 }
 
-/// Waits for a thread of the disk; not if it is the one that drops the disk, in a job's finish.
+/// Joins a thread of the disk, unless it is the calling one, which is the case if a job's `finish`
+/// drops the disk.
 fn join(thread: JoinHandle<()>) {
     if thread.thread().id() != std::thread::current().id() {
-        // One that has panicked is none to wait for.
+        // The panic of a thread has already been reported.
         let _ = thread.join();
     }
 }
 
 impl Shared {
-    /// What the state has not heard of it hears first; what comes of that is seen to by whoever
-    /// answered, who locks it after that.
+    /// Locks the state and first tells it what it has not heard. What follows from that is taken
+    /// care of by the thread that answered, which locks the state afterwards.
     fn lock(&self) -> MutexGuard<'_, Guarded> {
         let mut guarded = self.guarded.lock().expect(WHOLE);
         let Guarded { state, latest, news, .. } = &mut *guarded;
@@ -307,25 +311,25 @@ impl Shared {
         guarded
     }
 
-    /// Changes the state at the present moment; says what to do now that the lock is given back.
+    /// Changes the state at the current time. Returns what to do once the lock is released.
     fn with(&self, change: impl FnOnce(&mut State, Instant)) -> Todo {
         self.change(&mut self.lock(), change)
     }
 
     fn change(&self, guarded: &mut Guarded, change: impl FnOnce(&mut State, Instant)) -> Todo {
-        // Read under the lock: the scheduler's time never goes back.
+        // Read under the lock, so that the scheduler's time never goes back.
         let now = self.clock.now();
         guarded.latest = now;
         change(&mut guarded.state, now);
         self.settle(guarded)
     }
 
-    /// Sees to it that the timer comes in time; says what to do once the lock is given back.
+    /// Sets the timer. Returns what to do once the lock is released.
     fn settle(&self, guarded: &mut Guarded) -> Todo {
         let answers_first = guarded.state.answers_at_once() && guarded.state.waiting() == 0;
         self.answers_first.store(answers_first, Ordering::Relaxed);
         let wanted = guarded.state.next_event();
-        if guarded.appointment.brought_forward(wanted) || guarded.closing {
+        if guarded.appointment.bring_forward(wanted) || guarded.closing {
             self.sooner.notify_all();
         }
         let todo = std::mem::take(&mut guarded.state.todo);
@@ -333,7 +337,7 @@ impl Shared {
         todo
     }
 
-    /// Performs a request and hears what comes next.
+    /// Performs the jobs of a request, and then what follows from that.
     fn perform(&self, which: Which, mut jobs: Jobs) {
         for (job, result) in jobs.iter_mut() {
             *result = job.perform();
@@ -348,14 +352,15 @@ impl Shared {
         self.see_to(todo);
     }
 
-    /// Tells whoever asked. Whether the scheduler is to be told now.
+    /// Answers whoever waits for the jobs. Returns whether the scheduler must be told now.
     fn answer(&self, which: Which, jobs: Jobs) -> bool {
         let outcome = Outcome::of(&jobs);
         let tell = self.unheard.answered(|| self.clock.now(), which, outcome);
-        // Not before: whoever finds that none is left is to find all of them counted.
+        // Before the answers, so that whoever finds no unfinished jobs finds all of them counted,
+        // too.
         self.unfinished.fetch_sub(jobs.len(), Ordering::Release);
         jobs.each(|(job, result)| job.finish(result));
-        // Whoever came meanwhile may have done it.
+        // Another thread may have told the scheduler meanwhile.
         tell && self.unheard.is_due()
     }
 
@@ -392,7 +397,7 @@ mod tests {
     use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
     use std::time::Duration;
 
-    /// Longer than anything takes.
+    /// Longer than anything in these tests takes.
     const LONG: Duration = Duration::from_secs(20);
 
     struct Step {
@@ -413,7 +418,7 @@ mod tests {
         }
     }
 
-    /// What the test sees of a step.
+    /// What a test observes of a step.
     struct Seen {
         performing: Receiver<()>,
         go_on: Sender<()>,
@@ -436,7 +441,7 @@ mod tests {
         disk.expect("threads")
     }
 
-    /// A read of whoever that is.
+    /// A read by the given task.
     pub(super) fn order(task: u32) -> Order {
         Order {
             task: TaskId(task),
@@ -454,7 +459,7 @@ mod tests {
         disk.account(GroupId::ROOT).map_or(0, |account| account.ios())
     }
 
-    /// A task has something read, and what comes of that has been told to the scheduler.
+    /// A task has a read performed, and the scheduler is told its outcome.
     fn read(disk: &Disk, task: u32) {
         let (job, seen) = step();
         seen.go_on.send(()).expect("it will listen");
@@ -494,7 +499,7 @@ mod tests {
         }
     }
 
-    /// The scheduler hears of what went to the disk unasked before it decides about anything else.
+    /// The scheduler learns of a request that bypassed it before it decides anything else.
     #[test]
     fn nothing_goes_to_the_disk_beside_what_was_let_through() {
         let disk = disk("fair");
@@ -518,7 +523,7 @@ mod tests {
         assert_eq!(ios(&disk), 3);
     }
 
-    /// Whoever answers, and finds that it has been told of, leaves the pass alone that was given.
+    /// A thread that answers, and finds the scheduler told already, does not revoke the pass.
     #[test]
     fn who_comes_before_the_scheduler_was_told_keeps_the_pass() {
         struct Twice<'a>(&'a Disk, Option<Box<Step>>);
@@ -540,7 +545,7 @@ mod tests {
         assert!(disk.shared.unheard.use_pass(|| disk.now(), &order(1)));
     }
 
-    /// Nobody else is let through, nor anybody once something has happened.
+    /// The pass holds for no other task, and not after any other event.
     #[test]
     fn a_pass_is_for_one_at_a_time_and_until_anything_else_happens() {
         let disk = disk("fair");

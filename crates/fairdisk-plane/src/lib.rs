@@ -1,11 +1,13 @@
-//! The real shell: it owns time and does the I/O that the core decides on.
+//! The real shell: reads the clock and does the I/O that the core decides on.
 //!
-//! A [`Shell`] drives a [`Load`] (workload, host and scheduler as one state machine without clock
-//! or I/O) on a [`Backend`](backend::Backend): memory, a file, or a modelled disk over either.
-//! Under a [`MonotonicClock`] that is a real run; under a [`FakeClock`] the same loop runs in
-//! virtual time and leaves the journal the simulated world leaves.
+//! A [`Shell`] drives a [`Load`], which is workload, host and scheduler in one state machine
+//! without clock or I/O, on a [`Backend`](backend::Backend): memory, a file, or a modelled disk
+//! over either. Under a [`MonotonicClock`] that is a real run. Under a [`FakeClock`] the same loop
+//! runs in virtual time and leaves the same journal as the simulated world.
 //!
-//! This is the only crate that reads a clock.
+//! A [`Disk`] schedules the requests of many threads, as a mount needs it.
+//!
+//! No other crate reads a clock.
 
 pub mod backend;
 pub mod buffer;

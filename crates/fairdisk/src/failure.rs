@@ -1,4 +1,4 @@
-//! How a command ends if not well: one message and an exit status.
+//! Failures of commands: one message and an exit status.
 
 use crate::output::Unwritten;
 use fairdisk_lab::catalog::error::CatalogError;
@@ -11,28 +11,28 @@ use std::process::ExitCode;
 /// Why a command ended early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// What was asked for makes no sense, or a file given is wrong.
+    /// The arguments make no sense, or a file is wrong. Exit status 2.
     BadInput(String),
-    /// A run failed.
+    /// A run failed. Exit status 1.
     Run(String),
-    /// Ctrl-C; what was known has been printed.
+    /// The command was interrupted, after partial results were printed. Exit status 130.
     Interrupted(String),
     /// The results could not be written.
     Output(Unwritten),
 }
 
-/// What shells report for a program that SIGINT ended.
+/// The exit status that shells report for a program ended by SIGINT.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 impl Failure {
-    /// One that stays as long as the same is asked for, or one that may be over the next time: a
-    /// service is started again after that.
+    /// A permanent failure, which persists as long as the same is asked for, or one that may pass.
+    /// A service manager restarts a service only after the latter.
     fn of(error: &impl std::fmt::Display, is_bad_input: bool) -> Self {
         let failure = if is_bad_input { Self::BadInput } else { Self::Run };
         failure(error.to_string())
     }
 
-    /// What went wrong, in words.
+    /// The message, without the prefix.
     pub(crate) fn message(&self) -> String {
         match self {
             Self::BadInput(message) | Self::Run(message) | Self::Interrupted(message) => {
@@ -42,13 +42,13 @@ impl Failure {
         }
     }
 
-    /// Prints the message, if there is one to print, and says how to exit.
+    /// Prints the message, if appropriate, and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
         let code = match self {
             Self::BadInput(_) => 2,
             Self::Run(_) => 1,
             Self::Interrupted(_) => INTERRUPTED,
-            // Whoever read the results has seen enough.
+            // The reader of the results has seen enough and closed the pipe.
             Self::Output(error) if error.has_no_reader() => return ExitCode::SUCCESS,
             Self::Output(_) => 1,
         };
@@ -59,7 +59,7 @@ impl Failure {
 }
 
 impl From<CatalogError> for Failure {
-    /// A name that stands for nothing has no line to point at.
+    /// Leaves out the file position if the error is about a name that refers to no file.
     fn from(error: CatalogError) -> Self {
         let path = Path::new(&error.path);
         let ending = path.extension().unwrap_or_default();
@@ -86,7 +86,8 @@ impl From<CgroupError> for Failure {
 }
 
 impl From<Obstacle> for Failure {
-    /// What one scheduler refuses another may take: the input is not to blame.
+    /// A load that cannot be run is bad input, but a scheduler's refusal is not, since another
+    /// scheduler may accept the load.
     fn from(obstacle: Obstacle) -> Self {
         match obstacle {
             Obstacle::Load(why) => Self::BadInput(why),

@@ -1,7 +1,6 @@
-//! What a mount tells those who look after it: events, one line each.
+//! The event log of a mount, for those who operate it: one line per event.
 //!
-//! Nothing is said on the way of a request: a mount that works is silent between its beginning and
-//! its end.
+//! Serving a request logs nothing: a healthy mount is silent from its start to its end.
 
 mod line;
 mod sink;
@@ -16,7 +15,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// What is said, how and where.
+/// Options that choose the format, the level and the destination of the event log.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Log")]
 pub(crate) struct LogArgs {
@@ -51,10 +50,10 @@ enum Level {
 }
 
 impl LogArgs {
-    /// From now on events are written, once in the life of the process.
+    /// Installs the event log. To be called once per process.
     ///
     /// # Errors
-    /// The file cannot be opened.
+    /// The log file cannot be opened.
     pub(crate) fn start(&self, background: bool) -> Result<(), Failure> {
         let sink = match (&self.log_file, background) {
             (Some(path), _) => Sink::file(path).map_err(|error| {
@@ -71,12 +70,12 @@ impl LogArgs {
             Level::Debug => LevelFilter::DEBUG,
         };
         let log = Log { level, format: self.log_format, sink };
-        // Somebody was first: then that one writes them.
+        // If another subscriber is already installed, it receives the events.
         let _ = tracing::subscriber::set_global_default(log);
         Ok(())
     }
 
-    /// Why events in the background go nowhere for now, if so: in the words of a note.
+    /// If a mount in the background has nowhere to log to at the moment, a note that says why.
     pub(crate) fn goes_nowhere(&self) -> Option<String> {
         let why = self.log_file.is_none().then(Sink::lacks_system)??;
         Some(format!(

@@ -1,9 +1,9 @@
-//! The `fairdisk` program: runs experiments and job files in the lab or on a real file, shows the
-//! catalogue, and explains why a request waited.
+//! The `fairdisk` program: runs experiments and job files in the lab or on a real file, shares
+//! disks through mounts, shows the catalogue, and explains why a request waited.
 //!
 //! Results go to standard output, progress and diagnostics to standard error. Exit status: 0 done,
-//! 1 a run failed or was refused, 2 bad usage or bad input, 130 interrupted. A reader of the
-//! results that goes away early is no failure.
+//! 1 a run failed or was refused, 2 bad usage or bad input, 130 interrupted. A closed pipe on
+//! standard output is not a failure.
 #![forbid(unsafe_code)]
 
 mod cli;
@@ -30,7 +30,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let name = arguments.next();
-    // First, as its arguments are names of others: a source may be called like the guardian.
+    // Checked first, because the helper's arguments are chosen by others: a mount source may have
+    // the same name as the guardian's argument.
     if mount_helper::is_called(name.as_deref()) {
         return mount_helper::run(arguments);
     }
@@ -49,9 +50,10 @@ fn run() -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::Run(format!("cannot listen for signals: {error}")))?;
     match cli::Cli::try_parse() {
         Ok(cli) => commands::execute(cli.command).map(|()| ExitCode::SUCCESS),
-        // What was asked for is help or the version: a result like others.
+        // The user asked for help or for the version, which is a result and goes to standard
+        // output.
         Err(answer) if !answer.use_stderr() => {
-            // It knows best whether to show colours.
+            // clap decides itself whether to use colours.
             output::print_by(|_| answer.print())?;
             Ok(ExitCode::SUCCESS)
         }

@@ -1,4 +1,4 @@
-//! Standard output for results, standard error for everything else.
+//! Output of the program: results on standard output, everything else on standard error.
 
 use fairdisk_lab::outcome::Style;
 use serde_json::Value;
@@ -8,16 +8,16 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, IsTerminal as _, StdoutLock, Write as _};
 
-/// The version of the layout of what `--json` prints.
+/// The schema version of the JSON that `--json` prints.
 pub(crate) const SCHEMA: u32 = 1;
 
-/// Results could not be written. Whoever reads them may have seen enough, which is no failure: so
-/// that is told from any other error of the system.
+/// The error of writing results to standard output. It has a type of its own, because a reader that
+/// has closed the pipe is not a failure.
 #[derive(Debug)]
 pub(crate) struct Unwritten(io::Error);
 
 impl Unwritten {
-    /// Whether nobody reads them any more.
+    /// Whether the reader of the results has closed the pipe.
     pub(crate) fn has_no_reader(&self) -> bool {
         self.0.kind() == io::ErrorKind::BrokenPipe
     }
@@ -29,18 +29,18 @@ impl fmt::Display for Unwritten {
     }
 }
 
-/// Writes results.
+/// Writes `text` to standard output and flushes it.
 ///
 /// # Errors
-/// They cannot be written.
+/// Standard output cannot be written.
 pub(crate) fn print(text: &str) -> Result<(), Unwritten> {
     print_by(|out| out.write_all(text.as_bytes()))
 }
 
-/// Has them written to standard output by somebody else.
+/// Has `write` write results to standard output, and flushes it.
 ///
 /// # Errors
-/// They cannot be written.
+/// Standard output cannot be written.
 pub(crate) fn print_by(
     write: impl FnOnce(&mut StdoutLock<'_>) -> io::Result<()>,
 ) -> Result<(), Unwritten> {
@@ -48,18 +48,18 @@ pub(crate) fn print_by(
     write(&mut out).and_then(|()| out.flush()).map_err(Unwritten)
 }
 
-/// Writes one JSON value and nothing else.
+/// Writes one JSON value and a newline to standard output.
 ///
 /// # Errors
-/// It cannot be written.
+/// Standard output cannot be written.
 pub(crate) fn print_json(value: &Value) -> Result<(), Unwritten> {
     print(&format!("{value:#}\n"))
 }
 
-/// Writes results as JSON. Those of a command that was interrupted say that they are partial.
+/// Writes results as JSON, marked with `"partial": true` if the command was interrupted.
 ///
 /// # Errors
-/// They cannot be written.
+/// Standard output cannot be written.
 pub(crate) fn print_results(mut value: Value, is_partial: bool) -> Result<(), Unwritten> {
     if is_partial {
         value["partial"] = true.into();
@@ -67,13 +67,13 @@ pub(crate) fn print_results(mut value: Value, is_partial: bool) -> Result<(), Un
     print_json(&value)
 }
 
-/// Tells the user something that is no result. Nobody to tell it to is no failure.
+/// Writes a diagnostic message to standard error. Errors are ignored: there is nobody left to tell.
 pub(crate) fn diagnose(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// A name that others have given, without what would do something to a terminal: control
-/// characters, and those that turn the direction of writing, are shown as escapes.
+/// A name chosen by others, made safe for a terminal: control characters, line separators and
+/// characters that change the writing direction are shown as escapes.
 pub(crate) fn plain(name: &str) -> Cow<'_, str> {
     let acts = |c: char| {
         let turns = matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
@@ -89,8 +89,8 @@ pub(crate) fn plain(name: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// How to write results for people: colours only on a terminal that has them, and not if NO_COLOR
-/// is set.
+/// The style of results printed for people: in colour only on a terminal that supports it, and if
+/// `NO_COLOR` is unset or empty.
 pub(crate) fn style() -> Style {
     let colour = io::stdout().is_terminal()
         && !is_dumb(env::var_os("TERM").as_deref())
@@ -98,7 +98,7 @@ pub(crate) fn style() -> Style {
     Style { colour }
 }
 
-/// Whether a terminal of this name shows letters and nothing else.
+/// Whether the value of `TERM` denotes a terminal without cursor control and colours.
 pub(crate) fn is_dumb(term: Option<&OsStr>) -> bool {
     term.is_some_and(|name| name == "dumb")
 }

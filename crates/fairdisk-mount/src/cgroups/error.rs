@@ -1,4 +1,4 @@
-//! Why groups cannot be shown as a directory, and what still works.
+//! Errors of the directory of groups, with what works instead.
 
 use crate::errors::MountError;
 use crate::identity::HierarchyError;
@@ -6,26 +6,26 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Groups cannot be shown, or not be put away.
+/// Why groups cannot be shown, or their hierarchy not be unmounted.
 #[derive(Debug)]
 pub enum CgroupError {
-    /// Only root mounts hierarchies.
+    /// Only root may mount hierarchies.
     NotRoot,
-    /// A name that no hierarchy can have.
+    /// No hierarchy can have this name.
     Name(String),
-    /// The kernel has no hierarchies of version 1, or does not let us mount one.
+    /// The kernel has no hierarchies of version 1, or does not permit mounting one.
     NoVersion1(io::Error),
-    /// The directory for the hierarchy cannot be made.
+    /// The directory for the hierarchy cannot be created.
     Directory(PathBuf, io::Error),
-    /// The list of mounts is of no use.
+    /// The hierarchy cannot be found.
     Hierarchy(HierarchyError),
     /// The directory cannot be mounted on or unmounted.
     Mount(MountError),
-    /// No groups are shown there.
+    /// No groups are shown in this directory.
     NotOurs(PathBuf),
 }
 
-/// What works in any case.
+/// The advice on what works in any case.
 const INSTEAD: &str = "programs can share by their cgroups of version 2 all the same: \
     fairdisk mount, then fairdisk ctl set /GROUP ioprio=2";
 
@@ -61,7 +61,7 @@ impl fmt::Display for CgroupError {
 impl std::error::Error for CgroupError {}
 
 impl CgroupError {
-    /// Whether what was asked for is wrong. Anything else may work the next time.
+    /// Whether the request was wrong. Any other error may be temporary.
     #[must_use]
     pub fn is_bad_input(&self) -> bool {
         match self {

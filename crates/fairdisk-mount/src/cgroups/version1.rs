@@ -1,4 +1,5 @@
-//! The hierarchy behind the directory: of version 1, without controllers, mounted out of the way.
+//! The hierarchy behind the directory of groups: of version 1, without controllers, mounted in a
+//! private place.
 
 use super::error::CgroupError;
 use crate::file_lock::{FileLock, NotLocked};
@@ -14,44 +15,44 @@ use std::path::{Path, PathBuf};
 /// The name of the hierarchy that mounts prefer.
 pub const OWN_NAME: &str = crate::identity::OWN;
 
-/// What belongs to running programs of ours.
+/// The directory for the run-time files of our programs.
 const RUN: &str = "/run/fairdisk";
 
-/// What only one may hold at a time.
+/// The name of the lock file in that directory.
 const LOCK: &str = "cgroup.lock";
 
-/// How long we wait for our turn before we say for whom.
+/// How long to wait for the lock before telling the user for whom.
 const QUIETLY: Span = Span::from_s(1);
 
-/// Tells the user something.
+/// A function that tells the user something.
 pub type Say = fn(&str);
 
-/// What became of a hierarchy that is not shown any longer.
+/// What remains of a hierarchy that is no longer shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// It is gone.
+    /// Nothing: it is unmounted.
     Nothing,
-    /// All of it: it was there before, or is still shown elsewhere.
+    /// All of it, because it was not mounted by us or is still shown elsewhere.
     Everything,
-    /// It has groups, which stay as they are.
+    /// This number of groups, because of which it stays mounted.
     Groups(usize),
 }
 
-/// Where we mount the hierarchy called `name`.
+/// The directory in which we mount the hierarchy called `name`.
 pub(super) fn directory(name: &str) -> PathBuf {
     let run = Path::new(RUN);
     if name == OWN_NAME { run.join("cgroup") } else { run.join(format!("cgroup-{name}")) }
 }
 
-/// Whether a hierarchy can be called that.
+/// Checks that a hierarchy can have this name.
 pub(super) fn check_name(name: &str) -> Result<(), CgroupError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let fits = (1..64).contains(&name.len()) && name.chars().all(plain);
     if fits { Ok(()) } else { Err(CgroupError::Name(name.to_owned())) }
 }
 
-/// The hierarchy called `name`, mounted now if it is not yet. The tree of version 2 instead of our
-/// own where that cannot be mounted.
+/// Finds the hierarchy called `name`, or mounts it. Where our own cannot be mounted, the tree of
+/// version 2 is used instead.
 pub(super) fn find_or_mount(_: &Turn, name: &str) -> Result<Hierarchy, CgroupError> {
     if let Ok(Some(hierarchy)) = Hierarchy::find(Some(name)) {
         return Ok(hierarchy);
@@ -65,7 +66,7 @@ pub(super) fn find_or_mount(_: &Turn, name: &str) -> Result<Hierarchy, CgroupErr
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     if let Err(error) = mount("fairdisk", &place, "cgroup", flags, options.as_c_str()) {
         let _ = fs::remove_dir(&place);
-        // Whoever has asked for none in particular gets what there is.
+        // Without a particular request, any hierarchy will do.
         return match Hierarchy::find(Some(VERSION2)) {
             Ok(Some(there)) if name == OWN_NAME => Ok(there),
             _ => Err(CgroupError::NoVersion1(error.into())),
@@ -74,15 +75,15 @@ pub(super) fn find_or_mount(_: &Turn, name: &str) -> Result<Hierarchy, CgroupErr
     Hierarchy::find(Some(name))?.ok_or_else(|| CgroupError::Name(name.to_owned()))
 }
 
-/// The right to mount hierarchies and put them away: what one has just mounted and does not show
-/// yet, another must not take for left over. Given back when dropped.
+/// The exclusive right to mount and unmount hierarchies, until dropped. Without it, one process
+/// could take a hierarchy that another has just mounted and not yet shown for a left-over.
 #[derive(Debug)]
 pub(super) struct Turn {
     _lock: FileLock,
 }
 
 impl Turn {
-    /// Waits for it; says for whom if that takes a while.
+    /// Waits for the right. Tells the user for whom if that takes a while.
     pub(super) fn wait(say: Say) -> Result<Self, CgroupError> {
         let run = Path::new(RUN);
         Self::wait_in(run, say).map_err(|error| CgroupError::Directory(run.to_owned(), error))
@@ -117,7 +118,7 @@ pub(super) fn put_away(_: &Turn, name: &str) -> Left {
     if groups > 0 {
         return Left::Groups(groups);
     }
-    // Whoever served it may still have it open, and lets go of it in a moment.
+    // Detached, since the process that served it may still have it open for a moment.
     if unmount(&place, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH).is_err() {
         return Left::Everything;
     }
@@ -146,7 +147,7 @@ mod tests {
         }
     }
 
-    /// The directory is everybody's to open, and so to lock.
+    /// Everybody may open the directory, and so could lock it.
     #[test]
     fn a_lock_on_the_directory_holds_up_nobody() {
         let place = tempfile::tempdir().unwrap();

@@ -1,34 +1,35 @@
-//! Who makes or takes away sockets and names does so alone: whether one is left behind, and taking
-//! it away, are two steps, and another one may be made there in between. So who mounts looks and
-//! mounts alone.
+//! The lock under which sockets, names and mounts are created and removed. Finding that a socket is
+//! left over and removing it are two steps, between which another process could create a new one,
+//! so these steps are taken under an exclusive lock. The same holds for checking a mount point and
+//! mounting on it.
 
 use crate::file_lock::{FileLock, Held, NotLocked};
 use fairdisk_core::Span;
 use std::path::Path;
 
-/// The lock's name in the directory of sockets. It stays there.
+/// The name of the lock file in the directory of sockets. The file is never removed.
 const NAME: &str = ".lock";
 
-/// How long we wait for others, whom it takes no time. One may have been stopped.
+/// How long to wait for other processes, which hold the lock only briefly unless they are stopped.
 const PATIENCE: Span = Span::from_s(5);
 
-/// While it is kept nobody else makes or takes away anything in the directory.
+/// The exclusive right to create and remove files in the directory, until dropped.
 #[derive(Debug)]
 pub(crate) struct Alone {
     _lock: FileLock,
 }
 
 impl Alone {
-    /// Waits until the others are done in `directory`; nothing where there are no locks, and
+    /// Waits for the lock in `directory`. `None` if the lock cannot be used there, in which case
     /// everybody does without.
     ///
     /// # Errors
-    /// Another one does not come to an end: nobody is alone then.
+    /// Another process keeps the lock.
     pub(crate) fn wait(directory: &Path) -> Result<Option<Self>, Held> {
         Self::within(directory, PATIENCE)
     }
 
-    /// If nobody else is at it.
+    /// The lock, if it is free at the moment.
     pub(super) fn now(directory: &Path) -> Option<Self> {
         Self::within(directory, Span::ZERO).ok().flatten()
     }

@@ -1,8 +1,9 @@
-//! Who runs the scheduler of a disk: the first mount on it; those that come later join.
+//! The claim to a disk: the first mount on it runs its scheduler, and later ones join.
 //!
-//! Whoever holds the lock of a disk runs it, and answers at the disk's socket. The kernel gives a
-//! lock back when its holder ends, however it ends: what a crash leaves behind is in nobody's way.
-//! Who ends well takes the file away first; a lock counts only on the file that is at its path.
+//! Whoever holds the lock of a disk runs it, and answers at the disk's socket. The kernel releases
+//! the lock when its holder ends, so what a crash leaves behind is in nobody's way. A holder that
+//! ends normally first removes the lock file; a lock counts only while its file is the one at the
+//! path.
 
 use super::client::{Client, ControlError};
 use super::directory;
@@ -16,12 +17,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often we look for somebody who is about to start or to end.
+/// How often to check on a process that is about to start or to end.
 const LOOKS: u32 = 500;
-/// Between two looks.
+/// The interval between these checks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The right to run the scheduler of a disk, for as long as it is kept.
+/// The right to run the scheduler of a disk, until dropped.
 #[derive(Debug)]
 pub struct Claim {
     socket: PathBuf,
@@ -31,40 +32,40 @@ pub struct Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // While we have the lock nobody else takes the file away, nor makes another one there.
+        // While we hold the lock, nobody else removes or replaces the file.
         if self.lock.is_at(&self.path) {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Whose disk it is.
+/// Who runs a disk.
 #[derive(Debug)]
 pub enum Turn {
-    /// Ours.
+    /// This process does.
     Ours(Claim),
-    /// Somebody's who was there before, and answers.
+    /// Another process already does, and answers.
     Theirs(Client),
 }
 
-/// Why it is nobody's.
+/// Why a disk can neither be claimed nor joined.
 #[derive(Debug)]
 pub enum ClaimError {
-    /// There is no place for locks and sockets.
+    /// The lock file or socket cannot be created.
     NoPlace {
-        /// The file.
+        /// The path of the lock file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
-    /// Somebody has the lock and does not answer.
+    /// The process that holds the lock does not answer.
     Silent {
-        /// The lock.
+        /// The path of the lock file.
         lock: PathBuf,
     },
-    /// Somebody answers who is another user.
+    /// The process that answers belongs to another user.
     Stranger {
-        /// The socket.
+        /// The path of the socket.
         socket: PathBuf,
     },
 }
@@ -91,25 +92,26 @@ impl fmt::Display for ClaimError {
 impl std::error::Error for ClaimError {}
 
 impl Claim {
-    /// Where whoever runs the disk answers.
+    /// The socket at which the process that runs the disk answers.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 }
 
-/// Finds out who runs `disk`, and waits for who is about to start or to end.
+/// Claims `disk`, or connects to the process that runs it. Waits for a process that is about to
+/// start or to end.
 ///
 /// # Errors
-/// Nobody can be found, and it cannot be us.
+/// The disk can neither be claimed nor joined.
 pub fn claim(disk: &BlockDevice) -> Result<Turn, ClaimError> {
     claim_in(&directory(), disk, LOOKS)
 }
 
-/// Whether the disk with this socket could be had at once.
+/// The result of one attempt to claim a disk.
 enum Attempt {
     Ours(Claim),
-    /// Somebody has just taken the lock away.
+    /// The lock file was removed meanwhile; try again.
     Again,
     Theirs,
 }
@@ -126,7 +128,8 @@ fn attempt(socket: &Path) -> io::Result<Attempt> {
     }
 }
 
-/// Has the disk with this socket, if nobody else has: nobody answers there meanwhile.
+/// Claims the disk with this socket if nobody has it. While the claim is kept, nobody answers at
+/// the socket.
 pub(super) fn claim_abandoned(socket: &Path) -> Option<Claim> {
     match attempt(socket) {
         Ok(Attempt::Ours(claim)) => Some(claim),
@@ -215,7 +218,7 @@ mod tests {
         fs::remove_file(&path).unwrap();
         let Ok(Turn::Ours(claim)) = claim_in(place.path(), &disk("8:0"), 1) else { panic!() };
         assert!(!old.is_at(&path));
-        // Another is there by now, which is none of this one's business.
+        // Another lock file is there by now, which is not this claim's.
         fs::remove_file(&path).unwrap();
         fs::write(&path, "").unwrap();
         drop(claim);
@@ -227,7 +230,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let claim = || claim_in(place.path(), &disk("8:0"), 2);
         let Ok(Turn::Ours(first)) = claim() else { panic!("nobody was there before") };
-        // A socket and a name that nobody took away.
+        // A socket and a name that nobody has removed.
         drop(UnixListener::bind(first.socket()).unwrap());
         let name = place.path().join(socket_name(Path::new("/mnt/a")));
         std::os::unix::fs::symlink(first.socket(), &name).unwrap();

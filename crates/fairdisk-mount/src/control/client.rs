@@ -1,4 +1,4 @@
-//! The asker's end.
+//! The client of the control protocol.
 
 use super::directories;
 use super::protocol::{Answer, Ask, Status};
@@ -10,30 +10,30 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A connection to a mount.
+/// A connection to the daemon of a disk.
 #[derive(Debug)]
 pub struct Client {
     path: PathBuf,
     stream: BufReader<UnixStream>,
 }
 
-/// Why nothing came of it.
+/// Why a request has failed.
 #[derive(Debug)]
 pub enum ControlError {
     /// Nobody answers at the socket.
     NotRunning {
-        /// The socket.
+        /// The path of the socket.
         socket: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The other end broke off.
+    /// The connection was lost.
     Lost(io::Error),
-    /// The other end speaks another language.
+    /// The answer is not of this protocol or version.
     Gibberish(String),
-    /// It was refused.
+    /// The request was refused, for this reason.
     Refused(String),
-    /// It has not worked, and may the next time.
+    /// The request has failed for this reason, which may be temporary.
     Failed(String),
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for ControlError {
 impl std::error::Error for ControlError {}
 
 impl Client {
-    /// Connects to the mount behind a socket.
+    /// Connects to the daemon behind a socket.
     ///
     /// # Errors
     /// Nobody answers.
@@ -65,7 +65,8 @@ impl Client {
         Ok(Self { path: socket.to_owned(), stream: BufReader::new(stream) })
     }
 
-    /// An answer that takes longer than this counts as a connection that broke.
+    /// Limits the time of each read and write. An answer that takes longer counts as a lost
+    /// connection.
     ///
     /// # Errors
     /// The system refuses.
@@ -75,13 +76,13 @@ impl Client {
         stream.set_write_timeout(Some(patience))
     }
 
-    /// The socket.
+    /// The path of the socket.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The process at the other end; nothing if the kernel does not say, as for one in another
+    /// The number of the daemon's process; `None` if the kernel does not tell, as for another PID
     /// namespace.
     #[must_use]
     pub fn process(&self) -> Option<i32> {
@@ -89,16 +90,16 @@ impl Client {
         Some(peer.pid.as_raw_nonzero().get())
     }
 
-    /// Whether the other end is root or the same user.
+    /// Whether the daemon runs as root or as the same user.
     pub(super) fn is_trusted(&self) -> bool {
         let peer = socket_peercred(self.stream.get_ref());
         peer.is_ok_and(|peer| peer.uid.is_root() || peer.uid == geteuid())
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the answer.
     ///
     /// # Errors
-    /// It was refused, or the connection broke.
+    /// The request is refused or fails, or the connection is lost.
     pub fn ask(&mut self, ask: &Ask) -> Result<Answer, ControlError> {
         let gibberish = |error: serde_json::Error| ControlError::Gibberish(error.to_string());
         let mut line = serde_json::to_string(ask).map_err(gibberish)?;
@@ -116,10 +117,10 @@ impl Client {
         }
     }
 
-    /// How the mount is doing.
+    /// The status of the disk.
     ///
     /// # Errors
-    /// The connection broke.
+    /// The connection is lost.
     pub fn status(&mut self) -> Result<Status, ControlError> {
         match self.ask(&Ask::List)? {
             Answer::Status(status) => Ok(status),
@@ -128,8 +129,7 @@ impl Client {
     }
 }
 
-/// A connection to each process that runs a disk. Sockets left behind by those that were killed do
-/// not count.
+/// A connection to each daemon that runs a disk. Sockets left over from killed daemons are ignored.
 #[must_use]
 pub fn running() -> Vec<Client> {
     let mut all: Vec<PathBuf> = directories().iter().flat_map(|place| sockets(place)).collect();
@@ -146,7 +146,7 @@ pub fn running() -> Vec<Client> {
     new.collect()
 }
 
-/// The sockets and names of mounts in a directory, in their order.
+/// The sockets and names of mounts in a directory, sorted.
 fn sockets(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());

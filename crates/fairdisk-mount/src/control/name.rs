@@ -1,4 +1,5 @@
-//! The names of mounts: each leads to the socket of whoever runs its disk.
+//! The names of mounts: symbolic links in the directory of sockets that lead from a mount point's
+//! name to the socket of the daemon that serves it.
 
 use super::alone::Alone;
 use super::claim::claim_abandoned;
@@ -14,25 +15,26 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// What the name of a socket ends in that nobody may find yet.
+/// The extension of a socket that is not ready to be found.
 pub(super) const NEW: &str = "new";
 
-/// The name of a mount beside the socket where it is asked after; gone when dropped.
+/// The name of a mount, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Name {
     _own: Option<Own>,
 }
 
-/// A link or socket that we made; gone when dropped, unless another has taken its place.
+/// A symbolic link or socket that we created, removed when dropped unless another file has taken
+/// its place.
 #[derive(Debug)]
 pub(super) struct Own {
     path: PathBuf,
-    /// The file itself: no other has its number meanwhile.
+    /// A descriptor of the file, which keeps its inode number from being reused.
     own: OwnedFd,
 }
 
 impl Own {
-    /// What has just been made there.
+    /// Takes ownership of the file just created at `path`.
     pub(super) fn at(path: PathBuf) -> io::Result<Self> {
         let own = open(&path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Self { path, own })
@@ -45,7 +47,7 @@ impl Drop for Own {
         let _alone = match alone_beside(&self.path) {
             Ok(alone) => alone,
             Err(held) => {
-                // Whoever mounts next takes it away.
+                // It is left over, and the next process that mounts removes it.
                 let error = io::Error::from(held);
                 tracing::warn!(path = %self.path.display(), %error, "left behind");
                 return;
@@ -59,27 +61,29 @@ impl Drop for Own {
 }
 
 impl Name {
-    /// Names the mount at `mountpoint`, unless the socket has that name itself.
+    /// Gives the mount at `mountpoint` its name, unless the socket itself has that name.
     pub(crate) fn give(mountpoint: &Path, socket: &Path) -> io::Result<Self> {
         let name = socket.with_file_name(socket_name(mountpoint));
         if name == socket {
             return Ok(Self { _own: None });
         }
         let _alone = alone_beside(&name)?;
-        // Left behind by a mount at the same place that is gone: ours has just taken the place.
+        // A name left over from an earlier mount at the same place, since ours is the one there
+        // now.
         remove(&name)?;
         symlink(socket.file_name().unwrap_or_default(), &name)?;
         Ok(Self { _own: Some(Own::at(name)?) })
     }
 }
 
-/// Waits until nobody else makes or takes away anything where this is.
+/// Waits for the lock of the directory that contains `path`.
 pub(super) fn alone_beside(path: &Path) -> Result<Option<Alone>, Held> {
     path.parent().map_or(Ok(None), Alone::wait)
 }
 
-/// Makes sure that the directory of sockets is there, and ours: a name in a directory for temporary
-/// files can be taken by others. What those left in it who were killed is gone then.
+/// Creates the directory of sockets if necessary, checks that it is ours, since a name in a
+/// directory for temporary files can be taken by anybody, and removes what killed processes have
+/// left in it.
 pub(super) fn prepare(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let found = fs::symlink_metadata(directory)?;
@@ -92,7 +96,7 @@ pub(super) fn prepare(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a file; that there is none is as good.
+/// Removes a file, if it exists.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if !is_missing(&error) => Err(error),
@@ -100,19 +104,20 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes away what those left behind who were killed: sockets where nobody listens, names that lead
+/// Removes what killed processes have left over: sockets at which nobody listens, names that lead
 /// to them, and locks that nobody holds.
 fn sweep(directory: &Path) {
-    // Whoever else is at it has them go as well, or the next one does.
+    // If another process has the lock, it or a later one does the same.
     let Some(_alone) = Alone::now(directory) else { return };
     for socket in entries(directory).filter(|path| is_silent(path)) {
         if !has_extension(&socket, "disk") {
-            // Whoever answers there has listened before it had that name, or is about to.
+            // Not a disk's socket. A process binds its socket before it gives it this name, so a
+            // silent one is left over.
             let _ = fs::remove_file(&socket);
             continue;
         }
         let Some(_claim) = claim_abandoned(&socket) else { continue };
-        // Whoever had the disk a moment ago may have made another.
+        // The previous owner of the disk may have created a new socket meanwhile.
         if is_silent(&socket) {
             let leads =
                 |link: &PathBuf| fs::read_link(link).is_ok_and(|to| directory.join(to) == socket);
@@ -122,7 +127,7 @@ fn sweep(directory: &Path) {
         }
     }
     for lock in entries(directory).filter(|path| has_extension(path, "lock")) {
-        // It goes with whoever has it.
+        // Dropping the claim removes the lock file.
         drop(claim_abandoned(&lock.with_extension("disk")));
     }
 }
@@ -135,8 +140,8 @@ fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|it| it == extension)
 }
 
-/// Whether it is the socket of a disk or of a mount by itself, or one that was to become that, and
-/// nobody listens there.
+/// Whether the file is a socket of a disk or of a single mount, or one that was to become that, and
+/// nobody listens at it.
 fn is_silent(path: &Path) -> bool {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
     if !is_socket || !["disk", "sock", NEW].iter().any(|extension| has_extension(path, extension)) {
@@ -145,7 +150,8 @@ fn is_silent(path: &Path) -> bool {
     visit(path) == Err(Errno::CONNREFUSED)
 }
 
-/// Whether somebody listens at a socket, and why not. Who is too busy to be visited does.
+/// Connects to a socket to find out whether somebody listens. A listener that is too busy to accept
+/// counts.
 pub(super) fn visit(path: &Path) -> rustix::io::Result<()> {
     let (kind, flags) = (SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC);
     let visitor = socket_with(AddressFamily::UNIX, kind, flags, None)?;
@@ -185,7 +191,7 @@ mod tests {
         sweep(place.path());
         let mut left: Vec<_> = entries(place.path()).collect();
         left.sort();
-        // Who has the lock is about to listen.
+        // The process that holds the lock is about to listen.
         let stay = [
             ".lock",
             "8:0.disk",
@@ -201,7 +207,7 @@ mod tests {
         assert_eq!(entries(place.path()).count(), 2);
     }
 
-    /// One that is silent may be replaced before it is taken away.
+    /// A socket found silent may be replaced before it is removed.
     #[test]
     fn nothing_is_swept_while_somebody_makes_a_socket() {
         let place = tempfile::tempdir().unwrap();

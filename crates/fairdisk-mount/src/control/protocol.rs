@@ -1,4 +1,4 @@
-//! What can be asked, and the answers.
+//! The messages of the control protocol.
 
 use super::settings::Settings;
 use crate::identity::{Asks, Hierarchy, Said};
@@ -10,58 +10,59 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::num::NonZeroU64;
 
-/// What can be asked.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum Ask {
-    /// How the mount and its groups are doing.
+    /// Asks for the status of the disk and of all groups.
     List,
-    /// The same, of one group, also of one that has asked for nothing yet. A cgroup without
-    /// settings is part of the one around it that has some: the answer is about that.
+    /// Asks for the status of one group, even if it has made no requests yet. A cgroup without
+    /// settings belongs to the nearest enclosing group that has some, and the answer is about that
+    /// group.
     Get {
-        /// Its cgroup.
+        /// The path of the cgroup.
         group: String,
     },
-    /// Settings of a group, all of them or none.
+    /// Sets several settings of a group, all of them or none.
     Set {
-        /// Its cgroup.
+        /// The path of the cgroup.
         group: String,
-        /// `weight=200`, `max_iops=100` and so on.
+        /// The settings, as `weight=200`, `max_iops=100` and so on.
         settings: Vec<String>,
     },
-    /// Another scheduler.
+    /// Switches to another scheduler.
     Scheduler {
-        /// Its name.
+        /// The name of the scheduler.
         name: String,
     },
-    /// One more mount on the disk.
+    /// Adds a mount on the disk.
     Mount(Box<Wanted>),
-    /// One mount less.
+    /// Unmounts a mount.
     Unmount {
-        /// Where it is.
+        /// The path of its mount point.
         mountpoint: OsString,
     },
-    /// What is mounted.
+    /// Asks for the list of mounts.
     Mounts,
 }
 
-/// A mount to be made by whoever runs its disk.
+/// A mount that is to be made by the daemon that runs its disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
-    /// What is to be mounted, from the root on.
+    /// The absolute path of the source directory.
     pub source: OsString,
-    /// Where, from the root on.
+    /// The absolute path of the mount point.
     pub mountpoint: OsString,
-    /// How.
+    /// The options of the mount.
     pub options: MountOptions,
-    /// How the disk is to be run.
+    /// The settings with which the disk is to be served.
     pub settings: Settings,
-    /// Where these paths mean what they say.
+    /// The mount namespace in which the paths are valid.
     pub namespace: String,
 }
 
 impl Ask {
-    /// Whether it changes something.
+    /// Whether the request changes anything, which not everybody may do.
     #[must_use]
     pub const fn is_change(&self) -> bool {
         !matches!(self, Self::List | Self::Get { .. } | Self::Mounts)
@@ -72,123 +73,125 @@ impl Ask {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// How everything is.
+    /// The status.
     Status(Status),
-    /// It is done.
+    /// The change has been made.
     Done,
-    /// It is mounted here.
+    /// The mount has been made, at this path.
     Mounted(OsString),
-    /// What is mounted.
+    /// The list of mounts.
     Mounts(Vec<MountEntry>),
-    /// The last mount has just gone or goes: whoever wants one now has the disk to themselves.
+    /// The last mount has ended or is ending, so that the client can run the disk itself.
     Over,
-    /// Why it is refused.
+    /// The request is refused, for this reason.
     Error(String),
-    /// Why it has not worked, although nothing is wrong with what was asked for.
+    /// The request has failed for this reason, although it was not wrong.
     Failed(String),
 }
 
-/// How a disk and the mounts on it are doing.
+/// The status of a disk and of its mounts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
-    /// Version of this format.
+    /// The version of this format.
     pub schema: u32,
-    /// The disk, as the kernel calls it.
+    /// The kernel's name of the disk.
     pub disk: String,
-    /// The mounts on it.
+    /// The mounts on the disk.
     pub mounts: Vec<MountEntry>,
-    /// The scheduler in charge.
+    /// The current scheduler.
     pub scheduler: String,
-    /// The disk whose timing is kept to, if any.
+    /// The device model that sets the pace, if any.
     pub device_model: Option<String>,
     /// What performs the reads of a busy disk: `uring` or `threads`.
     pub io: Option<String>,
-    /// Where groups come from.
+    /// The hierarchy that groups come from.
     pub cgroups: Option<String>,
-    /// For how long it has been running.
+    /// The time in seconds since the first mount.
     pub uptime_s: f64,
-    /// Writes that came from no task, as those of memory maps, and were charged to the last user of
-    /// their file.
+    /// The number of writes without a task, such as those through memory maps, which were charged
+    /// to the last user of their file.
     #[serde(default)]
     pub unattributed_writes: u64,
-    /// Its groups.
+    /// The groups.
     pub groups: Vec<GroupEntry>,
 }
 
-/// How a group is doing; what is counted is counted since the mount.
+/// The settings and figures of a group. Counters begin with the mount.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupEntry {
-    /// Its cgroup.
+    /// The path of the group's cgroup.
     pub path: String,
-    /// Its weight.
+    /// The weight.
     pub weight: u32,
-    /// Its priority, if that is what it was given.
+    /// The priority, if the share was given as one.
     pub ioprio: Option<u8>,
-    /// How long the disk is kept for it when it has nothing queued, if that was said.
+    /// How long, in ms, the disk is kept idle for the group when it has nothing queued, if that is
+    /// set.
     #[serde(default)]
     pub idle_ms: Option<u64>,
-    /// What it asks for, in the words of settings.
+    /// All settings, in the syntax of `ctl set`.
     #[serde(default)]
     pub asks: String,
-    /// The cgroup of the group it lies in.
+    /// The cgroup of the enclosing group.
     #[serde(default)]
     pub parent: Option<String>,
-    /// Its floor, ceiling and latency target, as far as they were said.
+    /// The floor, the ceiling and the latency target, as far as they are set.
     #[serde(default, flatten)]
     pub qos: QosEntry,
-    /// Those of its settings that the scheduler in charge takes no notice of, by their keys.
+    /// The keys of those settings that the current scheduler ignores.
     #[serde(default)]
     pub ignored: Vec<String>,
-    /// Finished reads.
+    /// The number of finished reads.
     pub reads: u64,
-    /// Finished writes.
+    /// The number of finished writes.
     pub writes: u64,
-    /// Finished discards.
+    /// The number of finished discards.
     #[serde(default)]
     pub discards: u64,
-    /// Finished flushes.
+    /// The number of finished flushes.
     pub flushes: u64,
-    /// Bytes read.
+    /// The number of bytes read.
     pub read_bytes: u64,
-    /// Bytes written.
+    /// The number of bytes written.
     pub written_bytes: u64,
-    /// Bytes discarded.
+    /// The number of bytes discarded.
     #[serde(default)]
     pub discarded_bytes: u64,
-    /// How long the disk was busy for it.
+    /// The time in ms for which the disk was busy for the group.
     pub device_time_ms: f64,
-    /// The longest anything of it waited for the disk, or waits now.
+    /// The longest time in ms that a request of the group waited, or has been waiting, for the
+    /// disk.
     pub wait_max_ms: f64,
-    /// I/Os that failed.
+    /// The number of failed I/Os.
     pub errors: u64,
-    /// Requests that wait for the disk at this moment.
+    /// The number of requests that wait for the disk at the moment.
     #[serde(default)]
     pub queued: u32,
-    /// Requests at the disk at this moment.
+    /// The number of requests at the disk at the moment.
     #[serde(default)]
     pub in_flight: u32,
-    /// How long ago the oldest of what it has not got yet was asked for.
+    /// The age in ms of the oldest unfinished request.
     #[serde(default)]
     pub oldest_ms: f64,
-    /// How long its I/Os took, from the asking to the answer.
+    /// The latencies of I/Os, from request to answer.
     pub latency: Vec<LatencyCount>,
 }
 
-/// What a group asks for beside its share.
+/// The settings of a group beside its share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QosEntry {
-    /// I/Os a second at least.
+    /// The floor in I/Os per second.
     pub min_iops: Option<NonZeroU64>,
-    /// Bytes a second at least.
+    /// The floor in bytes per second.
     pub min_bps: Option<NonZeroU64>,
-    /// I/Os a second at most.
+    /// The ceiling in I/Os per second.
     pub max_iops: Option<NonZeroU64>,
-    /// Bytes a second at most.
+    /// The ceiling in bytes per second.
     pub max_bps: Option<NonZeroU64>,
-    /// How much of that may go at once, as time.
+    /// The burst that the ceiling permits at once, in ms at its rate.
     pub burst_ms: Option<u64>,
-    /// Within how many milliseconds 99 of 100 I/Os are to be done.
+    /// The latency target in ms, within which 99 of 100 I/Os are to complete.
     pub latency_p99_ms: Option<f64>,
 }
 
@@ -205,17 +208,17 @@ impl From<Qos> for QosEntry {
     }
 }
 
-/// So many I/Os took no longer than this, and longer than the one before.
+/// A bucket of the latency histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyCount {
-    /// The upper end.
+    /// The upper end of the bucket in µs, inclusive.
     pub le_us: u64,
-    /// How many.
+    /// The number of I/Os in the bucket.
     pub count: u64,
 }
 
 impl LatencyCount {
-    /// What `percent` of those counted took at most, in milliseconds; nothing if there are none.
+    /// The latency in ms that `percent` of the I/Os did not exceed; `None` if there were none.
     #[must_use]
     pub fn quantile_ms(counts: &[Self], percent: u64) -> Option<f64> {
         let total: u64 = counts.iter().map(|bucket| bucket.count).sum();
@@ -230,26 +233,26 @@ impl LatencyCount {
 }
 
 impl GroupEntry {
-    /// Finished I/Os of all kinds.
+    /// The number of finished I/Os of all kinds.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.reads + self.writes + self.discards + self.flushes
     }
 
-    /// Whether it has something queued or at the disk.
+    /// Whether the group has requests queued or at the disk.
     #[must_use]
     pub const fn is_present(&self) -> bool {
         self.queued + self.in_flight > 0
     }
 
-    /// What is kept with the group that tasks in `cgroup`, a path from the root on, belong to where
-    /// no scheduler is in charge.
+    /// The stored settings of the group to which tasks in `cgroup`, an absolute path, belong, while
+    /// no scheduler is running.
     #[must_use]
     pub fn kept(hierarchy: &Hierarchy, cgroup: &str) -> Self {
         Self::unknown(hierarchy, hierarchy.effective(cgroup), Honours::ALL)
     }
 
-    /// A group of which nothing is known but what its directory says: nobody of it has come yet.
+    /// A group without figures, because none of its tasks has made a request yet.
     pub(super) fn unknown(
         hierarchy: &Hierarchy,
         (path, said): (&str, Said),
@@ -260,7 +263,7 @@ impl GroupEntry {
         Self::of((path, parent), said.asks, &nothing, present, honours)
     }
 
-    /// The group at `path`, which lies in that at `parent` and got what `account` says.
+    /// The group at `path`, inside the one at `parent`, with the figures of `account`.
     pub(super) fn of(
         (path, parent): (&str, Option<&str>),
         asks: Asks,
@@ -306,7 +309,7 @@ fn latency(histogram: &Histogram) -> Vec<LatencyCount> {
     let mut counts: Vec<LatencyCount> = Vec::new();
     for (to, count) in histogram.buckets().filter(|(_, count)| *count > 0) {
         let le_us = to.as_ns().div_ceil(1000);
-        // The shortest are told apart more finely than is said.
+        // The shortest latencies have buckets finer than a microsecond, which are combined.
         match counts.last_mut() {
             Some(last) if last.le_us == le_us => last.count += count,
             _ => counts.push(LatencyCount { le_us, count }),
@@ -319,7 +322,7 @@ fn latency(histogram: &Histogram) -> Vec<LatencyCount> {
 mod tests {
     use super::*;
 
-    /// Whoever takes the difference of two answers looks for each upper end once.
+    /// A client that subtracts two answers looks up each upper end once.
     #[test]
     fn what_took_as_many_microseconds_is_counted_together() {
         let mut histogram = Histogram::default();

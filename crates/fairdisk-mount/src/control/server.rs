@@ -1,4 +1,4 @@
-//! The mount's end.
+//! The server of the control protocol.
 
 use super::client::Client;
 use super::name::{NEW, Own, alone_beside, prepare, remove, visit};
@@ -24,57 +24,58 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The longest question. None of ours comes near it.
+/// The largest request in bytes, far above that of any client of ours.
 const ASK_BYTES_MAX: u64 = 64 << 10;
 
-/// Who says nothing for so long is hung up on.
+/// How long a client may be silent before its connection is closed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Connections at once; those that come then take the place of silent ones.
+/// The most connections at once. Further ones replace silent ones.
 const CONNECTIONS_MAX: usize = 128;
 
-/// How often we look whether a name is free,
+/// How often to check whether a socket's name is free.
 const LOOKS: u32 = 100;
-/// and how long we wait between two looks, or for who has it to say what it serves.
+/// The interval between these checks, and the time limit for the answer of a process that has the
+/// name.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How long what is shown to those who may only look is good for.
+/// How long the status is cached for those who may only query.
 const FRESH: Span = Span::from_ms(100);
 
-/// Between two answers to one of those.
+/// The pause after each answer to one of those.
 const PACE: Duration = Duration::from_millis(10);
 
 static NOT_ALLOWED: Seldom = Seldom::new();
 
-/// What a disk says about itself besides its mounts and groups.
+/// What the server needs to know about a disk, beside its mounts and groups.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// What the kernel calls it.
+    /// The kernel's name of the disk.
     pub disk: String,
-    /// The scheduler in charge, and how else it is run.
+    /// The current scheduler and the other settings.
     pub settings: Settings,
-    /// What that scheduler honours.
+    /// The settings of groups and tasks that the current scheduler takes into account.
     pub honours: Honours,
-    /// The scheduler of a name, or why there is none.
+    /// Finds a scheduler by its name, or says why there is none.
     pub find: fn(&str) -> Result<SchedulerSpec, String>,
 }
 
-/// Answers whoever asks after the mounts on a disk. Dropping it ends that.
+/// The control server of a disk, which answers until it is dropped.
 #[derive(Debug)]
 pub struct Server {
     _own: Own,
-    /// Those who are being answered when it is dropped are answered.
+    /// The connections. Those being answered when this is dropped still get their answers.
     _visitors: Visitors<UnixListener>,
 }
 
 struct Disk {
     mounts: Arc<Mounts>,
     about: Mutex<About>,
-    /// What those are told who may only look.
+    /// The cached status for those who may only query.
     shown: Mutex<Option<Arc<Shown>>>,
 }
 
-/// How everything was a moment ago.
+/// The status of a moment ago.
 struct Shown {
     made: Instant,
     status: Status,
@@ -82,18 +83,18 @@ struct Shown {
 }
 
 impl Server {
-    /// Answers questions about `mounts` on a socket at `path`. A socket left behind by a process
-    /// that is gone is replaced.
+    /// Serves requests about `mounts` on a socket at `path`. A socket left over from a process that
+    /// has ended is replaced.
     ///
     /// # Errors
-    /// The socket cannot be made, or somebody answers there already.
+    /// The socket cannot be created, or another process answers there.
     pub fn start(path: &Path, mounts: Arc<Mounts>, about: About) -> io::Result<Self> {
         path.parent().map_or(Ok(()), prepare)?;
         let listener = listen(path)?;
         let own = Own::at(path.to_owned())?;
         let disk = Disk { mounts, about: Mutex::new(about), shown: Mutex::new(None) };
         let talk = move |stream: &UnixStream, place: &Place<UnixListener>| {
-            // Somebody who hangs up in the middle is no concern of ours.
+            // A client that disconnects early is no concern of ours.
             let _ = disk.converse(stream, place);
         };
         let visitors = Visitors::receive("control", listener, CONNECTIONS_MAX, talk)?;
@@ -102,7 +103,7 @@ impl Server {
 }
 
 impl Disk {
-    /// Answers line by line.
+    /// Answers a connection line by line.
     fn converse(&self, stream: &UnixStream, place: &Place<UnixListener>) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
@@ -131,7 +132,7 @@ impl Disk {
         }
     }
 
-    /// The line that answers a line.
+    /// The answer to a line.
     fn reply(&self, line: &[u8], uid: Option<Uid>) -> io::Result<Arc<[u8]>> {
         let changes = uid.is_some_and(may_change);
         let answer = match serde_json::from_slice(line) {
@@ -148,8 +149,8 @@ impl Disk {
         to_line(&answer)
     }
 
-    /// How everything is, looked at again if that is too long ago, and `first` then: however many
-    /// ask, those who wait for the disk are held up ten times a second at most.
+    /// The status, which is refreshed after `first` if it is too old. However many clients ask,
+    /// this holds up requests for the disk at most ten times per second.
     fn shown(&self, first: impl FnOnce()) -> io::Result<Arc<Shown>> {
         let mut shown = self.last_shown();
         let now = self.mounts.gate().now();
@@ -274,7 +275,7 @@ impl Disk {
         }
     }
 
-    /// How each group is doing.
+    /// The entries of all groups.
     fn entries(&self) -> Vec<GroupEntry> {
         let (groups, honours) = (self.mounts.gate().groups(), self.honours());
         let paths: BTreeMap<_, _> = groups.iter().map(|group| (group.id, &*group.path)).collect();
@@ -287,8 +288,8 @@ impl Disk {
         groups.iter().map(entry).collect()
     }
 
-    /// How the group is doing that tasks in the cgroup `name` belong to; a moment ago if it is not
-    /// to be looked at `now`.
+    /// The entry of the group to which tasks in the cgroup `name` belong. Unless `now`, it may be a
+    /// moment old.
     fn entry(&self, name: &str, now: bool) -> Result<GroupEntry, SettingError> {
         let gate = self.mounts.gate();
         let known = |path: &str| {
@@ -309,13 +310,13 @@ impl Disk {
         Ok(known(found.0).unwrap_or_else(unknown))
     }
 
-    /// What the scheduler in charge honours.
+    /// The settings that the current scheduler takes into account.
     fn honours(&self) -> Honours {
         self.about().honours
     }
 }
 
-/// Listens at `path` where nobody does. Whoever answered there before may still be on its way out.
+/// Listens at `path` if nobody else does. Waits for a process there that is about to end.
 fn listen(path: &Path) -> io::Result<UnixListener> {
     let is_free = || visit(path).is_err() || is_given_up(path);
     for _ in 0..LOOKS {
@@ -330,12 +331,12 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
     Err(io::Error::from(io::ErrorKind::AddrInUse))
 }
 
-/// Whether the socket has the name of a mount that who answers there serves no more, or only for
-/// those who were there when it was taken out of the tree.
+/// Whether the socket has the name of a mount that the answering process no longer serves, or
+/// serves only for those who had files open when it was detached.
 fn is_given_up(path: &Path) -> bool {
     let ask = || -> Option<Answer> {
         let mut client = Client::connect(path).ok()?;
-        // It is asked again; one that was stopped is not to hold us up each time.
+        // A short limit, because a stopped process would delay each of the repeated checks.
         client.wait_no_longer_than(PAUSE).ok()?;
         client.ask(&Ask::Mounts).ok()
     };
@@ -349,11 +350,12 @@ fn is_given_up(path: &Path) -> bool {
 }
 
 fn listen_alone(path: &Path) -> io::Result<UnixListener> {
-    // What has the name listens, or is left behind: others take that away.
+    // Bound under a temporary name, so that a socket under the final name always has a listener or
+    // is left over, and may be removed.
     let early = path.with_file_name(format!("{}.{NEW}", std::process::id()));
     remove(&early)?;
     let listener = UnixListener::bind(&early)?;
-    // Everybody may connect; what they may do is decided for each question.
+    // Everybody may connect; each request is authorised separately.
     fs::set_permissions(&early, Permissions::from_mode(0o666))?;
     fs::rename(&early, path)?;
     Ok(listener)
@@ -395,7 +397,8 @@ mod tests {
         Disk { mounts, about: Mutex::new(about), shown: Mutex::new(None) }
     }
 
-    /// However often they ask, the locks that programs wait for are taken ten times a second.
+    /// However often clients ask, locks that programs wait for are taken at most ten times per
+    /// second.
     #[test]
     fn those_who_may_only_look_share_a_look() {
         let disk = disk();
@@ -406,7 +409,7 @@ mod tests {
         lines.dedup_by(|one, other| Arc::ptr_eq(one, other));
         let allowed = now().since(begun).as_ns() / FRESH.as_ns() + 2;
         assert!(lines.len() as u64 <= allowed, "{} looks", lines.len());
-        // What is changed is seen at once all the same.
+        // A change is visible at once all the same.
         let done = disk.reply(br#"{"do":"scheduler","name":"deadline"}"#, Some(geteuid())).unwrap();
         assert_eq!(&*done, b"\"done\"\n");
         let text = String::from_utf8(list().to_vec()).unwrap();

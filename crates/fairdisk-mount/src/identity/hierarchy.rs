@@ -1,4 +1,4 @@
-//! The tree of cgroups that groups are taken from, and the settings kept in its directories.
+//! The cgroup hierarchy that groups are taken from, and the settings stored with its directories.
 
 use super::kept::{self, Kept, NotKept};
 use super::setting::{Said, Setting, SettingError};
@@ -10,31 +10,31 @@ use std::path::{Path, PathBuf};
 /// The name of the hierarchy without controllers that is preferred where it is mounted.
 pub(crate) const OWN: &str = "fairdisk";
 
-/// What the tree of version 2 is called.
+/// The name by which users refer to the tree of version 2.
 pub(crate) const VERSION2: &str = "v2";
 
-/// What mounts one where there is none.
+/// The advice on how to mount a hierarchy.
 pub(super) const MOUNTS: &str = "fairdisk cgroup mount DIRECTORY mounts";
 
-/// A mounted hierarchy.
+/// A mounted cgroup hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hierarchy {
-    /// A controller or `name=` of a version 1 hierarchy; nothing for version 2.
+    /// For version 1, a controller or `name=…` that identifies the hierarchy; `None` for version 2.
     v1: Option<String>,
-    /// Where it is mounted.
+    /// The path of the mount point.
     mount: PathBuf,
-    /// The cgroup that is mounted there.
+    /// The cgroup that appears at the mount point.
     root: String,
 }
 
 /// Why there is no hierarchy to take groups from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HierarchyError {
-    /// The one asked for is not mounted.
+    /// The hierarchy that was asked for is not mounted.
     NotMounted(String),
-    /// None is mounted.
+    /// No hierarchy is mounted.
     NoneMounted,
-    /// The list of mounts cannot be read.
+    /// The mount table cannot be read.
     Unreadable(String),
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for HierarchyError {
 impl std::error::Error for HierarchyError {}
 
 impl HierarchyError {
-    /// Whether what was asked for is wrong. Anything else may work the next time.
+    /// Whether the request was wrong. Any other error may be temporary.
     #[must_use]
     pub const fn is_bad_input(&self) -> bool {
         matches!(self, Self::NotMounted(_))
@@ -68,21 +68,21 @@ impl HierarchyError {
 }
 
 impl Hierarchy {
-    /// The hierarchy called `wanted` (`v2`, a name or a controller), or the best there is: our own,
-    /// version 2, `blkio`. None may be mounted.
+    /// The hierarchy called `wanted` (`v2`, a name or a controller) or, without that, the preferred
+    /// one: our own, else version 2, else `blkio`. `None` if no hierarchy is mounted.
     ///
     /// # Errors
-    /// The one asked for is not mounted.
+    /// The hierarchy that was asked for is not mounted.
     pub fn find(wanted: Option<&str>) -> Result<Option<Self>, HierarchyError> {
         let table =
             Mountinfo::read().map_err(|error| HierarchyError::Unreadable(error.to_string()))?;
         Self::choose(&table, wanted)
     }
 
-    /// The one that a mount takes which is not told another.
+    /// The hierarchy that a mount uses by default.
     ///
     /// # Errors
-    /// None is mounted, or that cannot be told.
+    /// None is mounted, or the mount table cannot be read.
     pub fn best() -> Result<Self, HierarchyError> {
         Self::find(None)?.ok_or(HierarchyError::NoneMounted)
     }
@@ -90,7 +90,8 @@ impl Hierarchy {
     fn choose(mountinfo: &Mountinfo, wanted: Option<&str>) -> Result<Option<Self>, HierarchyError> {
         let find = |name: &str| {
             let mut all = mountinfo.lines().filter_map(|line| Self::of_mount(&line, name));
-            // What is mounted from outside our cgroup namespace does not tell where we are in it.
+            // Preferably a mount from within our cgroup namespace, since others do not show where
+            // we are.
             all.clone().find(|it| !leads_up(&it.root)).or_else(|| all.next())
         };
         match wanted {
@@ -115,33 +116,33 @@ impl Hierarchy {
         Some(Self { v1: v1.map(str::to_owned), mount, root })
     }
 
-    /// One whose groups are the directories in `mount`.
+    /// A hierarchy whose groups are the directories in `mount`.
     #[cfg(test)]
     pub(super) fn in_directory(mount: &Path) -> Self {
         Self { v1: None, mount: mount.to_owned(), root: "/".to_owned() }
     }
 
-    /// Whether it is the tree of version 2.
+    /// Whether this is the tree of version 2.
     #[must_use]
     pub const fn is_version2(&self) -> bool {
         self.v1.is_none()
     }
 
-    /// Where it is mounted.
+    /// The path of the mount point.
     #[must_use]
     pub fn mount(&self) -> &Path {
         &self.mount
     }
 
-    /// Its name, as [`find`](Self::find) knows it.
+    /// The name, as [`find`](Self::find) takes it.
     #[must_use]
     pub fn name(&self) -> &str {
         self.v1.as_deref().map_or(VERSION2, |name| name.strip_prefix("name=").unwrap_or(name))
     }
 
-    /// The cgroup of a task, from the text of its `/proc/PID/cgroup`, as seen from the mount. None
-    /// if it is not below the mount, as that of a task outside our cgroup namespace: a path that
-    /// leads up, `/../a`, names no directory there.
+    /// The path, relative to the mount, of the cgroup of a task whose `/proc/PID/cgroup` is `text`.
+    /// `None` if the cgroup is not below the mount, as for a task outside our cgroup namespace: its
+    /// path begins with `/..` and names no directory there.
     #[must_use]
     pub fn path_in<'a>(&self, text: &'a str) -> Option<&'a str> {
         let path = text.lines().find_map(|line| {
@@ -165,36 +166,36 @@ impl Hierarchy {
         self.mount.join(group.trim_start_matches('/'))
     }
 
-    /// The number of the group's directory, if it is there. Another one in its place has another.
+    /// The inode number of the group's directory, if it exists. A directory that replaces it has
+    /// another number.
     pub(super) fn inode(&self, group: &str) -> Option<u64> {
         let found = std::fs::metadata(self.directory(group)).ok()?;
         found.is_dir().then(|| found.ino())
     }
 
-    /// What the group's directory says, if anything.
+    /// The settings stored with the group's directory, if any.
     pub(super) fn said_of(&self, group: &str) -> Option<Said> {
         kept::read(&self.directory(group), group)
     }
 
-    /// The group that tasks in `cgroup` belong to, and what it asks for. A cgroup without settings
-    /// of its own belongs to the nearest one above that has some; if there is none it is a group by
-    /// itself.
+    /// The group to which tasks in `cgroup` belong, and its settings. A cgroup without settings
+    /// belongs to the nearest enclosing one that has some; without one it is a group itself.
     #[must_use]
     pub fn effective<'a>(&self, cgroup: &'a str) -> (&'a str, Said) {
         let own = above(cgroup).find_map(|path| Some((path, self.said_of(path)?)));
         own.unwrap_or((cgroup, Said::NOTHING))
     }
 
-    /// The nearest cgroup above the group that has settings: the group lies in it.
+    /// The enclosing group: the nearest cgroup above the group that has settings.
     pub(crate) fn outer<'a>(&self, group: &'a str) -> Option<(&'a str, Said)> {
         above(group).skip(1).find_map(|path| Some((path, self.said_of(path)?)))
     }
 
-    /// Keeps settings with the group's directory, instead of what they take the place of: all of
-    /// them or none.
+    /// Stores several settings with the group's directory, in place of those that they replace: all
+    /// of them or none.
     ///
     /// # Errors
-    /// There is no such group, the settings cannot be meant together, or the system refuses.
+    /// The group does not exist, the settings contradict one another, or the system refuses.
     pub fn set(&self, group: &str, settings: &[Setting]) -> Result<Changed, SettingError> {
         let path = self.group(group)?;
         let directory = self.directory(&path);
@@ -208,7 +209,7 @@ impl Hierarchy {
         }
     }
 
-    /// What makes no sense of the settings of a cgroup and those above it, and counts as unset.
+    /// The invalid settings of a cgroup and of those above it, which count as unset.
     pub fn refused<'a>(&self, cgroup: &'a str) -> impl Iterator<Item = (&'a str, SettingError)> {
         above(cgroup).flat_map(|path| {
             let refused = kept::refused(&self.directory(path));
@@ -216,18 +217,18 @@ impl Hierarchy {
         })
     }
 
-    /// Where somebody else could change what whoever runs us has set for the group: that does not
-    /// count.
+    /// The group's directory, if others than root and the current user could change the settings
+    /// that the current user stores there. Then these settings do not count.
     #[must_use]
     pub fn unsafe_directory(&self, group: &str) -> Option<PathBuf> {
         let directory = self.directory(&group_path(group));
         (!kept::heeds(&directory)).then_some(directory)
     }
 
-    /// The path of the group that somebody calls `name`.
+    /// The path of the group that the user calls `name`.
     ///
     /// # Errors
-    /// There is no such group, or the path given leads up.
+    /// The group does not exist, or the path contains `..`.
     pub fn group(&self, name: &str) -> Result<String, SettingError> {
         let path = group_path(name);
         if leads_up(&path) {
@@ -241,36 +242,36 @@ impl Hierarchy {
     }
 }
 
-/// The path of a group, from the root on, whatever slashes it is written with.
+/// The normalised absolute path of a group.
 #[must_use]
 pub fn group_path(name: &str) -> String {
     let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
     format!("/{}", parts.collect::<Vec<_>>().join("/"))
 }
 
-/// Whether a path may lead out of where it begins.
+/// Whether a path contains `..`, and so may lead out of where it begins.
 fn leads_up(path: &str) -> bool {
     path.split('/').any(|part| part == "..")
 }
 
-/// Settings of a group that have just been changed.
+/// The record of changed settings, by which the change can be undone.
 #[derive(Debug)]
 pub struct Changed {
-    /// Its cgroup.
+    /// The path of the group.
     pub group: String,
     directory: PathBuf,
     before: Kept,
 }
 
 impl Changed {
-    /// Takes the change back.
+    /// Undoes the change.
     pub fn undo(self) {
         kept::put_back(&self.directory, &self.before);
     }
 }
 
-/// A cgroup and those above it, nearest first. The root is above nobody: what it asks for is for
-/// its own tasks.
+/// A cgroup and those above it, the nearest first. The root is not above any other: its settings
+/// are for its own tasks.
 fn above(cgroup: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(cgroup), |path| match path.rfind('/') {
         Some(at) if at > 0 => Some(&path[..at]),
@@ -324,7 +325,7 @@ mod tests {
         assert_eq!(named("fairdisk").mount(), Path::new("/mnt/a b"));
     }
 
-    /// Of tasks outside our cgroup namespace the kernel says how to get there from its root.
+    /// The kernel shows the cgroup of a task outside our cgroup namespace relative to our root.
     #[test]
     fn a_cgroup_outside_of_the_namespace_is_none_of_the_mount() {
         let rooted = |root: &str| {
@@ -340,7 +341,7 @@ mod tests {
             ("/", "/../a", None),
             ("/", "/../../a/b", None),
             ("/", "/..a/b", Some("/..a/b")),
-            // Mounted from further out than our namespace's root.
+            // Mounted from above the root of our namespace.
             ("/..", "/../a", Some("/a")),
             ("/..", "/..", Some("/")),
             ("/..", "/../../a", None),

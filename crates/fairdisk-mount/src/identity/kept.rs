@@ -1,8 +1,9 @@
-//! Settings as a group's directory keeps them: extended attributes called `fairdisk.KEY`.
+//! Settings stored as extended attributes of a group's directory, called `fairdisk.KEY`.
 //!
-//! Those called `trusted.` only root can change, and only root sees. Those called `user.` can be
-//! changed by whoever may write to the directory: who owns a part of the tree could give it any
-//! share. They count only where nobody but root and whoever runs us may.
+//! Attributes in the namespace `trusted.` can be seen and changed by root only. Those in the
+//! namespace `user.` can be changed by whoever may write to the directory, so the owner of a
+//! subtree could give it any share. They count only where nobody but root and the user who runs us
+//! may write.
 
 use super::setting::{KEYS, Said, Setting, SettingError};
 use fairdisk_core::Contradiction;
@@ -20,28 +21,28 @@ use std::sync::{Mutex, PoisonError};
 const TRUSTED: &str = "trusted.fairdisk.";
 const USER: &str = "user.fairdisk.";
 
-/// The kernel's limit for the names of all attributes together.
+/// The kernel's limit for the names of all attributes of a file, in bytes.
 const NAMES_BYTES_MAX: usize = 64 << 10;
 
 const TWO_SHARES: Contradiction = Contradiction::Shares { priority: "ioprio" };
 
-/// A longer value is none of ours.
+/// The most bytes of a value of ours.
 const VALUE_BYTES_MAX: usize = 64;
 
-/// Of so many values that make no sense it is known that the log was told.
+/// The most invalid values that are remembered as logged.
 const TOLD_MAX: usize = 1024;
 
-/// Directories with such values, and what was told.
+/// The directories with invalid values, and the messages that were logged.
 static TOLD: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
 
-/// What is kept with a directory, word for word.
+/// The stored settings of a directory, as names and values of attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Kept(Vec<(String, Vec<u8>)>);
 
-/// Why settings are not kept.
+/// Why settings were not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotKept {
-    /// They cannot be meant together, or not with what is kept already.
+    /// They contradict one another, or stored ones.
     Contradicts(Contradiction),
     /// The system refuses.
     System(Errno),
@@ -53,11 +54,11 @@ impl From<Errno> for NotKept {
     }
 }
 
-/// What the settings of a directory ask for, if there are any; a weight before a priority, root's
-/// before those of others. What makes no sense counts as unset, and the log is told once of which
+/// The settings of a directory, if it has any. A weight takes precedence over a priority, and
+/// root's settings over those of others. Invalid settings count as unset and are logged once for
 /// `group`.
 pub(super) fn read(directory: &Path, group: &str) -> Option<Said> {
-    // Most directories have none, and are not opened for that.
+    // Most directories have none, and need not be opened.
     let mut some = [0; 256];
     match listxattr(directory, &mut some[..]) {
         Ok(length) if names(&some[..length]).next().is_none() => return None,
@@ -72,7 +73,7 @@ pub(super) fn read(directory: &Path, group: &str) -> Option<Said> {
     kept.said(user_too)
 }
 
-/// Why something that is kept with a directory counts as unset.
+/// Why stored settings of a directory count as unset.
 pub(super) fn refused(directory: &Path) -> Vec<SettingError> {
     let Ok(opened) = open_directory(directory) else { return Vec::new() };
     let (kept, user_too) = (all(&opened).unwrap_or_default(), counts_users(&opened));
@@ -80,12 +81,12 @@ pub(super) fn refused(directory: &Path) -> Vec<SettingError> {
     kept.senseless(user_too).chain(contradicts.map(SettingError::Contradicts)).collect()
 }
 
-/// Whether what is kept in our name counts.
+/// Whether settings that we store with the directory count.
 pub(super) fn heeds(directory: &Path) -> bool {
     geteuid().is_root() || open_directory(directory).is_ok_and(|opened| counts_users(&opened))
 }
 
-/// Whether the log has not been told.
+/// Whether the message has not been logged yet; records it as logged.
 fn is_new(directory: &Path, why: &SettingError) -> bool {
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     if told.len() >= TOLD_MAX {
@@ -94,8 +95,9 @@ fn is_new(directory: &Path, why: &SettingError) -> bool {
     told.insert((directory.to_owned(), why.to_string()))
 }
 
-/// Keeps settings with a directory, instead of what they take the place of. What was there before
-/// is told, for whoever wants it back; if not all of them can be kept it is back already.
+/// Stores settings with a directory, in place of those that they replace. Returns what was stored
+/// before, to be restored if necessary; if not all settings can be stored, it has been restored
+/// already.
 pub(super) fn change(directory: &Path, settings: &[Setting]) -> Result<Kept, NotKept> {
     let opened = open_directory(directory)?;
     let before = all(&opened)?;
@@ -109,8 +111,8 @@ pub(super) fn change(directory: &Path, settings: &[Setting]) -> Result<Kept, Not
     }
 }
 
-/// Whether a directory with these settings made asks for what can be meant. What does not count is
-/// in nobody's way.
+/// Checks that a directory would have no contradictory settings after these changes. Settings that
+/// do not count are ignored.
 fn check(kept: &Kept, settings: &[Setting], user_too: bool) -> Result<(), Contradiction> {
     let is_made = |is: fn(&Setting) -> bool| settings.iter().any(is);
     if is_made(|it| matches!(it, Setting::Weight(Some(_))))
@@ -123,11 +125,11 @@ fn check(kept: &Kept, settings: &[Setting], user_too: bool) -> Result<(), Contra
     kept.said(user_too).and_then(|said| said.refused).map_or(Ok(()), Err)
 }
 
-/// Makes it what it was.
+/// Restores what was stored before.
 pub(super) fn put_back(directory: &Path, before: &Kept) {
     let now = open_directory(directory).and_then(|directory| all(&directory)).unwrap_or_default();
     for (name, _) in now.0.iter().filter(|(name, _)| !before.0.iter().any(|(old, _)| old == name)) {
-        // Whatever cannot be put back has not been changed either, or the directory is gone.
+        // What cannot be restored could not be changed before either, or the directory is gone.
         let _ = removexattr(directory, name.as_str());
     }
     for (name, value) in before.0.iter().filter(|kept| !now.0.contains(kept)) {
@@ -136,7 +138,7 @@ pub(super) fn put_back(directory: &Path, before: &Kept) {
 }
 
 impl Kept {
-    /// What it asks for, if anything; with what users may have set if that counts.
+    /// The settings stored, if any, including those that users may have stored if `user_too`.
     fn said(&self, user_too: bool) -> Option<Said> {
         let spaces = spaces(user_too);
         let mut said: Option<Said> = None;
@@ -161,7 +163,7 @@ impl Kept {
         Some(said)
     }
 
-    /// Why some of it counts as unset, each by itself.
+    /// The invalid settings among those stored, each considered by itself.
     fn senseless(&self, user_too: bool) -> impl Iterator<Item = SettingError> {
         self.0.iter().filter_map(move |(name, value)| {
             let key = spaces(user_too).iter().find_map(|space| name.strip_prefix(space))?;
@@ -169,7 +171,7 @@ impl Kept {
         })
     }
 
-    /// What is kept once a setting is made.
+    /// Applies a setting to the record.
     fn make(&mut self, setting: Setting) {
         let (key, value) = setting.parts();
         for gone in [Some(key), setting.instead_of()].into_iter().flatten() {
@@ -185,7 +187,7 @@ impl Kept {
     }
 }
 
-/// Where settings count, what overrides others last.
+/// The namespaces that count, the one that takes precedence last.
 const fn spaces(user_too: bool) -> &'static [&'static str] {
     if user_too { &[USER, TRUSTED] } else { &[TRUSTED] }
 }
@@ -194,7 +196,7 @@ fn is_called(name: &str, space: &str, key: &str) -> bool {
     name.strip_prefix(space) == Some(key)
 }
 
-/// Keeps one, where root alone can change it if we are root.
+/// Stores a setting: where only root can change it if we are root, else in the user's namespace.
 fn keep(directory: &Path, setting: Setting) -> Result<(), Errno> {
     let (key, value) = setting.parts();
     let mut gone = vec![];
@@ -220,9 +222,9 @@ fn keep(directory: &Path, setting: Setting) -> Result<(), Errno> {
 
 fn remove(directory: &Path, name: &str) -> Result<(), Errno> {
     match removexattr(directory, name) {
-        // Version 1 has none for users.
+        // Cgroup hierarchies of version 1 have no user attributes.
         Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => Ok(()),
-        // Those of root are hidden from others, who have not asked for them to go.
+        // Root's attributes are hidden from other users, whose request does not concern them.
         Err(Errno::PERM) if name.starts_with(TRUSTED) => Ok(()),
         Err(error) => Err(error),
     }
@@ -245,18 +247,18 @@ fn all(directory: &OwnedFd) -> Result<Kept, Errno> {
     Ok(kept)
 }
 
-/// The names of ours in a list of them.
+/// The names of our attributes in a list of names.
 fn names(list: &[u8]) -> impl Iterator<Item = &str> {
     let texts = list.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
     texts.filter(|name| name.starts_with(USER) || name.starts_with(TRUSTED))
 }
 
-/// Whether what is said in the name of users counts.
+/// Whether settings in the user's namespace count.
 fn counts_users(directory: &OwnedFd) -> bool {
     fstat(directory).is_ok_and(|stat| is_safe(&stat))
 }
 
-/// Whether nobody but root and whoever runs us may change what is said in the name of users.
+/// Whether nobody but root and the user who runs us may change attributes in the user's namespace.
 fn is_safe(directory: &Stat) -> bool {
     let mode = Mode::from_raw_mode(directory.st_mode);
     let owner = directory.st_uid == 0 || directory.st_uid == geteuid().as_raw();

@@ -1,4 +1,5 @@
-//! Who asks: from a thread to its task, group and I/O priority, as the scheduler knows them.
+//! The identity of who makes a request: from a thread to the task, group and I/O priority by which
+//! the scheduler knows it.
 
 mod groups;
 mod hierarchy;
@@ -18,68 +19,68 @@ use groups::Groups;
 use std::collections::{BTreeSet, HashMap};
 use tasks::{Look, Meeting, Tasks};
 
-/// How long an answer about a thread or a group is believed.
+/// How long the identity of a thread or the settings of a group are cached.
 pub(crate) const RECHECK: Span = Span::from_ms(100);
 
-/// How long somebody is silent before being looked after, and how long what was asked for takes at
-/// most until the scheduler knows of it.
+/// How long a thread must be silent before it is checked, and the longest time a request takes to
+/// become known to the scheduler.
 const SWEEP: Span = Span::from_s(2);
 
-/// How often some of those are looked after.
+/// The interval at which a part of the silent threads is checked.
 const PASS: Span = Span::from_ms(20);
 
-/// Whoever asks, as the scheduler knows them.
+/// An identity as the scheduler knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Who {
     /// The task.
     pub task: TaskId,
-    /// Its group.
+    /// The group of the task.
     pub group: GroupId,
-    /// Its priority: what `ionice` has set, or what follows from `nice`.
+    /// The I/O priority: the one set by `ionice`, or the one derived from the CPU scheduling.
     pub ioprio: IoPrio,
 }
 
 impl Who {
-    /// Who stands for all whom nothing is known about.
+    /// The identity of everybody about whom nothing is known.
     pub const NOBODY: Self = Self { task: TaskId(0), group: GroupId::ROOT, ioprio: IoPrio::UNSET };
 }
 
-/// A file of one of the mounts on a disk.
+/// Identifies a file among all mounts on a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileId {
-    /// The mount.
+    /// The number of the mount.
     pub mount: u32,
-    /// The number the kernel knows the file by there.
+    /// The node number of the file within the mount.
     pub node: u64,
 }
 
-/// A thread that used a file, and who that was when it was last looked at.
+/// The last user of a file, as of the last check.
 #[derive(Clone, Copy, Debug)]
 struct User {
     tid: u32,
-    /// If it was still there then.
+    /// Identifies the thread uniquely; `None` if it had ended before it was looked at.
     meeting: Option<Meeting>,
     who: Who,
 }
 
-/// Everybody who was heard of lately.
+/// The known threads, groups and users of files.
 #[derive(Debug)]
 pub struct Identity {
     hierarchy: Option<Hierarchy>,
     groups: Groups,
     tasks: Tasks,
-    /// Who used a file last, for what nobody asks for.
+    /// The last user of each file, to whom the kernel's I/O without a caller is attributed.
     users: HashMap<FileId, User>,
     swept: Instant,
     passed: Instant,
     changes: Vec<Change>,
-    /// Whether the log was told of somebody whose cgroup is not below the mount of the hierarchy.
+    /// Whether a task whose cgroup is not below the hierarchy's mount has been logged.
     outsiders_told: bool,
 }
 
 impl Identity {
-    /// Nobody yet. Groups are the directories of `hierarchy`; without one everybody is in the root
-    /// group.
+    /// An identity table without entries. Groups are the cgroups of `hierarchy`; without one,
+    /// everybody is in the root group.
     #[must_use]
     pub fn new(hierarchy: Option<Hierarchy>) -> Self {
         Self {
@@ -94,7 +95,8 @@ impl Identity {
         }
     }
 
-    /// Who the thread `tid` is at `now`. A thread that is gone is what it was when last heard of.
+    /// The identity of the thread `tid` at `now`. A thread that has ended keeps its last known
+    /// identity.
     pub fn classify(&mut self, now: Instant, tid: u32) -> Who {
         if tid == 0 {
             return Who::NOBODY;
@@ -123,9 +125,9 @@ impl Identity {
         }
     }
 
-    /// Who is meant by a write-out of what `tid`, or whoever used `file` last if that is 0, has
-    /// written as one of `group`. The thread may have ended or moved since; who pays stays the
-    /// same.
+    /// The identity for the write-back of data that the thread `tid`, or the last user of `file` if
+    /// that is 0, has written as a member of `group`. The thread may have ended or moved since, but
+    /// the group that pays stays the same.
     pub fn writer(&mut self, now: Instant, tid: u32, file: FileId, group: GroupId) -> Who {
         let who = match tid {
             0 => self.user_of(now, file),
@@ -135,18 +137,18 @@ impl Identity {
         if who.group == group { who } else { Who { task: TaskId(0), group, ..who } }
     }
 
-    /// What the scheduler has to be told since it was asked last.
+    /// The changes that the scheduler has to be told since the last call.
     pub fn take_changes(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.changes)
     }
 
-    /// Tells the log which groups ask for something else than when it was told last.
+    /// Logs groups whose settings have changed since the last call.
     pub fn tell_changed(&mut self) {
         self.groups.tell_changed();
     }
 
-    /// The settings of the cgroup `path` have changed: what that means for groups is known at once,
-    /// and what it means for threads when they next ask for something.
+    /// Notes that the settings of the cgroup `path` have changed. This affects groups at once, and
+    /// the identity of threads at their next requests.
     pub fn settings_changed(&mut self, path: &str) {
         if let Some(hierarchy) = &self.hierarchy {
             self.groups.changed(hierarchy, path, &mut self.changes);
@@ -154,36 +156,37 @@ impl Identity {
         }
     }
 
-    /// Finds out anew what a group asks for: one that waits for the disk asks for nothing
-    /// meanwhile, and is not looked at.
+    /// Reads a group's settings again. A group whose tasks all wait for the disk makes no requests,
+    /// at which this would happen otherwise.
     pub fn look_again(&mut self, group: GroupId) {
         if let Some(hierarchy) = &self.hierarchy {
             self.groups.look_again(hierarchy, group, &mut self.changes);
         }
     }
 
-    /// Another scheduler is in charge: it is to be asked for the floors, and may refuse them.
+    /// Submits the floors to a new scheduler, which may refuse them.
     pub fn ask_anew(&mut self) {
         self.groups.ask_anew(&mut self.changes);
     }
 
-    /// What a group asks for beside its share is refused: what it had stays.
+    /// Notes that the scheduler refused a group's floor, ceiling or target, so that the former ones
+    /// stay in force.
     pub fn refuse(&mut self, group: GroupId) {
         self.groups.refuse(group);
     }
 
-    /// The groups, by the numbers the scheduler knows them by.
+    /// The groups, with the numbers by which the scheduler knows them.
     pub fn groups(&self) -> impl Iterator<Item = GroupName<'_>> {
         self.groups.iter()
     }
 
-    /// Whether a number is that of the group at `path`, and it is still there.
+    /// Whether `group` is the number of the existing group at `path`.
     #[must_use]
     pub fn is_called(&self, group: GroupId, path: &str) -> bool {
         self.groups.is_called(group, path)
     }
 
-    /// The thread `tid` uses `file`.
+    /// Notes that the thread `tid` uses `file`, and returns its identity.
     pub fn uses(&mut self, now: Instant, tid: u32, file: FileId) -> Who {
         let who = self.classify(now, tid);
         let meeting = self.tasks.meeting(tid);
@@ -191,15 +194,15 @@ impl Identity {
         who
     }
 
-    /// Who used `file` last, as that one is at `now`: it may have moved since. One that has ended
-    /// stays what it was until another has its number.
+    /// The identity at `now` of the last user of `file`, who may have moved since. A user that has
+    /// ended keeps its identity until its task number is reused.
     pub fn user_of(&mut self, now: Instant, file: FileId) -> Who {
         let Some(User { tid, meeting, mut who }) = self.users.get(&file).copied() else {
             return Who::NOBODY;
         };
         if meeting.is_some() && self.tasks.meeting(tid) == meeting {
             let is = self.classify(now, tid);
-            // Another thread may have its number by now.
+            // Its thread number may have been reused meanwhile.
             if self.tasks.meeting(tid) == meeting {
                 who = is;
                 self.users.insert(file, User { tid, meeting, who });
@@ -210,19 +213,19 @@ impl Identity {
         Who { group: self.groups.heir(who.group), ..who }
     }
 
-    /// `file` is not in use any more.
+    /// Forgets the last user of `file`, which is no longer in use.
     pub fn done_with(&mut self, file: FileId) {
         self.users.remove(&file);
     }
 
-    /// Whether some of those nobody has heard of for a while are to be looked after again.
+    /// Whether a sweep of silent threads is due.
     #[must_use]
     pub fn is_to_be_swept(&self, now: Instant) -> bool {
         now >= self.passed + PASS
     }
 
-    /// Threads that have ended and groups that were removed are forgotten, once they have nothing
-    /// `unfinished`: nobody else gets their numbers before. A few of them at a time.
+    /// Forgets ended threads and removed groups once they have nothing `unfinished`, before which
+    /// their numbers must not be reused. Each call handles a part of them.
     pub fn sweep(&mut self, now: Instant, unfinished: impl FnOnce() -> Unfinished) {
         let due = now.since(self.passed).as_ns() / PASS.as_ns();
         self.passed = now;
@@ -242,7 +245,7 @@ impl Identity {
         self.groups.sweep(now, hierarchy, unfinished, &mut self.changes);
         let is_end = |change: &Change| matches!(change, Change::GroupRemoved { .. });
         if self.changes[told..].iter().any(is_end) {
-            // Others will have their numbers.
+            // The numbers will be reused.
             self.users.values_mut().for_each(|User { who, .. }| {
                 who.group = self.groups.heir(who.group);
             });
@@ -270,7 +273,8 @@ mod tests {
         assert_eq!((moved.group, moved.task, moved.ioprio), (group, TaskId(0), who.ioprio));
     }
 
-    /// Numbers are given anew: who used a file under one of them before is not whoever has it now.
+    /// After a thread number is reused, the former thread's use of files is not attributed to the
+    /// new one.
     #[test]
     fn who_used_a_file_is_nobody_else_later() {
         let place = tempfile::tempdir().unwrap();
@@ -300,8 +304,8 @@ mod tests {
         assert_eq!(identity.user_of(at(13_000), file), nobody);
     }
 
-    /// Nothing is asked for in the name of a thread that the scheduler is about to be told is over,
-    /// and another that has ended with the same number is another.
+    /// No request is attributed to an ended thread whose task number the scheduler is about to be
+    /// told is free, and a new thread with the same number is another one.
     #[test]
     fn who_is_over_asks_for_nothing() {
         let mut identity = Identity::new(None);

@@ -1,4 +1,4 @@
-//! A source, a mount point, and a child process that serves them.
+//! A source, a mount point, and a child process that serves the mount.
 
 use fairdisk_mount::{Gate, Job, MountOptions, Mounted, OpenGate, Piece};
 use rustix::mount::UnmountFlags;
@@ -19,22 +19,22 @@ const HOW: &str = "FAIRDISK_TEST_MOUNT_HOW";
 /// How a tree is served.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct How {
-    /// Pieces go to threads that pick any of those waiting.
+    /// Whether pieces go to threads that take any of those waiting.
     pub(crate) shuffled: bool,
     pub(crate) read_only: bool,
     pub(crate) owner_only: bool,
-    /// The kernel may believe for an hour what it was told.
+    /// Whether the kernel may cache names and attributes for an hour.
     pub(crate) believed: bool,
-    /// The daemon may have few descriptors.
+    /// Whether the daemon has a low limit on descriptors.
     pub(crate) few_files: bool,
-    /// Whoever starts the daemon has small files.
+    /// Whether the daemon starts with a low limit on file sizes.
     pub(crate) small_files: bool,
 }
 
-/// How many are few.
+/// The low limit on descriptors.
 const FEW_FILES: usize = 128;
 
-/// How long files may be that are small, unless somebody raises that.
+/// The low soft limit on file sizes in bytes.
 pub(crate) const SMALL_FILE: u64 = 65536;
 
 impl How {
@@ -57,7 +57,7 @@ impl How {
     }
 }
 
-/// A tree, mounted.
+/// A mounted tree.
 pub(crate) struct Tree {
     pub(crate) place: TempDir,
     pub(crate) source: PathBuf,
@@ -65,7 +65,7 @@ pub(crate) struct Tree {
     daemon: Option<Child>,
 }
 
-/// Whether trees can be mounted here; if not, says so and what is missing.
+/// Whether mounts are possible here; if not, prints what is missing.
 pub(crate) fn can_mount() -> bool {
     let missing = if !Path::new("/dev/fuse").exists() {
         "/dev/fuse (modprobe fuse)"
@@ -80,7 +80,7 @@ pub(crate) fn can_mount() -> bool {
 }
 
 impl Tree {
-    /// Everybody may look in, everything passes at once.
+    /// A tree that all users may access, with an open gate.
     pub(crate) fn new() -> Option<Self> {
         Self::served(How::default())
     }
@@ -95,7 +95,7 @@ impl Tree {
         Some(Self::of(source, place, how))
     }
 
-    /// What is in a directory that is there already.
+    /// A tree over an existing directory.
     pub(crate) fn over(source: &Path, how: How) -> Self {
         let place = place();
         Self::of(source.to_owned(), place, how)
@@ -104,14 +104,14 @@ impl Tree {
     fn of(source: PathBuf, place: TempDir, how: How) -> Self {
         let mount = place.path().join("mount");
         fs::create_dir(&mount).unwrap();
-        // Other users have to get this far.
+        // Other users need access to this directory.
         open_to_all(place.path());
         let mut tree = Self { place, source, mount, daemon: None };
         tree.start(how).unwrap();
         tree
     }
 
-    /// Starts a daemon; its message if it could not mount.
+    /// Starts a daemon. Returns its error message if it cannot mount.
     pub(crate) fn start(&mut self, how: How) -> Result<(), String> {
         let daemon = std::env::current_exe().unwrap();
         let mut command = Command::new(&daemon);
@@ -125,23 +125,23 @@ impl Tree {
         Ok(())
     }
 
-    /// A path in the mounted tree.
+    /// The path of a file in the mount.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.mount.join(name)
     }
 
-    /// The same, in the source.
+    /// The path of a file in the source.
     pub(crate) fn below(&self, name: &str) -> PathBuf {
         self.source.join(name)
     }
 
-    /// Descriptors the daemon has.
+    /// The number of descriptors of the daemon.
     pub(crate) fn descriptors(&self) -> usize {
         let daemon = self.daemon.as_ref().unwrap().id();
         fs::read_dir(format!("/proc/{daemon}/fd")).unwrap().count()
     }
 
-    /// How many of them are of files in the source.
+    /// The number of descriptors of the daemon that refer to files in the source.
     pub(crate) fn open_files(&self) -> usize {
         let daemon = self.daemon.as_ref().unwrap().id();
         let all = fs::read_dir(format!("/proc/{daemon}/fd")).unwrap().filter_map(Result::ok);
@@ -149,7 +149,7 @@ impl Tree {
         all.filter_map(|fd| fs::read_link(fd.path()).ok()).filter(is_below).count()
     }
 
-    /// How many threads of the daemon wait for something that they cannot be torn from.
+    /// The number of the daemon's threads in uninterruptible sleep.
     pub(crate) fn threads_held_up(&self) -> usize {
         let tasks = format!("/proc/{}/task", self.daemon.as_ref().unwrap().id());
         let tasks = fs::read_dir(tasks).unwrap().flatten();
@@ -163,10 +163,10 @@ impl Tree {
         daemon.wait().unwrap();
     }
 
-    /// Unmounts, and waits until the daemon has ended well.
+    /// Unmounts, and waits until the daemon has exited successfully.
     pub(crate) fn unmount(&mut self) {
         let Some(mut daemon) = self.daemon.take() else { return };
-        // Programs that other tests start have our descriptors for a moment, until they are them.
+        // Child processes of other tests hold our descriptors until they execute their program.
         let patient = !thread::panicking();
         let unmount = || rustix::mount::unmount(&self.mount, UnmountFlags::empty()).is_ok();
         if patient {
@@ -179,12 +179,12 @@ impl Tree {
         assert!(ended.success() || thread::panicking(), "{ended}");
     }
 
-    /// Runs a script in the mounted tree, and says what it printed.
+    /// Runs a script in the mounted tree and returns its output.
     pub(crate) fn shell(&self, script: &str) -> String {
         printed(script, &self.shell_as(&[], script))
     }
 
-    /// Runs a script as whoever `setpriv` makes of it.
+    /// Runs a script in the mounted tree with an identity, given as arguments of `setpriv`.
     pub(crate) fn shell_as(&self, identity: &[&str], script: &str) -> Output {
         let mut command = match identity {
             [] => Command::new("sh"),
@@ -198,8 +198,8 @@ impl Tree {
     }
 }
 
-/// A directory that other users can reach, if there is one: below a private one only root's tests
-/// would work.
+/// A scratch directory that other users can reach, if possible. In a private directory only root's
+/// tests would work.
 pub(crate) fn place() -> TempDir {
     let own = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let is_open = |path: &Path| path.metadata().is_ok_and(|meta| meta.mode() & 0o001 != 0);
@@ -209,12 +209,12 @@ pub(crate) fn place() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Takes away what a daemon left behind that was killed.
+/// Detaches the mount of a killed daemon.
 pub(crate) fn detach(mount: &Path) {
     rustix::mount::unmount(mount, UnmountFlags::DETACH).unwrap();
 }
 
-/// Starts a daemon, and waits until it has mounted; its message if it could not.
+/// Starts a daemon and waits until it has mounted. Returns its error message if it cannot.
 fn started(mut command: Command, source: &Path, mount: &Path, how: How) -> Result<Child, String> {
     let mut child = command
         .args(["--exact", "daemon", "--nocapture"])
@@ -236,7 +236,7 @@ fn started(mut command: Command, source: &Path, mount: &Path, how: How) -> Resul
     panic!("the daemon ended: {:?}", child.wait());
 }
 
-/// What a program printed; it must have succeeded.
+/// The output of a program, which must have succeeded.
 pub(crate) fn printed(what: &str, output: &Output) -> String {
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -252,14 +252,14 @@ pub(crate) fn open_to_all(path: &Path) {
 impl Drop for Tree {
     fn drop(&mut self) {
         if thread::panicking() {
-            // A test that fails half way leaves files that nobody may remove otherwise.
+            // A test that fails may leave immutable files, which could not be removed otherwise.
             let _ = Command::new("chattr").args(["-R", "-f", "-ia"]).arg(&self.source).status();
         }
         self.unmount();
     }
 }
 
-/// What the child does.
+/// The main function of the child process.
 pub(crate) fn serve() {
     let Ok(places) = std::env::var(PLACES) else { return };
     let (source, mount) = places.split_once('\n').unwrap();
@@ -281,13 +281,13 @@ pub(crate) fn serve() {
         }
         Err(error) => println!("failed: {error}"),
     }
-    // Nobody reads what the test harness would say.
+    // Exits before the test harness prints its summary, which nobody reads.
     std::process::exit(0);
 }
 
 type Waiting = VecDeque<Box<dyn Job>>;
 
-/// Lets pieces through on two threads, in an order nobody would choose.
+/// A gate that performs pieces on two threads, in a random order.
 pub(crate) struct ShufflingGate(Arc<(Mutex<Waiting>, Condvar)>);
 
 impl ShufflingGate {
@@ -321,7 +321,7 @@ impl Gate for ShufflingGate {
     }
 }
 
-/// Asks again and again, for half a minute at most.
+/// Repeats a check until it holds, for at most half a minute.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let clock = fairdisk_plane::MonotonicClock::start();
     let begun = fairdisk_plane::Clock::now(&clock);

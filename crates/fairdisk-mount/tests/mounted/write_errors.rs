@@ -1,4 +1,4 @@
-//! What went wrong below after a write was answered: who is told, and how often.
+//! Errors below after a write was answered: who is told, and how often.
 
 use crate::closed::{closed, unmount};
 use crate::common::{How, Tree, can_mount, until};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const MIB: usize = 1 << 20;
 
-/// What went wrong, if anything did.
+/// The error number of a failure.
 fn errno(done: io::Result<()>) -> Option<i32> {
     done.err().and_then(|error| error.raw_os_error())
 }
@@ -33,16 +33,16 @@ fn each_who_had_the_file_open_is_told_once() {
     let two = open().unwrap();
     one.write_all_at(&noise(28 * MIB, 2), MIB as u64).unwrap();
     assert!(errno(one.sync_all()).is_some());
-    // The file system below may tell of what it could not write of its own, too, once or more.
+    // The file system below may report failures to write its own metadata, too, once or more.
     until("all is told", || one.sync_all().is_ok());
-    // There is room for this: it was written before.
+    // There is room for this data, because the range was written before.
     two.write_all_at(&noise(4096, 3), 0).unwrap();
     assert_eq!(errno(one.sync_all()), None, "was told");
     assert!(errno(two.sync_all()).is_some());
     assert_eq!((errno(one.sync_all()), errno(two.sync_all())), (None, None));
     drop((one, two));
 
-    // Nobody waits for this, and nobody hears of it but who opens it next and does.
+    // Nobody waits for this write, so only whoever opens the file next and calls fsync is told.
     let mut file = File::create(tree.at("other")).unwrap();
     file.write_all(&noise(4 * MIB, 4)).unwrap();
     drop(file);
@@ -54,7 +54,7 @@ fn each_who_had_the_file_open_is_told_once() {
     fs::remove_file(tree.at("other")).unwrap();
 }
 
-/// A durable write tells of what went wrong itself.
+/// A synchronous write reports its error itself.
 #[test]
 fn what_a_durable_write_has_told_is_not_told_again() {
     if !can_mount() {
@@ -72,14 +72,14 @@ fn what_a_durable_write_has_told_is_not_told_again() {
     file.sync_all().unwrap();
     let durable = open(OFlags::DSYNC);
     assert!(errno(durable.write_all_at(&noise(28 * MIB, 2), MIB as u64)).is_some());
-    // There is room for this: it was written before.
+    // There is room for this data, because the range was written before.
     file.write_all_at(&noise(4096, 3), 0).unwrap();
     let told = || [errno(durable.sync_all()), errno(file.sync_all())];
     assert!(matches!(told(), [None, Some(_)]), "the other has not heard of it");
     assert_eq!(told(), [None, None]);
 }
 
-/// The same past the cache, where whoever does without a mount is told by the write alone.
+/// With direct I/O, too, the write itself reports the error, as it does without a mount.
 #[test]
 fn what_a_durable_write_past_the_cache_has_told_is_not_told_again() {
     if !can_mount() {
@@ -105,7 +105,7 @@ fn what_a_durable_write_past_the_cache_has_told_is_not_told_again() {
     assert_eq!(told(&tree.at("")), told(&there.path));
 }
 
-/// As `fsync(2)` has it for other file systems.
+/// The semantics of `fsync(2)` on other file systems.
 #[test]
 fn a_lost_write_is_told_once_to_all_who_were_there_or_to_whoever_comes_next() {
     let Some((_place, gate, mut mounted)) = closed() else { return };
@@ -122,14 +122,14 @@ fn a_lost_write_is_told_once_to_all_who_were_there_or_to_whoever_comes_next() {
     let (one, other) = (File::open(&path).unwrap(), File::open(&path).unwrap());
     assert_eq!(gate.sync(&one), None, "somebody has heard of it");
     lose();
-    // Closing a descriptor of the same open file takes nothing away from it.
+    // Closing a duplicate of the descriptor does not consume the error.
     drop(one.try_clone().unwrap());
     assert_eq!((gate.sync(&one), gate.sync(&one), gate.sync(&other)), (io, None, io));
     drop((next, one, other));
     unmount(&mut mounted);
 }
 
-/// Nor is it lost when the kernel has forgotten the file meanwhile.
+/// The error is not lost even if the kernel has forgotten the file meanwhile.
 #[test]
 fn a_lost_write_is_told_to_whoever_comes_next_by_another_name() {
     let Some((place, gate, mut mounted)) = closed() else { return };
@@ -142,7 +142,7 @@ fn a_lost_write_is_told_to_whoever_comes_next_by_another_name() {
     fs::hard_link(place.path().join("source/file"), place.path().join("source/other")).unwrap();
     fs::remove_file(&path).unwrap();
     until("it is forgotten", || mounted.counts().nodes < known);
-    // To open it is not to be told.
+    // Opening the file does not consume the error.
     for _ in 0..3 {
         drop(File::open(&other).unwrap());
         fairdisk_plane::pause(Duration::from_millis(10));

@@ -1,37 +1,41 @@
-//! Whether a disk serves several requests together: what it does decides, not what it is called.
+//! Measures whether a disk serves several requests together. Its behaviour decides, not its
+//! description.
 //!
-//! A disk that turns is given one at a time, in the scheduler's order. A disk that answers reads
-//! all over it sooner than any that turns could, or moves data faster, has nothing that turns,
-//! whatever its name says: many virtual disks are called rotating.
+//! A rotational disk gets one request at a time, in the scheduler's order. A disk that answers far
+//! reads faster than any rotational disk could, or moves data faster, does not rotate, whatever the
+//! kernel reports: many virtual disks are reported as rotational.
 
 use fairdisk_core::{Lba, Op, Request, SECTOR_BYTES, Span};
 
-/// How far from the last request a read must be to make a disk that turns seek, in sectors.
+/// The distance in sectors from the last request at which a read makes a rotational disk seek.
 const FAR_SECTORS: u64 = 8192;
-/// The largest read whose time is that of the seek, in sectors.
+/// The largest read, in sectors, whose time is dominated by the seek.
 const SMALL_SECTORS: u32 = 128;
-/// A far small read in this time is sooner than where a disk turns: few are, by luck of the angle.
+/// The time within which a far small read is faster than on a rotational disk, except for the few
+/// that happen to find the right angle.
 const FAR_SPAN: Span = Span::from_ms(1);
-/// The smallest transfer that says how fast data move, in sectors.
+/// The smallest transfer, in sectors, that reveals the transfer rate.
 const LARGE_SECTORS: u32 = 512;
-/// What no disk that turns moves in a second, in bytes.
+/// A transfer rate in bytes per second that no rotational disk reaches.
 const TURNING_BYTES_PER_S: u64 = 600_000_000;
-/// Requests that say something between two decisions, and how many of them must agree.
+/// The number of revealing requests between two decisions.
 const WINDOW: u32 = 32;
+/// The number of these requests that must agree to change the decision.
 const MAJORITY: u32 = 24;
 
-/// What a request can say about the disk.
+/// What a request can reveal about the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Witness {
     /// Nothing.
     Mute,
-    /// A small read far from the one before.
+    /// Its seek time: a small read far from the previous request.
     Far,
-    /// A large transfer, and how long it takes where the disk turns.
+    /// Its transfer rate: a large transfer, with the time that it would take at the rate of the
+    /// fastest rotational disk.
     Large(Span),
 }
 
-/// Decides whether the disk is given several requests at once.
+/// Decides whether the disk gets several requests at once.
 #[derive(Debug, Default)]
 pub(super) struct DepthMeter {
     is_deep: bool,
@@ -41,12 +45,12 @@ pub(super) struct DepthMeter {
 }
 
 impl DepthMeter {
-    /// It is; one at a time before it was found to be better.
+    /// Whether the disk gets several requests at once; at first it gets one.
     pub(super) const fn is_deep(&self) -> bool {
         self.is_deep
     }
 
-    /// A request goes to the disk.
+    /// Notes that a request goes to the disk. Returns what its completion can reveal.
     pub(super) fn issued(&mut self, request: &Request) -> Witness {
         if !matches!(request.op, Op::Read | Op::Write) {
             return Witness::Mute;
@@ -64,14 +68,14 @@ impl DepthMeter {
         }
     }
 
-    /// It is back after the disk was busy with it for `took`.
+    /// Notes a completion after the disk was busy with the request for `took`.
     pub(super) fn completed(&mut self, witness: Witness, took: Span) {
         let fast = match witness {
             Witness::Mute => return,
-            // In between the disk stays what it was taken for.
+            // Twice the time, so that a disk in between keeps its classification.
             Witness::Far if self.is_deep => took <= FAR_SPAN + FAR_SPAN,
             Witness::Far => took <= FAR_SPAN,
-            // That others wait for the bus says nothing about seeks.
+            // With several requests at once, waiting for the bus says nothing about seeks.
             Witness::Large(turning) if self.is_deep || took > turning => return,
             Witness::Large(_) => true,
         };
@@ -107,7 +111,7 @@ mod tests {
         }
     }
 
-    /// Whether a disk that serves such requests in such times is given several at once.
+    /// Whether a disk that serves the given requests in the given times gets several at once.
     fn is_deep(meter: &mut DepthMeter, op: Op, sectors: u32, times_us: &[u64]) -> bool {
         for at in 0..200 {
             let start = at as u64 % 2 * 1_000_000;

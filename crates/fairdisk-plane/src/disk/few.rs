@@ -1,9 +1,9 @@
-//! What is mostly one thing: a list whose first element takes no memory of its own.
+//! A list that mostly has one element, which it stores without an allocation.
 
 /// A list of mostly one element.
 pub(super) struct Few<T> {
     first: Option<T>,
-    /// None without a first.
+    /// Further elements; empty if there is no first one.
     more: Vec<T>,
 }
 
@@ -14,7 +14,7 @@ impl<T> Default for Few<T> {
 }
 
 impl<T> Few<T> {
-    /// A list of one.
+    /// A list of one element.
     pub(super) const fn of(element: T) -> Self {
         Self { first: Some(element), more: Vec::new() }
     }
@@ -30,12 +30,12 @@ impl<T> Few<T> {
         self.first.is_some() as usize + self.more.len()
     }
 
-    /// The only element, taken out.
+    /// Removes and returns the element, if it is the only one.
     pub(super) fn take_only(&mut self) -> Option<T> {
         if self.more.is_empty() { self.first.take() } else { None }
     }
 
-    /// Gives the elements away, in order.
+    /// Passes the elements to `to`, in order.
     pub(super) fn each(self, mut to: impl FnMut(T)) {
         self.first.into_iter().for_each(&mut to);
         if !self.more.is_empty() {
@@ -51,7 +51,7 @@ impl<T> Few<T> {
         self.first.iter_mut().chain(&mut self.more)
     }
 
-    /// The element `at`, if there is one.
+    /// The element with index `at`, if there is one.
     pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         match at.checked_sub(1) {
             None => self.first.as_mut(),

@@ -1,4 +1,4 @@
-//! Where others leave what the thread of the ring is to see to.
+//! The inbox of the ring's thread, in which other threads leave work.
 
 use super::state::Issued;
 use super::{Job, Order};
@@ -7,12 +7,12 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What there is to see to.
+/// The work in an inbox.
 #[derive(Default)]
 pub(super) struct Letters {
-    /// For the scheduler.
+    /// Requests to submit to the scheduler.
     pub(super) orders: Vec<(Order, Box<dyn Job>)>,
-    /// From the scheduler, for the disk.
+    /// Requests that the scheduler has issued, to be performed.
     pub(super) issued: Vec<Issued>,
 }
 
@@ -25,12 +25,12 @@ impl Letters {
 #[derive(Default)]
 struct Waiting {
     letters: Letters,
-    /// The thread waits for the bell, and for what is at the kernel.
+    /// Whether the ring's thread sleeps until a completion or the bell.
     asleep: bool,
     closed: bool,
 }
 
-/// What the thread is to see to, and a bell for when it sleeps.
+/// The work for the ring's thread, with a bell (an eventfd) to wake it.
 pub(super) struct Inbox {
     waiting: Mutex<Waiting>,
     bell: OwnedFd,
@@ -42,23 +42,24 @@ impl Inbox {
         Ok(Self { waiting: Mutex::default(), bell })
     }
 
-    /// An order for the scheduler.
+    /// Leaves a request for the scheduler.
     pub(super) fn order(&self, order: &Order, job: Box<dyn Job>) {
         self.post(|waiting| waiting.letters.orders.push((*order, job)));
     }
 
-    /// A request that the scheduler has issued.
+    /// Leaves a request that the scheduler has issued.
     pub(super) fn issued(&self, issued: Issued) {
         self.post(|waiting| waiting.letters.issued.push(issued));
     }
 
-    /// Nothing more is to come.
+    /// Closes the inbox: nothing more will be left in it.
     pub(super) fn close(&self) {
         self.post(|waiting| waiting.closed = true);
     }
 
-    /// All there is, into the empty `letters`. Whoever takes nothing and is `idle` is taken to
-    /// sleep, and must be called. Whether the inbox is closed is the answer.
+    /// Moves all work into `letters`, which must be empty. If there is none and the caller is
+    /// `idle`, it is considered asleep, so that the next work rings the bell. Returns whether the
+    /// inbox is closed.
     pub(super) fn take(&self, letters: &mut Letters, idle: bool) -> bool {
         let mut waiting = self.lock();
         std::mem::swap(&mut waiting.letters, letters);
@@ -66,14 +67,14 @@ impl Inbox {
         waiting.closed
     }
 
-    /// What becomes readable when the sleeper is called.
+    /// The descriptor that becomes readable when the bell rings.
     pub(super) fn bell(&self) -> BorrowedFd<'_> {
         self.bell.as_fd()
     }
 
-    /// The bell has been heard.
+    /// Silences the bell.
     pub(super) fn silence(&self) {
-        // It may have been silenced before.
+        // An error means that it is silent already.
         let _ = rustix::io::read(&self.bell, &mut [0; 8]);
     }
 
@@ -83,7 +84,7 @@ impl Inbox {
         let asleep = std::mem::take(&mut waiting.asleep);
         drop(waiting);
         if asleep {
-            // It cannot fail: the count is far from the largest.
+            // The write cannot fail, since the counter is far from its limit.
             let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
         }
     }

@@ -1,56 +1,58 @@
-//! What is done on a disk once the scheduler says so, by a thread or by the kernel.
+//! Jobs: the I/O that is done on a disk once the scheduler has issued it, by a thread or by the
+//! kernel.
 
 use rustix::fd::BorrowedFd;
 use std::io;
 
-/// A piece of device I/O on somebody's behalf.
+/// A piece of device I/O, and the answer to whoever waits for it.
 pub trait Job: Send {
-    /// Does the I/O, on whatever thread, once the scheduler has issued it.
+    /// Does the I/O, on any thread, once the scheduler has issued it.
     ///
     /// # Errors
-    /// The I/O failed; [`finish`](Self::finish) is told.
+    /// The I/O failed; the error is passed to [`finish`](Self::finish).
     fn perform(&mut self) -> io::Result<()>;
 
-    /// Whether the time it took is that of the device, and not of memory.
+    /// Whether the time that the job took was spent on the device, and not in memory.
     fn reached_device(&self) -> bool {
         true
     }
 
-    /// Whether all it does is a [`transfer`](Self::transfer), so that the kernel can do it while no
-    /// thread waits.
+    /// Whether the job is nothing but a [`transfer`](Self::transfer), which the kernel can do
+    /// without a waiting thread.
     fn is_transfer(&self) -> bool {
         false
     }
 
-    /// What the kernel is to do. What is lent is not touched until
-    /// [`transferred`](Self::transferred) is called; if nothing is lent, or the kernel refuses,
-    /// [`perform`](Self::perform) is.
+    /// The transfer for the kernel to do. The borrowed memory must not be touched until
+    /// [`transferred`](Self::transferred) is called. If this returns `None` or the kernel refuses,
+    /// [`perform`](Self::perform) is called instead.
     fn transfer(&mut self) -> Option<Transfer<'_>> {
         None
     }
 
-    /// The kernel has moved so many bytes. What came of the job; nothing if it has to be
-    /// [performed](Self::perform) after all.
+    /// Receives the number of bytes that the kernel has moved, or its error. Returns the result of
+    /// the job, or `None` if it must be [performed](Self::perform) after all.
     fn transferred(&mut self, _moved: io::Result<usize>) -> Option<io::Result<()>> {
         None
     }
 
-    /// Answers whoever waits. A modelled disk may let this be much later.
+    /// Answers whoever waits. With a modelled disk this may be called much later than
+    /// [`perform`](Self::perform).
     fn finish(self: Box<Self>, result: io::Result<()>);
 }
 
-/// A stretch of a file on its way.
+/// A transfer between a range of a file and memory.
 pub struct Transfer<'a> {
     /// The file.
     pub file: BorrowedFd<'a>,
-    /// Offset in the file, in bytes.
+    /// The offset in the file in bytes.
     pub at: u64,
-    /// Where to.
+    /// The direction, and the memory.
     pub way: Way<'a>,
 }
 
-/// Where a stretch of a file goes.
+/// The direction of a transfer.
 pub enum Way<'a> {
-    /// Into memory.
+    /// From the file into this memory.
     In(&'a mut [u8]),
 }

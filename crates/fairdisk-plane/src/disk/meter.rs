@@ -1,25 +1,26 @@
-//! What requests at a disk say about it when they are back: how many it is to be given at once.
+//! Determines the queue depth of a disk from the completion times of its requests.
 
 use super::depth::{DepthMeter, Witness};
 use super::portion::Portion;
 use super::state::Outcome;
 use fairdisk_core::{Instant, Request, RequestId, dense};
 
-/// Looks at what a disk does.
+/// Observes the requests of a disk.
 pub(super) struct Meter {
-    /// Of a disk that may turn.
+    /// Decides between one request at a time and several, for a disk that may be rotational.
     turning: Option<DepthMeter>,
     portion: Portion,
-    /// By the number of the request, with when it was issued.
+    /// What each request can reveal and when it was issued, by the number of the request.
     witnesses: Vec<(Witness, Instant)>,
     last_completion: Instant,
     at_disk: u32,
-    /// The depth that has been told.
+    /// The depth that was reported last.
     told: u32,
 }
 
 impl Meter {
-    /// Of a disk that is given `most` at once at most, and only one at a time while it may turn.
+    /// A meter for a disk that gets at most `most` requests at once, and one at a time while it may
+    /// be rotational.
     pub(super) fn new(most: u32, may_turn: bool) -> Self {
         let mut meter = Self {
             turning: may_turn.then(DepthMeter::default),
@@ -33,7 +34,7 @@ impl Meter {
         meter
     }
 
-    /// How many requests the disk is given at once.
+    /// The number of requests that the disk gets at once.
     pub(super) fn depth(&self) -> u32 {
         if self.is_deep() { self.portion.requests() } else { 1 }
     }
@@ -49,14 +50,14 @@ impl Meter {
         *dense::entry(&mut self.witnesses, request.id.0, || (Witness::Mute, now)) = (witness, now);
     }
 
-    /// The depth, if it is another than was told before.
+    /// The depth, if it has changed since it was last reported.
     pub(super) fn tell(&mut self) -> Option<u32> {
         let depth = self.depth();
         let told = std::mem::replace(&mut self.told, depth);
         (depth != told).then_some(depth)
     }
 
-    /// A request is back, and `waits` jobs are not at the disk.
+    /// Notes a completion, while `waits` jobs wait for the disk.
     pub(super) fn completed(
         &mut self,
         now: Instant,

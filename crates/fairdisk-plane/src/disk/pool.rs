@@ -1,5 +1,5 @@
-//! The threads that perform what nobody else is at hand for. There is one at first, and another
-//! whenever the last idle one gets something to do, until there are as many as there may be.
+//! The pool of threads that perform jobs which no other thread is available for. It begins with one
+//! thread, and starts another whenever the last idle one gets work, up to a limit.
 
 use super::state::Performed;
 use super::unheard::Which;
@@ -9,13 +9,13 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
-/// What a thread of the pool does.
+/// The work of a pool thread.
 pub(super) enum Work {
     Perform(Issued),
     Finish(Performed),
 }
 
-/// What is to be done, in the order in which it came, and the threads that do it.
+/// The pool's work, in order of arrival, and its threads.
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
     added: Condvar,
@@ -32,7 +32,7 @@ struct Waiting {
 }
 
 impl Queue {
-    /// Nothing to be done, and nobody to do it.
+    /// An empty queue for a pool of up to `threads_max` threads.
     pub(super) fn new(threads_max: usize) -> Self {
         Self { waiting: Mutex::default(), added: Condvar::new(), threads_max }
     }
@@ -46,7 +46,7 @@ impl Queue {
         self.added.notify_one();
     }
 
-    /// The threads end when nothing is left to do. Waits for them.
+    /// Ends the threads once no work is left, and joins them.
     pub(super) fn end(&self) {
         self.lock().closed = true;
         self.added.notify_all();
@@ -80,7 +80,7 @@ impl Shared {
             if let Some(work) = waiting.work.pop_front() {
                 waiting.idle -= 1;
                 if waiting.idle == 0 && waiting.started < jobs.threads_max {
-                    // If the system has no more, those that are there go on.
+                    // If the system refuses another thread, the existing ones continue.
                     let _ = self.start_thread(&mut waiting);
                 }
                 drop(waiting);

@@ -1,62 +1,66 @@
-//! Whether a disk is given all that it takes at once, or half of it while the rest waits.
+//! Decides whether a disk gets as many requests as its depth allows, or half of them while the rest
+//! waits.
 //!
-//! Requests that are at a disk together tend to come back together. Then all who asked for them are
-//! answered and ask again, and the disk has nothing meanwhile. Had half of the requests been kept
-//! back, they would have gone there before anybody was answered. But a disk that serves as many at
-//! once as it is given does half as much with half as many. Which of the two it is depends on the
-//! disk, the machine and the programs; so both are tried in turns, and the better one is kept.
+//! Requests that are at a disk together tend to complete together. Then all who made them are
+//! answered and make new ones, and the disk is idle meanwhile. If half of the requests had been
+//! held back, they would have gone to the disk before anybody was answered. On the other hand, a
+//! disk that serves all its requests in parallel does half as much with half as many. Which is
+//! better depends on the disk, the machine and the programs, so both are tried alternately, and the
+//! better one is kept.
 
 use fairdisk_core::{Instant, Span};
 
-/// Requests between two looks at how long they took.
+/// The number of requests in a stretch, over which the time is measured.
 const STRETCH: u32 = 512;
-/// Of these, those at the beginning that still show what was before.
+/// The number of requests at the beginning of a stretch that are still influenced by the previous
+/// one, and not measured.
 const SETTLING: u32 = 64;
-/// Stretches with each portion in one trial.
+/// The number of stretches with each portion in a trial.
 const TURNS: usize = 4;
-/// Of these, those that count: what comes between only ever makes a stretch longer.
+/// The number of shortest stretches that count, since disturbances only ever make a stretch longer.
 const BEST: usize = 2;
-/// Stretches from one trial to the next.
+/// The number of stretches between two trials.
 const KEPT: u32 = 256;
-/// Half is kept if it takes less time by one part in so many.
+/// Half the depth is kept if it saves at least this fraction, 1/32, of the time.
 const WORTH: u64 = 32;
 
-/// Decides how much of what the disk takes it is given.
+/// Decides which portion of its depth the disk gets.
 #[derive(Debug)]
 pub(super) struct Portion {
-    /// How many requests the disk takes at once.
+    /// The depth of the disk in requests.
     all: u32,
-    /// It is given half of that.
+    /// Whether the disk gets half of its depth.
     halved: bool,
-    /// How much there was at most since the stretch began.
+    /// The most requests waiting or at the disk in the current stretch.
     peak: u32,
-    /// Requests done in it, and when it had settled.
+    /// The number of completions in the current stretch.
     done: u32,
+    /// The time at which the influence of the previous stretch was over.
     settled: Instant,
     phase: Phase,
 }
 
 #[derive(Debug)]
 enum Phase {
-    /// So many stretches are left.
+    /// The portion is kept for this many stretches.
     Keeping(u32),
-    /// How long stretches took with all and with half, in turns.
+    /// Both portions are tried; these are the times of the stretches with each.
     Trying { all: Vec<Span>, half: Vec<Span> },
 }
 
 impl Portion {
-    /// All of it until there has been something to compare.
+    /// The full depth, until there is a comparison.
     pub(super) const fn of(all: u32) -> Self {
         let (peak, done, settled) = (0, 0, Instant::ZERO);
         Self { all, halved: false, peak, done, settled, phase: Phase::Keeping(1) }
     }
 
-    /// How many requests the disk is given at once.
+    /// The number of requests that the disk gets at once.
     pub(super) const fn requests(&self) -> u32 {
         if self.halved { self.all.div_ceil(2) } else { self.all }
     }
 
-    /// A request is back, and with it there were so many that wanted the disk or had it.
+    /// Notes a completion, at which `there` requests were waiting or at the disk.
     pub(super) fn completed(&mut self, now: Instant, there: u32) {
         self.peak = self.peak.max(there);
         self.done += 1;
@@ -66,7 +70,8 @@ impl Portion {
         if self.done < STRETCH {
             return;
         }
-        // With less there than the disk takes there is nothing to gain, and half may be too little.
+        // With fewer requests than the disk takes there is nothing to gain, and half may be too
+        // few.
         if self.peak >= self.all - self.all / 4 {
             self.judge(now - self.settled);
         } else if self.halved || matches!(self.phase, Phase::Trying { .. }) {
@@ -75,7 +80,7 @@ impl Portion {
         (self.peak, self.done) = (0, 0);
     }
 
-    /// A stretch has taken `took`.
+    /// Evaluates a stretch that has taken `took`.
     fn judge(&mut self, took: Span) {
         match &mut self.phase {
             Phase::Keeping(left) if *left > 1 => *left -= 1,
@@ -96,7 +101,7 @@ impl Portion {
     }
 }
 
-/// The shortest of them, together.
+/// The total time of the shortest stretches.
 fn best(stretches: &mut [Span]) -> Span {
     stretches.sort_unstable();
     stretches[..BEST].iter().fold(Span::ZERO, |sum, one| sum + *one)
@@ -106,10 +111,10 @@ fn best(stretches: &mut [Span]) -> Span {
 mod tests {
     use super::*;
 
-    /// Programs that keep `there` requests on their way, and a disk that takes `serve(n)` for `n`
-    /// of them, which come back together. Whoever asked is answered after that, one after the
-    /// other; meanwhile the disk does what was kept back. Says how many it was given at once in
-    /// each crowd.
+    /// Simulates programs that keep `there` requests outstanding, on a disk that serves a batch of
+    /// `n` requests in `serve(n)`. The requests of a batch complete together, and are then answered
+    /// one after the other, while the disk works on what was held back. Returns the size of each
+    /// batch.
     fn crowds(there: u32, answer_us: u64, serve: impl Fn(u32) -> Span, crowds: usize) -> Vec<u32> {
         let mut portion = Portion::of(32);
         let (mut now, mut answered) = (Instant::ZERO, Instant::ZERO);
@@ -121,7 +126,8 @@ mod tests {
             (0..given).for_each(|at| {
                 portion.completed(done, waiting + given - at);
             });
-            // Those who are answered come again; with nothing kept back the disk waits for them.
+            // Whoever is answered makes a new request. If nothing was held back, the disk waits for
+            // it.
             answered = answered.max(done) + us(answer_us * u64::from(given));
             now = if waiting > 0 { done } else { answered };
             waiting += given;
@@ -134,7 +140,7 @@ mod tests {
         Span::from_us(us)
     }
 
-    /// How many it is given once that is decided.
+    /// The batch size once it has been decided.
     fn settles_at(there: u32, answer_us: u64, serve: impl Fn(u32) -> Span) -> u32 {
         *crowds(there, answer_us, serve, 1000).last().expect("a thousand")
     }

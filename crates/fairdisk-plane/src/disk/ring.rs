@@ -1,8 +1,8 @@
-//! One thread that has the kernel do transfers through an `io_uring`.
+//! The thread that has the kernel do transfers through an `io_uring`.
 //!
-//! It sees to many at once and waits for each of none: what came back and what was ordered
-//! meanwhile is told to the scheduler under one lock, and what that issues goes to the kernel with
-//! one system call, before anybody is answered.
+//! It handles many transfers at once and waits for no single one. Completions and new requests are
+//! passed to the scheduler under one lock, and what it issues goes to the kernel with one system
+//! call, before anybody is answered.
 
 use super::inbox::{Inbox, Letters};
 use super::state::{Issued, Jobs};
@@ -15,32 +15,32 @@ use rustix::event::PollFlags;
 use rustix::fd::AsRawFd;
 use std::io;
 
-/// Entries that wait to be handed to the kernel; more go with a call of their own.
+/// The size of the submission queue. Further entries need another system call.
 pub(super) const ENTRIES: u32 = 64;
 
-/// What the bell is called among the transfers.
+/// The user data of the poll request for the bell, which distinguishes it from transfers.
 const BELL: u64 = u64::MAX;
-/// Bits that number the jobs of one request.
+/// The number of low bits of the user data that hold the index of a job in its request.
 const JOB_BITS: u32 = 16;
 
 /// A request at the kernel.
 struct Flight {
     request: RequestId,
     jobs: Jobs,
-    /// Transfers the kernel has not done.
+    /// The number of transfers that the kernel has not completed.
     left: usize,
-    /// A transfer did not come about: the jobs are to be performed after all.
+    /// Whether a transfer failed to happen, so that the jobs must be performed by a thread.
     again: bool,
 }
 
-/// The thread's own.
+/// The state of the ring's thread.
 pub(super) struct Performer<'a> {
     shared: &'a Shared,
     inbox: &'a Inbox,
     ring: Ring,
     flights: Vec<Option<Flight>>,
     free: Vec<usize>,
-    /// The kernel looks at the bell.
+    /// Whether the kernel polls the bell.
     listening: bool,
     landed: Vec<(RequestId, Jobs)>,
 }
@@ -58,7 +58,7 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// Until the inbox is closed and everything has been seen to.
+    /// Runs until the inbox is closed and no work is left.
     pub(super) fn run(mut self) {
         let mut letters = Letters::default();
         loop {
@@ -94,7 +94,7 @@ impl<'a> Performer<'a> {
         todo.finished.each(|(job, result)| job.finish(result));
     }
 
-    /// Has the kernel do a request.
+    /// Has the kernel perform a request.
     fn start(&mut self, issued: Issued) {
         if !issued.is_transfer() {
             return self.shared.start(issued);
@@ -110,9 +110,9 @@ impl<'a> Performer<'a> {
             let transfer = job.transfer();
             let name = (at as u64) << JOB_BITS | number as u64;
             let entry = transfer.map(|transfer| entry(transfer).user_data(name));
-            // SAFETY: the entry points to what the job lends for as long as nobody touches it. It
-            // is in `flights` and let alone until its completion has been reaped; `run` returns
-            // when nothing is left there, and `drop` leaves what is left to the kernel.
+            // SAFETY: the entry points to memory that the job lends and that nobody touches: the
+            // job stays in `flights` until its completion has been reaped. `run` returns only when
+            // no flight is left, and `drop` leaks any that are.
             let pushed = entry.map(|entry| unsafe { self.ring.push(&entry) });
             if !matches!(pushed, Some(Ok(()))) {
                 flight.again = true;
@@ -122,7 +122,7 @@ impl<'a> Performer<'a> {
         self.land(at);
     }
 
-    /// Takes what the kernel has done.
+    /// Processes the completions.
     fn reap(&mut self) {
         while let Some(completion) = self.ring.next() {
             let name = completion.user_data();
@@ -143,7 +143,7 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// A request is back when all of it is.
+    /// Completes a request once all of its transfers have completed.
     fn land(&mut self, at: usize) {
         let Some(Flight { request, jobs, again, .. }) =
             self.flights[at].take_if(|flight| flight.left == 0)
@@ -158,13 +158,13 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// Until something is back or the bell rings.
+    /// Waits for a completion or the bell.
     fn wait(&mut self) {
         if !self.listening {
             let bell = types::Fd(self.inbox.bell().as_raw_fd());
             let readable = u32::from(PollFlags::IN.bits());
             let entry = opcode::PollAdd::new(bell, readable).build().user_data(BELL);
-            // SAFETY: the entry points to no memory, and the bell lives longer than the ring.
+            // SAFETY: the entry points to no memory, and the bell outlives the ring.
             self.listening = unsafe { self.ring.push(&entry) }.is_ok();
         }
         go_on(&self.ring.enter(1, None));
@@ -173,12 +173,14 @@ impl<'a> Performer<'a> {
 
 impl Drop for Performer<'_> {
     fn drop(&mut self) {
-        // After a panic: the kernel may still write to what it was lent.
+        // Reached with flights only after a panic. The kernel may still write to the borrowed
+        // memory, so it is leaked.
         std::mem::forget(std::mem::take(&mut self.flights));
     }
 }
 
-/// Nothing is to be mended from here, and what is at the kernel comes back all the same.
+/// Ignores errors of the ring: nothing can be done about them here, and requests at the kernel
+/// complete all the same.
 fn go_on(entered: &io::Result<()>) {
     if entered.is_err() {
         std::thread::yield_now();
@@ -195,7 +197,7 @@ fn entry(transfer: Transfer<'_>) -> squeue::Entry {
     }
 }
 
-/// What the kernel says of a transfer.
+/// The kernel's result of a transfer: a number of bytes, or a negative error number.
 fn moved(result: i32) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::from_raw_os_error(result.saturating_neg()))
 }

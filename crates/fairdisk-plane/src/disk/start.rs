@@ -1,4 +1,4 @@
-//! Bringing a disk into being.
+//! The start of a disk and of its threads.
 
 use super::inbox::Inbox;
 use super::pool;
@@ -20,14 +20,14 @@ use std::thread::{Builder, JoinHandle};
 /// What performs the jobs of a busy disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Served {
-    /// `io_uring`, where all a job does is a transfer; threads for the others.
+    /// `io_uring` for pure transfers, and threads for other jobs.
     Uring,
-    /// Threads, and why.
+    /// Threads only, for this reason.
     Threads(String),
 }
 
 impl Served {
-    /// As it is asked for on the command line.
+    /// The name used on the command line.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -37,12 +37,12 @@ impl Served {
     }
 }
 
-/// A disk cannot be started.
+/// Why a disk cannot be started.
 #[derive(Debug)]
 pub enum StartError {
     /// The system refuses to start a thread.
     NoThreads(io::Error),
-    /// `io_uring` was asked for, and there is none.
+    /// `io_uring` was asked for, but the kernel provides none that we can use.
     NoUring(NoRing),
 }
 
@@ -64,8 +64,8 @@ impl From<io::Error> for StartError {
 }
 
 impl Disk {
-    /// A disk under `scheduler`; up to `threads` requests are performed at once by threads, each
-    /// started when it is needed first, as many as it likes by an `io_uring`.
+    /// Starts a disk under `scheduler`. Up to `threads` jobs are performed at once by threads,
+    /// which are started when first needed, and any number of transfers by an `io_uring`.
     ///
     /// # Errors
     /// The system refuses to start a thread, or the ring that was asked for.

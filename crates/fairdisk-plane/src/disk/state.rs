@@ -1,5 +1,5 @@
-//! What a shared disk knows, without threads and clock: it is told what happened and when, and says
-//! what to perform and whom to answer.
+//! The state of a shared disk, without threads and clock: it is told what happened and when, and
+//! says what to perform and whom to answer.
 
 use super::few::Few;
 use super::meter::Meter;
@@ -14,35 +14,35 @@ use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, Done};
 use std::collections::BTreeMap;
 use std::io;
 
-/// A request the scheduler has issued: its jobs are to be performed, in this order.
+/// A request that the scheduler has issued, with the jobs to perform in this order.
 pub(super) struct Issued {
     pub(super) request: RequestId,
     pub(super) jobs: Jobs,
 }
 
 impl Issued {
-    /// Whether the kernel can do all of it.
+    /// Whether the kernel can do all of its jobs.
     pub(super) fn is_transfer(&self) -> bool {
         self.jobs.iter().all(|(job, _)| job.is_transfer())
     }
 }
 
-/// A job with what came of it, once it is performed.
+/// A job with its result, which is meaningful once the job has been performed.
 pub(super) type Performed = (Box<dyn Job>, io::Result<()>);
 
 /// The jobs of a request.
 pub(super) type Jobs = Few<Performed>;
 
-/// What came of the jobs of a request, all together.
+/// The joint outcome of a request's jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     ok: bool,
-    /// The time they took is that of the device.
+    /// Whether the time of the jobs was spent on the device.
     reached_device: bool,
 }
 
 impl Outcome {
-    /// Whether how long it took says something about the device.
+    /// Whether the duration reveals something about the device.
     pub(super) const fn is_telling(self) -> bool {
         self.ok && self.reached_device
     }
@@ -57,7 +57,7 @@ impl Outcome {
     }
 }
 
-/// What is to be done once the lock is given back.
+/// What to do once the lock is released.
 #[derive(Default)]
 pub(super) struct Todo {
     pub(super) issued: Few<Issued>,
@@ -68,15 +68,16 @@ pub(super) struct State {
     engine: Engine<Scheduler>,
     effects: Effects,
     woken: Vec<Sleeper>,
-    /// Jobs that wait, by the number of their bio.
+    /// The jobs that wait, by the number of their bio.
     waiting: Vec<Option<Box<dyn Job>>>,
-    /// How many of them there are.
+    /// The number of waiting jobs.
     waits: usize,
-    /// What went to the disk before the scheduler was asked.
+    /// The request that went to the disk before the scheduler was asked.
     unasked: Option<RequestId>,
-    /// How often the scheduler would have had something wait that it had said it would not.
+    /// How often the scheduler would have held back a request that it had promised to issue at
+    /// once.
     kept_back: u64,
-    /// Whose each bio is, until it is finished.
+    /// The origin of each unfinished bio, by its number.
     whose: Vec<Option<Whose>>,
     free: Vec<u32>,
     model: Option<Model>,
@@ -85,7 +86,7 @@ pub(super) struct State {
     pub(super) todo: Todo,
 }
 
-/// Who has asked for something, and when.
+/// The origin of a bio, and when it was submitted.
 #[derive(Clone, Copy)]
 struct Whose {
     task: TaskId,
@@ -93,14 +94,14 @@ struct Whose {
     asked: Instant,
 }
 
-/// The disk whose timing is kept to, and who it has done with.
+/// The device model that sets the pace, and the state of each request.
 struct Model {
     device: DeviceModel,
     halves: Vec<Half>,
     done: Vec<Done>,
 }
 
-/// A request is done when the model says so and its jobs are performed.
+/// A request is complete when the model says so and its jobs have been performed.
 #[derive(Default)]
 enum Half {
     #[default]
@@ -155,7 +156,7 @@ impl State {
         self.engine.accounts().group(group).cloned()
     }
 
-    /// How long what groups have asked for and not got has been on its way.
+    /// The unfinished requests of each group that has any, with their ages at `now`.
     pub(super) fn presence_at(&self, now: Instant) -> BTreeMap<GroupId, Presence> {
         let loads = self.engine.loads().into_iter();
         let presence = |load| Presence { load, ..Presence::default() };
@@ -166,7 +167,7 @@ impl State {
             let known = all.entry(group).or_default();
             let age = now - asked;
             known.oldest = known.oldest.max(age);
-            // The job of one that was issued is at the disk.
+            // The job of an issued request is at the disk and not in `waiting`.
             if job.is_some() {
                 known.waits = known.waits.max(age);
             }
@@ -184,7 +185,7 @@ impl State {
         self.engine.elevator().describe().name
     }
 
-    /// When [`advance`](Self::advance) is due.
+    /// When [`advance`](Self::advance) is due next.
     pub(super) fn next_event(&self) -> Option<Instant> {
         let model = self.model.as_ref().and_then(|model| model.device.next_event());
         self.wake_at.into_iter().chain(model).min()
@@ -196,20 +197,20 @@ impl State {
         self.feed(now, Input::Submit(bio));
     }
 
-    /// A request went to the disk unasked.
+    /// Notes that a request has gone to the disk without the scheduler being asked.
     pub(super) fn begun(&mut self, now: Instant, order: &Order) {
         self.advance(now);
         let bio = self.bio(now, order, None);
         self.feed(now, Input::Submit(bio));
         if self.unasked.is_none() {
-            // It is at the disk all the same, and nobody is charged for it.
+            // The request is at the disk nevertheless, and no group is charged for it.
             self.kept_back += 1;
             self.feed(now, Input::Cancel(bio.id));
         }
     }
 
-    /// How often the scheduler has let something through that it would have kept back. It never
-    /// should.
+    /// How often the scheduler would have held back a request that it had promised to issue at
+    /// once. This should never happen.
     pub(super) const fn kept_back(&self) -> u64 {
         self.kept_back
     }
@@ -237,7 +238,7 @@ impl State {
         }
     }
 
-    /// The position on the model's disk. A disk larger than the model goes round.
+    /// The position on the model's disk, modulo its size, since the real disk may be larger.
     fn within_model(&self, order: &Order) -> Lba {
         let Some(model) = &self.model else { return order.start };
         let capacity = model.device.capacity_sectors().max(1);
@@ -245,7 +246,7 @@ impl State {
         Lba((order.start.0 % capacity).min(last))
     }
 
-    /// The jobs of a request have been performed.
+    /// Notes that the jobs of a request have been performed.
     pub(super) fn performed(&mut self, now: Instant, which: Which, jobs: Jobs) {
         self.advance(now);
         let (Some(model), Which::Issued(id)) = (&mut self.model, which) else {
@@ -262,7 +263,7 @@ impl State {
         }
     }
 
-    /// The jobs of a request have been performed, and whoever asked for them has been told.
+    /// Notes that the jobs of a request have been performed and answered.
     pub(super) fn answered(&mut self, now: Instant, which: Which, outcome: Outcome) {
         let id = match which {
             Which::Issued(id) => id,
@@ -278,26 +279,26 @@ impl State {
         self.feed(now, Input::Completed { request: id, ok: outcome.ok });
     }
 
-    /// Takes up the depth that was found, once all is told: what came after the request that showed
-    /// it was let through as if nothing had happened.
+    /// Applies a newly measured depth, once all events are told: requests that followed the
+    /// decisive one were passed as if the depth had not changed.
     pub(super) fn take_up_depth(&mut self, now: Instant) {
         if let Some(depth) = self.meter.as_mut().and_then(Meter::tell) {
             self.set_depth(now, depth);
         }
     }
 
-    /// Whether those who ask can be told as soon as their jobs are performed.
+    /// Whether jobs may be answered as soon as they are performed.
     pub(super) const fn answers_at_once(&self) -> bool {
         self.model.is_none()
     }
 
-    /// Whether the scheduler would issue this at once, and so whatever its task asks for next until
-    /// anything else happens.
+    /// Whether the scheduler would issue this request at once, and all that its task submits next
+    /// until any other event.
     pub(super) fn lets_through(&self, order: &Order) -> bool {
         self.model.is_none() && self.engine.lets_through(order.task, order.group)
     }
 
-    /// Jobs that the scheduler has not issued.
+    /// The number of jobs that the scheduler has not issued.
     pub(super) const fn waiting(&self) -> usize {
         self.waits
     }
@@ -310,7 +311,7 @@ impl State {
         refused.map_or(Ok(()), Err)
     }
 
-    /// Another scheduler takes over.
+    /// Switches to another scheduler.
     pub(super) fn switch(&mut self, now: Instant, scheduler: Scheduler) -> Result<(), AttachError> {
         self.advance(now);
         self.handle(now, Input::Switch(Box::new(scheduler)));
@@ -319,7 +320,7 @@ impl State {
         refused.map_or(Ok(()), Err)
     }
 
-    /// Does everything that was due before or at `now`.
+    /// Handles everything that is due at `now` or before.
     pub(super) fn advance(&mut self, now: Instant) {
         while let Some(done) = self.model.as_mut().and_then(|model| model.next_done(now)) {
             self.due(now, done);
@@ -345,7 +346,8 @@ impl State {
         self.feed(now, Input::Completed { request, ok });
     }
 
-    /// Tells the engine and carries out what it says, sleepers that may go on included.
+    /// Passes an input to the engine and carries out the effects, including the retries of woken
+    /// sleepers.
     fn feed(&mut self, now: Instant, input: Input<Scheduler>) {
         self.handle(now, input);
         self.retry_woken(now);
@@ -401,8 +403,8 @@ impl Model {
         self.device.submit(now, &DeviceIo::of(request));
     }
 
-    /// The next that is done by `now`. All of them are collected before the first is told, as the
-    /// device demands before it takes the next request.
+    /// The next completion by `now`. All completions are collected before the first is reported,
+    /// because the device must be advanced before it takes another request.
     fn next_done(&mut self, now: Instant) -> Option<Done> {
         if self.done.is_empty() {
             while let Some(at) = self.device.next_event().filter(|at| *at <= now) {
@@ -429,7 +431,7 @@ mod tests {
             let mut state = State::new(scheduler, EngineConfig::default(), Device::Fixed);
             let now = Instant::ZERO;
             let done = Outcome::of(&Jobs::default());
-            // What is at the disk is told of by nobody here.
+            // Requests at the disk are reported by nobody in these tests.
             state.begun(now, &order);
             state.unasked = None;
             state.begun(now, &order);

@@ -1,19 +1,19 @@
-//! The thread that comes when nobody else does: because the scheduler has said that it will decide
-//! anew then, or a modelled disk has done something.
+//! The timer thread, which acts when no other thread does: at the times at which the scheduler
+//! wants to decide again, or a modelled disk completes a request.
 
 use super::{Shared, WHOLE};
 use crate::clock::{Clock as _, Stance};
 use fairdisk_core::Instant;
 use std::sync::atomic::Ordering;
 
-/// When the timer wakes at the latest, unless it is told otherwise.
+/// The time at which the timer wakes by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Appointment(Option<Instant>);
 
 impl Appointment {
-    /// Somebody else wants it to come then. Whether it has to be told, which is not so where it
-    /// comes early enough anyway: it sees then that there is more.
-    pub(super) fn brought_forward(&mut self, wanted: Option<Instant>) -> bool {
+    /// Requests that the timer act at `wanted`. Returns whether it must be woken for that; if it
+    /// wakes early enough by itself, it will then see the later time.
+    pub(super) fn bring_forward(&mut self, wanted: Option<Instant>) -> bool {
         let is_earlier = wanted.is_some_and(|wanted| self.0.is_none_or(|made| wanted < made));
         if is_earlier {
             self.0 = wanted;
@@ -21,7 +21,7 @@ impl Appointment {
         is_earlier
     }
 
-    /// The timer itself has seen what there is.
+    /// Sets the time at which the timer, having seen the current state, wakes by itself.
     fn made(&mut self, wanted: Option<Instant>) -> Option<Instant> {
         self.0 = wanted;
         wanted
@@ -29,11 +29,11 @@ impl Appointment {
 }
 
 impl Shared {
-    /// The timer's life.
+    /// The main function of the timer thread.
     pub(super) fn keep_appointments(&self) {
         self.clock.prepare();
-        // It tells nothing: whoever does sees to it that it comes in time. A task that has been let
-        // through meanwhile goes on.
+        // Locked without telling the scheduler the latest events: the threads that do tell it set
+        // the timer. Telling would revoke the pass of a task that is let through meanwhile.
         let mut guarded = self.guarded.lock().expect(WHOLE);
         loop {
             let wanted = guarded.state.next_event();
@@ -69,12 +69,12 @@ mod tests {
     #[test]
     fn the_timer_is_told_of_what_comes_before_it_would_look() {
         let mut appointment = Appointment::default();
-        let mut wants = |ns: u64| appointment.brought_forward(Some(Instant::from_ns(ns)));
+        let mut wants = |ns: u64| appointment.bring_forward(Some(Instant::from_ns(ns)));
         assert!(wants(50), "it would never come");
         assert!(!wants(50) && !wants(70), "it comes early enough");
         assert!(wants(30));
         assert!(!wants(40), "it comes for the earlier one");
-        assert!(!appointment.brought_forward(None), "it may come in vain");
+        assert!(!appointment.bring_forward(None), "it may come in vain");
         assert_eq!(appointment, Appointment(Some(Instant::from_ns(30))));
     }
 
@@ -82,10 +82,10 @@ mod tests {
     fn the_timer_makes_one_by_what_it_has_seen() {
         let mut appointment = Appointment::default();
         let [early, late] = [30, 70].map(|ns| Some(Instant::from_ns(ns)));
-        assert!(appointment.brought_forward(early));
+        assert!(appointment.bring_forward(early));
         assert_eq!(appointment.made(late), late, "the earlier one has been kept");
-        assert!(appointment.brought_forward(early));
+        assert!(appointment.bring_forward(early));
         assert_eq!(appointment.made(None), None);
-        assert!(appointment.brought_forward(late));
+        assert!(appointment.bring_forward(late));
     }
 }

@@ -1,52 +1,52 @@
-//! What has happened and is yet to be told to the scheduler.
+//! Events that the scheduler has not been told yet.
 //!
-//! Where nobody waits for the scheduler to decide, whoever performed a request answers it first and
-//! tells the scheduler afterwards: the one who asked goes on meanwhile. Where the scheduler has
-//! said that it would issue what a task asks for at once, whoever submits that performs it first,
-//! too, and tells of several such requests together. So that the scheduler hears of everything in
-//! the order in which it happened, and with the time at which it did, what is to be told lies here,
-//! and everybody who wants something of the scheduler tells it first.
+//! While no request waits for a decision of the scheduler, a thread that has performed a request
+//! answers it first and tells the scheduler afterwards, so that the program continues sooner. While
+//! the scheduler has promised to issue a task's requests at once (the task has a *pass*), its
+//! requests go to the disk first, too, and the scheduler is told of several together. So that the
+//! scheduler learns of all events in their order and with their times, they are collected here, and
+//! every thread that needs the scheduler tells it these first.
 
 use super::Order;
 use super::state::Outcome;
 use fairdisk_core::{GroupId, Instant, RequestId, TaskId};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// So much is told together at most: to begin with each costs more than to go on.
+/// The most events told together. The cost is in beginning to tell, not in each event.
 const TOGETHER: usize = 32;
 
-/// A request at the disk.
+/// Identifies a request at the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
-    /// One that the scheduler has issued.
+    /// A request that the scheduler has issued.
     Issued(RequestId),
-    /// The one that went there unasked.
+    /// The request that went to the disk without asking the scheduler; there is at most one.
     Unasked,
 }
 
-/// What the scheduler has not heard of.
+/// An event that the scheduler has not been told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum News {
-    /// A request went to the disk unasked.
+    /// A request went to the disk without the scheduler being asked.
     Begun(Order),
-    /// The jobs of a request have been performed and answered.
+    /// The jobs of a request were performed and answered.
     Answered(Which, Outcome),
 }
 
-/// What happened, with when it did.
+/// Events, with their times.
 pub(super) type AllNews = Vec<(Instant, News)>;
 
-/// All that it has not heard of.
+/// All events that the scheduler has not been told.
 #[derive(Default)]
 pub(super) struct Unheard(Mutex<Inside>);
 
 #[derive(Default)]
 struct Inside {
     news: AllNews,
-    /// Whose requests the scheduler would issue at once. It is given while nothing is queued or at
-    /// the disk, until anything else happens.
+    /// The task and group whose requests the scheduler would issue at once. The pass is given while
+    /// nothing is queued or at the disk, and lasts until any other event.
     pass: Option<(TaskId, GroupId)>,
-    /// Something is at the disk by it.
+    /// Whether a request is at the disk by virtue of the pass.
     in_use: bool,
 }
 
@@ -61,8 +61,8 @@ impl Unheard {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request is about to be answered. Whether to tell the scheduler afterwards, or leave that
-    /// to others. The clock is read where nobody comes between.
+    /// Records that a request is about to be answered. Returns whether the caller must tell the
+    /// scheduler afterwards. The time is read under the lock, so that events are in order.
     #[must_use]
     pub(super) fn answered(
         &self,
@@ -76,13 +76,14 @@ impl Unheard {
         inside.is_due()
     }
 
-    /// Whether the scheduler is to be told still. It knows of everything before a pass was given,
-    /// and nothing was left to be seen to then.
+    /// Whether the scheduler still has to be told. If a pass was given meanwhile, it has been told
+    /// everything before.
     pub(super) fn is_due(&self) -> bool {
         self.lock().is_due()
     }
 
-    /// Whether the request may go to the disk unasked. It is on its way then.
+    /// Uses the pass for a request. Returns whether the request may go to the disk without asking
+    /// the scheduler, which is then recorded.
     pub(super) fn use_pass(&self, now: impl FnOnce() -> Instant, order: &Order) -> bool {
         let mut inside = self.lock();
         let may = inside.pass == Some((order.task, order.group)) && !inside.in_use;
@@ -93,15 +94,15 @@ impl Unheard {
         may
     }
 
-    /// Takes all, in the order in which it happened, into what is empty. Nobody has a pass then.
+    /// Moves all events, in order, into `news`, which must be empty. Revokes the pass.
     pub(super) fn take(&self, news: &mut AllNews) {
         let mut inside = self.lock();
         inside.pass = None;
         std::mem::swap(&mut inside.news, news);
     }
 
-    /// Gives a pass to whoever asks for this, which goes to the disk by it. The scheduler has heard
-    /// of everything.
+    /// Gives a pass to the task of a request, and records that this request uses it. The scheduler
+    /// must have been told all events.
     pub(super) fn give_pass(&self, now: impl FnOnce() -> Instant, order: &Order) {
         let mut inside = self.lock();
         (inside.pass, inside.in_use) = (Some((order.task, order.group)), true);

@@ -1,4 +1,5 @@
-//! `fairdisk cgroup`: groups as a directory, with the files the two-layer CFQ patches of 2008 had.
+//! `fairdisk cgroup`: shows groups as a directory with the control files that the two-layer CFQ
+//! patches of 2008 had.
 
 use super::daemon;
 use crate::failure::Failure;
@@ -69,7 +70,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 }
 
 fn serve(place: &Place, detached: bool) -> Result<(), Failure> {
-    // It has nothing to say while all is well.
+    // For panics and warnings; nothing else is logged.
     LogArgs::default().start(detached)?;
     end_at_first_panic();
     if detached {
@@ -106,7 +107,7 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Until somebody unmounts it or wants us to.
+/// Serves until the directory is unmounted or `stop` is set.
 fn wait(place: &Place, mounted: CgroupMount, stop: &AtomicBool) -> Result<(), Failure> {
     while !stop.load(Ordering::Relaxed) && !mounted.is_over() {
         fairdisk_plane::pause(Duration::from_millis(100));

@@ -1,4 +1,5 @@
-//! A mount in the background: a process of its own, and a caller who waits until it is mounted.
+//! Daemons: the process that serves a mount in the background, and the command that starts it and
+//! waits until it is mounted.
 
 use crate::failure::Failure;
 use crate::output;
@@ -8,17 +9,18 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Starts this command, which begins with these words, again in the background; returns when it is
-/// mounted. What it prints says which process that is.
+/// Starts this command, which begins with `words`, again as a background process, and returns once
+/// that has mounted. Prints its ready line, which has the process number.
 ///
 /// # Errors
-/// It could not be mounted; the process in the background has said why.
+/// The background process could not be started. If it cannot mount, it reports why itself, and this
+/// process exits with its status.
 pub(crate) fn start(words: &[&str]) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Run(format!("cannot start a daemon: {error}"));
     let program = env::current_exe().map_err(failed)?;
     let mut child = Command::new(program)
         .args(words)
-        // Before what was asked for: after a `--` there are no options.
+        // Before the user's arguments, since options after a `--` would be taken for paths.
         .args(["--foreground", "--detached"])
         .args(env::args_os().skip(1 + words.len()))
         .stdin(Stdio::null())
@@ -32,32 +34,33 @@ pub(crate) fn start(words: &[&str]) -> Result<(), Failure> {
     if !line.is_empty() {
         return Ok(output::print(&line)?);
     }
-    // Its message has been printed; its status becomes ours.
+    // The child has printed its message, and its status becomes ours.
     let status = child.wait().map_err(failed)?;
     std::process::exit(status.code().unwrap_or(1));
 }
 
-/// What whoever started us has open, and may name to us until we are ready.
+/// Descriptors inherited from the parent process. They are closed only once we are ready, because
+/// arguments may refer to them.
 static INHERITED: Mutex<Option<Inherited>> = Mutex::new(None);
 
 fn inherited() -> MutexGuard<'static, Option<Inherited>> {
     INHERITED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Leaves the terminal behind.
+/// Detaches from the terminal.
 pub(crate) fn detach() {
     *inherited() = Some(Inherited::find());
-    // Refused only to the leader of a group, which a child just started is not.
+    // setsid(2) fails only for a process group leader, which a new child is not.
     let _ = rustix::process::setsid();
 }
 
-/// Tells the one who waits; from now on nobody listens.
+/// Tells the waiting command that the mount is ready, and closes its standard output and error.
 pub(crate) fn say_ready(text: &str) {
-    // Locks and pipes of whoever started us are not ours to keep.
+    // Locks and pipes of the parent are not ours to keep.
     inherited().take().into_iter().for_each(Inherited::close);
-    // The source may be unmounted while we run.
+    // Otherwise the working directory would keep its file system from being unmounted.
     let _ = env::set_current_dir("/");
-    // Without a listener there is nobody to be told.
+    // An error means that nobody waits.
     let _ = output::print(&format!("{text}\n"));
     if let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdout(&null);

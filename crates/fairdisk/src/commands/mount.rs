@@ -1,6 +1,6 @@
-//! `fairdisk mount`: real programs share a real disk.
+//! `fairdisk mount`: shares a real disk between real programs.
 //!
-//! The first mount on a disk runs its scheduler; those that come later join it.
+//! The first mount on a disk runs its scheduler; later ones join it.
 
 mod disk;
 mod join;
@@ -27,10 +27,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Between two looks at whether a mount is over.
+/// The interval at which to check whether a mount has ended.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Between two rounds of who looks after the mounts of this process.
+/// The interval of the periodic work on the mounts of this process.
 const ROUND: Span = Span::from_ms(100);
 
 /// Share a directory's disk between cgroups
@@ -79,6 +79,7 @@ pub(crate) struct Args {
     /// Let other users in, with their own permissions
     #[arg(long)]
     allow_other: bool,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "an address in brackets is no link")]
     /// Answer Prometheus there: 127.0.0.1:9470, [::1]:9470 or unix:/PATH
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<Address>,
@@ -105,16 +106,17 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     args.log.start(args.detached)?;
     end_at_first_panic();
     serve(args).inspect_err(|failure| {
-        // In the foreground it is said at the end.
+        // In the foreground the error is printed at the end.
         if args.detached {
             tracing::error!(error = %failure.message(), "failed");
         }
     })
 }
 
-/// Programs wait for us: when they have been served, what comes next must not wait for a CPU.
+/// Raises the CPU priority of this process as far as permitted: programs wait for it, so their next
+/// requests should not wait for a CPU.
 fn go_first() {
-    // Without the right to it we are as nice as others.
+    // Without the permission we keep the default priority.
     let _ = rustix::process::setpriority_process(None, -20);
 }
 
@@ -127,7 +129,7 @@ fn serve(args: &Args) -> Result<(), Failure> {
     if args.unscheduled {
         return unscheduled(args, &stop);
     }
-    // What cannot work is said before anybody is asked.
+    // Bad arguments are reported before another process is involved.
     let engine = own::Engine::check(args)?;
     let disk = BlockDevice::of(&args.source)
         .map_err(|error| MountError::of_source(&args.source, error))?;
@@ -161,7 +163,7 @@ impl Args {
         }
     }
 
-    /// What is asked of the disk.
+    /// The settings that are asked for.
     fn settings(&self, hierarchy: Option<&Hierarchy>) -> Settings {
         Settings {
             scheduler: self.scheduler.clone(),
@@ -173,14 +175,15 @@ impl Args {
         }
     }
 
-    /// Who ends our mounts if this process is killed; a mount that nobody guards is still a mount.
+    /// The guardian, which ends our mounts if this process is killed. A mount works without one,
+    /// too.
     fn guardian(&self) -> Option<Arc<Guardian>> {
         let started = Guardian::start();
         let tell = |error: &_| self.remark(&format!("cannot start a guardian: {error}"));
         started.inspect_err(tell).ok().map(Arc::new)
     }
 
-    /// Something to know that is no failure: for whoever started us, and for the log.
+    /// Reports a note to whoever started us and to the log.
     fn remark(&self, text: &str) {
         if self.detached {
             diagnose(&format!("note: {text}"));
@@ -188,8 +191,8 @@ impl Args {
         tracing::warn!("{text}");
     }
 
-    /// As [`say_ready`](Self::say_ready), of a mount that this process serves: what becomes of it
-    /// is told by us, if anybody listens.
+    /// Like [`say_ready`](Self::say_ready), for a mount that this process serves. Also tells the
+    /// user if its log goes nowhere.
     fn say_served(&self, mountpoint: &Path, scheduler: &str) {
         if self.detached {
             let unheard = self.log.goes_nowhere();
@@ -198,7 +201,8 @@ impl Args {
         self.say_ready(mountpoint, scheduler, std::process::id());
     }
 
-    /// Tells whoever waits that it is mounted, and by which process.
+    /// Tells the waiting command and the service manager that the mount is ready, and which process
+    /// serves it.
     fn say_ready(&self, mountpoint: &Path, scheduler: &str, process: u32) {
         let text = format!(
             "mounted source={} mountpoint={} scheduler={scheduler} pid={process}",
@@ -216,7 +220,7 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// A mount that takes no part in anything.
+/// Serves a mount without a scheduler.
 fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
     let gate = Arc::new(OpenGate);
     let mut mounted = Mounted::mount(&args.source, &args.mountpoint, args.options(), gate)?;
@@ -243,7 +247,7 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Of mounts that are none of a disk's this process runs: those tell themselves.
+/// Logs a mount that is not in the table of a disk in this process; the table logs its own.
 fn tell_mounted(args: &Args, mountpoint: &Path, scheduler: &str, pid: u32) {
     let (source, mountpoint) = (args.source.display(), mountpoint.display());
     tracing::info!(%source, %mountpoint, scheduler, pid, "mounted");

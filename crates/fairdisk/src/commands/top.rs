@@ -1,4 +1,4 @@
-//! `fairdisk top`: who gets how much of the disk, now.
+//! `fairdisk top`: shows continuously how much of the disk each group gets.
 
 mod asked;
 pub(super) mod rates;
@@ -44,13 +44,13 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// How many looks are printed, if there is no end to it by itself.
+    /// The number of looks to print; `None` to continue until interrupted.
     const fn looks(&self) -> Option<u64> {
         if self.once { Some(1) } else { self.count }
     }
 }
 
-/// Reads a time between two looks.
+/// Parses the time between two looks.
 fn interval(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<u64>().map(|seconds| format!("{seconds}s"));
     let time = time_arg::parse(seconds.as_deref().unwrap_or(text));
@@ -96,7 +96,7 @@ fn print(mut client: Client, interval: Duration, args: &Args) -> Result<(), Fail
     Ok(())
 }
 
-/// Whether the time has passed without an interruption.
+/// Waits for `span`, or until `stop` is set. Returns whether the whole time has passed.
 fn pause(span: Duration, stop: &AtomicBool) -> bool {
     let piece = Duration::from_millis(50);
     let mut left = span;
@@ -107,7 +107,7 @@ fn pause(span: Duration, stop: &AtomicBool) -> bool {
     !stop.load(Ordering::Relaxed)
 }
 
-/// As when its window was closed.
+/// The error of a terminal that has gone, for example because its window was closed.
 fn no_terminal(error: io::Error) -> Failure {
     Failure::Run(format!("cannot use the terminal: {error}"))
 }
@@ -141,7 +141,7 @@ fn watch(
     }
 }
 
-/// Does what a key asks for; says whether that is to end.
+/// Reads an event from the terminal and acts on it. Returns whether to quit.
 fn act(screen: &mut Screen, client: &mut Client, rows: &[Row]) -> Result<bool, Failure> {
     let Event::Key(key) = event::read().map_err(no_terminal)? else { return Ok(false) };
     if key.kind != KeyEventKind::Press {

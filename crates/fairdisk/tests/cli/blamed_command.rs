@@ -1,4 +1,4 @@
-//! `fairdisk blame --command`: runs of a command of one's own.
+//! `fairdisk blame --command`: runs of the user's own command.
 
 use crate::interrupted::interrupt;
 use crate::program::{Ended, Place, fairdisk};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Prints 1000, a third less with both `a` and `b` on, and up to 1 % of chance.
+/// Prints 1000, or a third less with both `a` and `b` on, plus up to 1 % of noise.
 const PAIR: &str = "echo warming up; test $a$b = onon && cost=330; \
                     awk -v seed=$$ -v cost=${cost:-0} \
                     'BEGIN { srand(seed); print 1000 - cost + 10 * rand() - {c} * 0 }'";
@@ -36,8 +36,7 @@ fn nothing_is_claimed_within_the_noise() {
     assert!(text.contains("none of 3 changes is to blame: all is within the noise"), "{text}");
 }
 
-/// Braces with no name in them are those of other programs.
-/// Where programs are looked for may be what is switched.
+/// `PATH` itself may be a switch.
 #[test]
 fn the_shell_is_found_whatever_path_is() {
     let command = "test $PATH = /nowhere && echo 2 || echo 1";
@@ -46,6 +45,7 @@ fn the_shell_is_found_whatever_path_is() {
     assert_eq!(found["ends"]["whole"], 1.0, "{found:#}");
 }
 
+/// Braces without a switch's name belong to other programs.
 #[test]
 fn a_command_may_use_xargs() {
     let command = "echo {a} | xargs -I{} echo {}";
@@ -53,7 +53,7 @@ fn a_command_may_use_xargs() {
     assert_eq!(found["ends"]["whole"], 1.0, "{found:#}");
 }
 
-/// As on a full disk: no file may become longer than a block.
+/// A low limit on file sizes stands for a full disk.
 #[test]
 fn runs_that_cannot_be_kept_are_shown_all_the_same() {
     let place = Place::new();
@@ -73,7 +73,7 @@ fn runs_that_cannot_be_kept_are_shown_all_the_same() {
     assert!(ended.err.contains("--resume kept: File too large"), "{}", ended.err);
 }
 
-/// Between the ends every second run gives less, whatever is changed.
+/// Between the ends, every second run gives less, whatever the mixture.
 const SCATTERED: &str = "case {a}{b}{c} in offoff1) echo 100;; onon2) echo 90;; \
                          *) echo . >>count; echo $((82 + 16 * ($(wc -l <count) % 2)));; esac";
 
@@ -122,14 +122,13 @@ fn the_command_line_says_what_is_missing() {
     refused(&["--command", "echo 1", "--switch", "x=1,2", "--runs=5"], "both ends take 6 runs");
 }
 
-/// Whether the process whose number is in the file is gone, or goes soon: it was sent a signal, and
-/// takes it when it has a CPU.
+/// Whether the process whose number is in the file has ended, or ends soon after its signal.
 fn is_gone(pid: &Path) -> bool {
     let pid = fs::read_to_string(pid).unwrap();
     let status = format!("/proc/{}/status", pid.trim());
     (0..2000).any(|_| {
         let status = fs::read_to_string(&status).unwrap_or_default();
-        // Its parent is gone; who inherited it may not have looked yet.
+        // Without its parent, the process may be a zombie until it is reaped.
         let is_gone = status.is_empty() || status.contains("State:\tZ");
         if !is_gone {
             fairdisk_plane::pause(std::time::Duration::from_millis(5));
@@ -138,7 +137,8 @@ fn is_gone(pid: &Path) -> bool {
     })
 }
 
-/// Demands that a command that goes on and on is ended, and the process it tells of in `pid` too.
+/// Demands that a command that does not end is killed, along with the process whose number it
+/// writes to `pid`.
 fn demand_ended_in_time(command: &str) {
     let place = Place::new();
     let started = ["blame", "--command", command, "--switch=x=1,2", "--timeout=300ms"];
@@ -158,7 +158,7 @@ fn a_command_that_has_said_all_still_has_to_end() {
     demand_ended_in_time("echo 5; exec > closed; echo $$ > pid; exec sleep 1000");
 }
 
-/// Runs a command that tells of itself in `pid` in a run that it does not end, and interrupts then.
+/// Interrupts the program during a run that writes its process number to `pid` and does not end.
 fn interrupted_there(place: &Place, arguments: &[&str]) -> (Ended, Value) {
     let child = place.command(arguments).spawn().unwrap();
     let pid = place.path().join("pid");
@@ -172,7 +172,7 @@ fn interrupted_there(place: &Place, arguments: &[&str]) -> (Ended, Value) {
     (ended, value)
 }
 
-/// Both ends have been run once; the mixtures between them have not.
+/// Both ends have been run once, and none of the mixtures between them.
 #[test]
 fn what_was_known_of_the_ends_is_printed_when_somebody_interrupts() {
     let place = Place::new();
@@ -185,7 +185,7 @@ fn what_was_known_of_the_ends_is_printed_when_somebody_interrupts() {
     assert_eq!(value["seeds"], 1, "{value:#}");
 }
 
-/// Nine runs do for the ends, not for all four mixtures.
+/// Nine runs suffice for the ends, but not for all four mixtures.
 #[test]
 fn a_small_budget_is_spent_on_the_ends() {
     let command = ["blame", "--command", "test $x$y = onon && echo 50 || echo 100", "--json"];
@@ -198,7 +198,7 @@ fn a_small_budget_is_spent_on_the_ends() {
 #[test]
 fn ctrl_c_ends_the_command_and_says_what_is_known() {
     let place = Place::new();
-    // The seventh run does not come to its end.
+    // The seventh run does not end.
     let command = "echo >> count; test $(wc -l < count) -lt 7 || { sleep 1000 & echo $! > pid; wait; }; \
                    test $x = on && echo 50 || echo 100";
     let started = ["blame", "--command", command, "--switch=x=off,on", "--json"];

@@ -1,4 +1,4 @@
-//! `fairdisk cgroup mount`: the usage posted with the two-layer CFQ patches of 2008, by a shell.
+//! `fairdisk cgroup mount`, used by a shell as posted with the two-layer CFQ patches of 2008.
 
 use crate::program::Place;
 use fairdisk_core::Span;
@@ -19,7 +19,7 @@ struct Groups {
     directory: PathBuf,
 }
 
-/// Asks again and again, for `limit` at most.
+/// Repeats a check until it holds, for at most `limit`.
 fn within(limit: Span, what: &str, mut holds: impl FnMut() -> bool) {
     let clock = MonotonicClock::start();
     let begun = clock.now();
@@ -33,14 +33,14 @@ fn until(what: &str, holds: impl FnMut() -> bool) {
     within(Span::from_s(30), what, holds);
 }
 
-/// What a shell printed, and complained about.
+/// The standard output and standard error of a shell script.
 fn bash(script: &str) -> (String, String) {
     let output = Command::new("bash").args(["-c", script]).output().unwrap();
     let text = |bytes| String::from_utf8_lossy(bytes).trim_end().to_owned();
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// What is missing here, if anything; says so.
+/// Whether something is missing that the tests need; prints what.
 pub(crate) fn is_missing() -> bool {
     let missing = if !Path::new("/dev/fuse").exists() {
         "/dev/fuse (modprobe fuse)"
@@ -64,7 +64,7 @@ impl Groups {
         }
         let number = LAST.fetch_add(1, Ordering::Relaxed);
         let place = Place::new();
-        // Other users have to get this far.
+        // Other users need access to this directory.
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let directory = place.path().join("cgroup");
         fs::create_dir(&directory).unwrap();
@@ -74,7 +74,7 @@ impl Groups {
         Some(groups)
     }
 
-    /// Mounts it in the background; the number of the process that serves it.
+    /// Mounts the directory in the background. Returns the process that serves it.
     fn mount(&self) -> Pid {
         let ended = self.place.run(&["cgroup", "mount", "cgroup", "--hierarchy", &self.hierarchy]);
         assert_eq!(ended.code, Some(0), "{}", ended.err);
@@ -88,12 +88,12 @@ impl Groups {
         ended.err
     }
 
-    /// A shell with the directory as `$D`.
+    /// Runs a script with the directory as `$D`.
     fn shell(&self, script: &str) -> (String, String) {
         bash(&format!("D={}; {script}", self.directory.display()))
     }
 
-    /// What a shell without complaints printed.
+    /// The output of a script, which must not complain.
     fn quiet(&self, script: &str) -> String {
         let (out, err) = self.shell(script);
         assert_eq!(err, "", "{script}: {out}");
@@ -106,7 +106,7 @@ impl Groups {
         table.lines().any(|line| line.split([' ', ',']).any(|word| word == name))
     }
 
-    /// A line of the table of a task's groups.
+    /// The line for a group in `/proc/PID/cgroup`.
     fn line(&self, group: &str) -> String {
         format!("name={}:{group}", self.hierarchy)
     }
@@ -134,7 +134,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Scripts end with their input.
+        // The script ends at the end of its input.
         drop(self.0.stdin.take());
         self.0.wait().unwrap();
     }
@@ -143,7 +143,7 @@ impl Drop for Running {
 #[test]
 fn the_posted_lines_work() {
     let Some(groups) = Groups::new() else { return };
-    // As the documents show them.
+    // The commands are taken from the documents.
     let document =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/patchset.md"));
     let document = document.unwrap();
@@ -159,7 +159,7 @@ fn the_posted_lines_work() {
     assert_eq!(lines[2], format!("{}:/test1", groups.hierarchy), "children inherit");
     assert!(lines[3].ends_with("tasks:1") && lines[4].ends_with("procs:1"), "{out}");
     assert!(err.contains("Device or resource busy") && err.lines().count() == 1, "{err}");
-    // The shell and its children have ended.
+    // Possible because the shell and its children have ended.
     groups.quiet("rmdir $D/test1");
     assert_eq!(
         groups.quiet("find $D -mindepth 1 -type d; mkdir $D/test1; cat $D/test1/cfq.ioprio"),
@@ -178,7 +178,7 @@ fn the_number_0_is_whoever_writes() {
     groups.quiet("rmdir $D/a");
 }
 
-/// In a namespace of its own a task has another number, and its number is another task's here.
+/// In another PID namespace a task has another number, which denotes another task here.
 #[test]
 fn who_counts_tasks_otherwise_moves_itself_only() {
     let Some(groups) = Groups::new() else { return };
@@ -258,7 +258,7 @@ fn others_look_and_change_only_what_is_theirs() {
     groups.quiet("mkdir $D/a; echo 2 > $D/a/cfq.ioprio");
     let read = "cat $D/a/cfq.ioprio $D/a/cfq.stat $D/a/tasks | head -1; ls $D > /dev/null";
     assert_eq!(groups.quiet(&format!("export D; {NOBODY} bash -c '{read}'")), "2");
-    // `:` keeps root's shell, whose number is P, alive.
+    // The final `:` keeps root's shell, whose number is P, alive.
     let refused = |script: &str| {
         let (_, err) = groups.shell(&format!("export D P=$$; {NOBODY} bash -c '{script}'; :"));
         assert!(err.contains("denied") || err.contains("not permitted"), "{script}: {err}");
@@ -275,7 +275,7 @@ fn others_look_and_change_only_what_is_theirs() {
     ] {
         refused(script);
     }
-    // A group of one's own: one's own tasks come and go, others' do not, and shares stay root's.
+    // The owner of a group may move its own tasks, but not others', and not set shares.
     for file in ["a", "a/tasks", "a/cgroup.procs"] {
         chown(groups.directory.join(file), Some(65534), None).unwrap();
     }
@@ -435,7 +435,7 @@ fn what_cannot_work_is_said_in_one_line() {
         assert!(ended.err.contains(says) && ended.err.lines().count() == 1, "{}", ended.err);
     }
     let program = env!("CARGO_BIN_EXE_fairdisk");
-    // Who is root only among its own cannot mount hierarchies.
+    // Root of a user namespace cannot mount hierarchies.
     let (_, err) = groups.shell(&format!(
         "mkdir $D.other; unshare -Urm {program} cgroup mount $D.other --hierarchy fairdisk-none"
     ));

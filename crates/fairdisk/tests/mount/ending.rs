@@ -1,4 +1,4 @@
-//! A mount that is told to end.
+//! Mounts that are told to end.
 
 use crate::host::{Host, fairdisk, finish, is_missing, lacks_something, text, wait_until};
 use crate::log::of;
@@ -9,15 +9,15 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Command;
 
-/// Whether a process is there that has not ended.
+/// Whether the process exists and has not ended.
 fn runs(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
     !(state.is_empty() || state.starts_with('Z'))
 }
 
-/// What is left to be written out, which a ceiling would let through in two minutes, does not hold
-/// up the end, be it that of a mount or that of its process.
+/// Data that a ceiling would let through only in two minutes delays neither the end of a mount nor
+/// that of its process.
 #[test]
 fn a_signal_ends_it_with_everything_written_whatever_ceilings_there_are() {
     if lacks_something() {
@@ -46,7 +46,7 @@ fn a_signal_ends_it_with_everything_written_whatever_ceilings_there_are() {
     }
 }
 
-/// Whoever started it may have locked something, or be listened to through a pipe.
+/// The parent may hold a lock, or wait at the other end of a pipe.
 #[test]
 fn a_mount_in_the_background_keeps_nothing_of_whoever_started_it() {
     if lacks_something() {
@@ -68,7 +68,8 @@ fn a_mount_in_the_background_keeps_nothing_of_whoever_started_it() {
     assert!(output.status.success() && said.ends_with("free\n"), "{said}");
 }
 
-/// As when it was killed and cannot end: who mounts there anew is told, and does not wait for ever.
+/// As when a daemon was killed and cannot end: whoever mounts there gets an error and does not wait
+/// for ever.
 #[test]
 fn a_mount_that_does_not_answer_is_not_mounted_over() {
     if lacks_something() {
@@ -88,7 +89,8 @@ fn a_mount_that_does_not_answer_is_not_mounted_over() {
     assert_eq!(again.status.code(), Some(1), "{words}");
 }
 
-/// As when it was stopped at that moment: two would come to lie at one place.
+/// For example if that process was stopped just then. Otherwise two mounts would be made at one
+/// place.
 #[test]
 fn nobody_mounts_while_another_is_about_to() {
     if lacks_something() || is_missing("unshare") || is_missing("flock") {
@@ -116,7 +118,7 @@ fn nobody_mounts_while_another_is_about_to() {
     assert!(said.ends_with(rest), "{said}");
 }
 
-/// A drain that a ceiling makes long is no silence.
+/// A write-back that a ceiling prolongs is reported.
 #[test]
 fn the_log_says_what_is_still_being_written_out() {
     if lacks_something() {
@@ -140,7 +142,7 @@ fn the_log_says_what_is_still_being_written_out() {
     wait_until(|| !runs(&pid));
 }
 
-/// What lies below something else, and what has a copy elsewhere, is not taken out of the tree.
+/// A mount that is covered by another, or has a copy elsewhere, remains in the directory tree.
 #[test]
 fn a_mount_that_stays_is_not_said_to_be_gone() {
     if lacks_something() {
@@ -178,7 +180,7 @@ fn a_mount_that_stays_is_not_said_to_be_gone() {
     }
 }
 
-/// Whoever has a file open when the mount is told to end can finish what it does with it.
+/// A file that is open when the mount is told to end can be used until it is closed.
 #[test]
 fn what_is_open_when_a_signal_comes_is_served_until_it_is_closed() {
     if lacks_something() {

@@ -1,4 +1,4 @@
-//! A mounted directory, groups, and programs in them.
+//! A mounted directory, groups, and programs in these groups.
 
 use fairdisk_mount::control::{directory, socket_name};
 use serde_json::Value;
@@ -12,11 +12,11 @@ use std::thread::yield_now;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Tests take turns: what one of them keeps busy, another would measure.
+/// Serialises the tests, since one would disturb the measurements of another.
 static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// Whether everything is there that these tests need; says so if not.
+/// Whether something is missing that these tests need; prints what.
 pub(crate) fn lacks_something() -> bool {
     let why = if !rustix::process::geteuid().is_root() {
         "not root"
@@ -33,7 +33,7 @@ pub(crate) fn lacks_something() -> bool {
     true
 }
 
-/// Whether a program is missing that a test needs; says so.
+/// Whether a program is missing that a test needs; prints that.
 pub(crate) fn is_missing(program: &str) -> bool {
     let missing = Command::new(program).arg("--version").output().is_err();
     if missing {
@@ -42,7 +42,7 @@ pub(crate) fn is_missing(program: &str) -> bool {
     missing
 }
 
-/// What a program printed, and complained about.
+/// The standard output and standard error of a program.
 pub(crate) fn text(output: &Output) -> String {
     format!(
         "{}{}",
@@ -61,7 +61,7 @@ pub(crate) fn fairdisk(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_fairdisk")).args(args).output().unwrap()
 }
 
-/// A mount and its groups; all of it goes with the value.
+/// A mount and its groups, removed when dropped.
 pub(crate) struct Host {
     scratch: TempDir,
     groups: PathBuf,
@@ -87,11 +87,11 @@ impl Host {
         self.scratch.path()
     }
 
-    /// The program where everybody may run it.
+    /// The path of a copy of the program that all users may execute.
     pub(crate) fn program_for_all(&self) -> String {
         let (scratch, program) = (self.scratch.path(), self.scratch.path().join("fairdisk"));
         if !program.exists() {
-            // Later it may be what a guardian runs that is about to end.
+            // Only once, since a guardian that is about to end may still be executing the copy.
             fs::copy(env!("CARGO_BIN_EXE_fairdisk"), &program).unwrap();
         }
         for path in [scratch, &program] {
@@ -112,7 +112,7 @@ impl Host {
         self.at().join(name).to_str().unwrap().to_owned()
     }
 
-    /// A file of so many MiB, written below the mount so that nothing of it has been read there.
+    /// Creates a file of `mib` MiB below the mount, so that none of it is cached by the mount.
     pub(crate) fn make_file(&self, name: &str, mib: usize) {
         fs::write(self.source(name), vec![b'x'; mib << 20]).unwrap();
     }
@@ -126,11 +126,11 @@ impl Host {
         let source = self.source("");
         let at = self.at();
         let mut command = Command::new(env!("CARGO_BIN_EXE_fairdisk"));
-        // The disk is also that of others: what they do with it is none of our business.
+        // Other mounts on the same disk must not influence the test.
         let separate = (!["--unscheduled", "--separate"].iter().any(|own| args.contains(own)))
             .then_some("--separate");
         let command = command.arg("mount").args(separate).args([&source, &at]);
-        // Where there is no system log a mount without a file says so, which few tests are about.
+        // Without a system log, a mount without a log file prints a note, which few tests expect.
         if !args.iter().any(|arg| arg.starts_with("--log-")) {
             command.arg("--log-file").arg(self.scratch.path().join("log"));
         }
@@ -150,12 +150,12 @@ impl Host {
         self.mounted = false;
     }
 
-    /// The mount has ended by itself.
+    /// Notes that the mount has ended by itself.
     pub(crate) const fn has_ended(&mut self) {
         self.mounted = false;
     }
 
-    /// The path of a group below the hierarchy, made if it is not there, with a setting.
+    /// The path of a group below the hierarchy, which is created if necessary, with a setting.
     pub(crate) fn group(&self, name: &str, setting: &str) -> String {
         let directory = self.groups.join(name);
         if !directory.exists() {
@@ -167,17 +167,17 @@ impl Host {
         group
     }
 
-    /// The path of a group of this mount's, made or not.
+    /// The path of a group of this mount, whether it exists or not.
     pub(crate) fn path_of(&self, name: &str) -> String {
         format!("{}{name}", self.group_prefix())
     }
 
-    /// What the paths of this mount's groups begin with.
+    /// The common prefix of the paths of this mount's groups.
     fn group_prefix(&self) -> String {
         format!("/{}/", self.groups.file_name().unwrap().to_str().unwrap())
     }
 
-    /// The directory of a group of this mount's.
+    /// The directory of a group of this mount.
     pub(crate) fn group_directory(&self, name: &str) -> PathBuf {
         self.groups.join(name)
     }
@@ -193,24 +193,24 @@ impl Host {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// How a group is doing; null if the mount does not know it.
+    /// The status of a group; null if the mount does not know it.
     pub(crate) fn entry(&self, group: &str) -> Value {
         entry(&self.status(), group)
     }
 
-    /// Milliseconds of the disk each group has had.
+    /// The device time of each group in milliseconds.
     pub(crate) fn device_time(&self, groups: &[String]) -> Vec<f64> {
         let status = self.status();
         let time = |group: &String| entry(&status, group)["device_time_ms"].as_f64();
         groups.iter().map(|group| time(group).unwrap_or(0.0)).collect()
     }
 
-    /// Where the mount is asked after.
+    /// The control socket of the mount.
     pub(crate) fn socket(&self) -> PathBuf {
         directory().join(socket_name(&self.at()))
     }
 
-    /// A program in a group, started by a shell that moves itself there first.
+    /// Starts a program in a group, by way of a shell that first moves itself there.
     pub(crate) fn start(&self, group: &str, command: &str) -> Child {
         let prefix = self.group_prefix();
         let name = group.strip_prefix(prefix.as_str()).unwrap();
@@ -233,7 +233,7 @@ fn entry(status: &Value, group: &str) -> Value {
     entries.iter().find(|entry| entry["path"] == group).cloned().unwrap_or_default()
 }
 
-/// What a program wrote on both ends; it must have ended well.
+/// The output of a program on both streams; it must have succeeded.
 pub(crate) fn finish(child: Child) -> String {
     let output = child.wait_with_output().unwrap();
     let text = [output.stdout, output.stderr].concat();
@@ -251,11 +251,11 @@ impl Drop for Host {
     }
 }
 
-/// A group and those in it.
+/// Removes a group and those inside it.
 fn remove_groups(group: &Path) {
     let below = fs::read_dir(group).into_iter().flatten().flatten().map(|entry| entry.path());
     below.filter(|path| path.is_dir()).for_each(|path| remove_groups(&path));
-    // Busy for a moment after its last task has ended.
+    // A group is busy for a moment after its last task has ended.
     for _ in 0..10_000 {
         if fs::remove_dir(group).is_ok() {
             break;
@@ -264,7 +264,7 @@ fn remove_groups(group: &Path) {
     }
 }
 
-/// Waits until something is so, which takes a moment, on a busy machine a longer one.
+/// Waits until a condition holds, which may take long on a busy machine.
 pub(crate) fn wait_until(what: impl Fn() -> bool) {
     for _ in 0..12_000 {
         if what() {
@@ -275,7 +275,7 @@ pub(crate) fn wait_until(what: impl Fn() -> bool) {
     panic!("it never came to that");
 }
 
-/// Whether the long form is wanted.
+/// Whether the long form of the tests is requested.
 pub(crate) fn soak() -> bool {
     env::var_os("FAIRDISK_SOAK").is_some()
 }

@@ -1,4 +1,4 @@
-//! A process that is killed while programs wait for it.
+//! Processes that are killed while programs wait for them.
 
 use crate::host::{Host, is_missing, lacks_something, soak, text, wait_until};
 use crate::joined::{Two, two};
@@ -13,11 +13,11 @@ const FILES: usize = 4;
 const READERS: usize = 3;
 const CHANGES: u8 = 20;
 
-/// Looks at programs that may wait for ever, 10 ms apart.
+/// The number of checks, 10 ms apart, on programs that might wait for ever.
 const LOOKS: u32 = 1500;
 
-/// Whether all of them have ended, with whatever result. What waits for `host`'s mount is freed, so
-/// that nobody is left behind by a test that fails.
+/// Whether all programs end, with whatever result. Those that still wait for `host`'s mount are
+/// released, so that a failing test leaves nobody behind.
 pub(crate) fn all_end(host: &Host, waiting: &mut [Child]) -> bool {
     let mut ended = || waiting.iter_mut().all(|one| one.try_wait().unwrap().is_some());
     let all = (0..LOOKS).any(|_| {
@@ -38,7 +38,7 @@ fn kill(pid: &str) {
     assert!(Command::new("kill").args(["-KILL", pid]).status().unwrap().success());
 }
 
-/// Whether a thread of the process, or this one, waits for something that it cannot be torn from.
+/// Whether a thread of the process, or this one, is in uninterruptible sleep.
 fn is_held_up(pid: i32, thread: Option<i32>) -> bool {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let threads = threads.map(|thread| thread.path());
@@ -47,7 +47,7 @@ fn is_held_up(pid: i32, thread: Option<i32>) -> bool {
     stat.flatten().any(|stat| stat.contains(") D "))
 }
 
-/// Has the first partition hang, or go on.
+/// Freezes or thaws the first partition.
 fn freeze(two: &Two, how: &str) {
     let at = two.source(1);
     assert!(Command::new("fsfreeze").arg(how).arg(at).status().unwrap().success());
@@ -57,8 +57,8 @@ fn start(program: &mut Command) -> Child {
     program.stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// A thread that has the kernel drop what it has of a file ends when nobody reads that file, and
-/// after a kill nobody takes what readers ask for next.
+/// A thread that has the kernel drop cached data of a file ends only when nobody reads that file,
+/// and after a kill nobody serves further reads.
 #[test]
 fn whoever_reads_a_changed_file_when_the_process_is_killed_gets_an_error() {
     if lacks_something() {
@@ -93,7 +93,8 @@ fn whoever_reads_a_changed_file_when_the_process_is_killed_gets_an_error() {
     }
 }
 
-/// A thread that waits for a disk that hangs cannot be killed, and what the process has open stays.
+/// A thread that waits for a disk that hangs cannot be killed, and the process's descriptors stay
+/// open.
 #[test]
 fn whoever_waits_for_a_disk_that_hangs_when_the_process_is_killed_gets_an_error() {
     if lacks_something() || is_missing("fsfreeze") {
@@ -122,7 +123,7 @@ fn whoever_waits_for_a_disk_that_hangs_when_the_process_is_killed_gets_an_error(
     two.works(2);
 }
 
-/// The main thread waits for what hangs as well: it wants to say that it unmounts.
+/// The main thread is blocked as well, in a message about unmounting.
 #[test]
 fn whoever_waits_when_the_main_thread_is_held_up_and_killed_gets_an_error() {
     if lacks_something() || is_missing("fsfreeze") {

@@ -1,5 +1,6 @@
-//! `fairdisk mount` with real programs: real cgroups, real `ionice`, real `dd` and `fio`. They need
-//! root, `/dev/fuse` and a cgroup hierarchy; without them each says that it skips.
+//! `fairdisk mount` with real programs: real cgroups, real `ionice`, real `dd` and `fio`. These
+//! tests need root, `/dev/fuse` and a cgroup hierarchy; without them each prints that it is
+//! skipped.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are not seen as tests")]
 

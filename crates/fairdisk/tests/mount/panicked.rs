@@ -1,4 +1,4 @@
-//! A process that panics while programs wait for it.
+//! Processes that panic while programs wait for them.
 
 use crate::host::{Host, is_missing, lacks_something, text, wait_until};
 use crate::killed::{all_end, process};
@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Has the system refuse once to say what time it is, which the standard library takes for
-/// impossible: when the file `$FAIL` is there, in a thread called `$FAIL_IN`.
+/// A library that makes clock_gettime(2) fail once, at which the standard library panics: when the
+/// file `$FAIL` exists, in the thread called `$FAIL_IN`.
 const NO_TIME: &str = r"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -42,8 +42,7 @@ fn no_time(host: &Host) -> PathBuf {
     library
 }
 
-/// The thread that keeps the scheduler's appointments has its lock at that moment; the main thread
-/// has nothing.
+/// The timer thread holds the scheduler's lock at that moment; the main thread holds none.
 #[test]
 fn a_panic_in_any_thread_ends_the_mount_at_once_and_the_log_says_why() {
     if lacks_something() || is_missing("cc") {
@@ -70,7 +69,7 @@ fn a_panic_in_any_thread_ends_the_mount_at_once_and_the_log_says_why() {
         let told = fs::read_to_string(&log).unwrap();
         let line = told.lines().find(|line| of(line, "event") == Some("panicked")).expect(&told);
         assert_eq!(of(line, "level"), Some("error"));
-        // The standard library knows the main thread by another name than the kernel.
+        // The standard library and the kernel have different names for the main thread.
         let name = if thread == "fairdisk" { "main" } else { thread };
         assert_eq!(of(line, "thread"), Some(name));
         assert!(of(line, "error").is_some_and(|error| error.contains("Input/output")), "{line}");

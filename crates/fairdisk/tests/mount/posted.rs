@@ -1,19 +1,21 @@
-//! The four runs of the patch set's cover letter (3 April 2008), with smaller files: two `dd` read
-//! side by side, and who is done first is decided by the group, and inside a group by `ionice`.
+//! The four runs in the cover letter of the patch set (3 April 2008), with smaller files: two `dd`
+//! read side by side, and which one is done first depends on the groups and, inside a group, on
+//! `ionice`.
 
 use crate::host::{Host, finish, lacks_something};
 use crate::prediction::{self, Reader};
 use std::process::Child;
 use std::time::Duration;
 
-/// Points between the favoured side's share of the bytes and what the lab says.
+/// The tolerance, in percentage points, for the favoured reader's share of the bytes compared with
+/// the lab.
 const POINTS: f64 = 5.0;
-/// The same where nobody is favoured: who once comes back late loses a slice, a fourteenth of the
-/// bytes, and who starts first has one more.
+/// The tolerance if no reader is favoured. A reader that once comes back late loses a slice, which
+/// is a fourteenth of the bytes, and the one that starts first has one more.
 const POINTS_EQUAL: f64 = 10.0;
 
-/// Seconds that each `dd` says it took. Until the first is done they share the bytes as the lab
-/// says.
+/// Runs two readers. Returns the seconds that each `dd` reports. Until the first is done they must
+/// share the bytes as the lab predicts.
 fn run(groups: &[(&str, &str)], readers: [Reader; 2]) -> [f64; 2] {
     let mut host = Host::new();
     for file in ["data1", "data2"] {
@@ -38,7 +40,7 @@ fn run(groups: &[(&str, &str)], readers: [Reader; 2]) -> [f64; 2] {
     seconds
 }
 
-/// The first child's share of what both have read when one of them ends, in percent.
+/// The first reader's share, in percent, of what both have read when one of them ends.
 fn share_while_both_run(children: &mut [Child; 2]) -> f64 {
     let whole = (MIB << 20) as f64;
     loop {
@@ -46,7 +48,7 @@ fn share_while_both_run(children: &mut [Child; 2]) -> f64 {
         let ended = children.each_mut().map(|child| child.try_wait().unwrap().is_some());
         let read = match ended {
             [false, false] => {
-                // Neither may be kept from its CPU.
+                // Sleeps, in order not to keep either from its CPU.
                 fairdisk_plane::pause(Duration::from_millis(5));
                 continue;
             }
@@ -58,7 +60,7 @@ fn share_while_both_run(children: &mut [Child; 2]) -> f64 {
     }
 }
 
-/// Bytes that a program has read; `None` if it has ended.
+/// The number of bytes that a program has read; `None` if it has ended.
 fn has_read(child: &Child) -> Option<f64> {
     let said = std::fs::read_to_string(format!("/proc/{}/io", child.id())).ok()?;
     said.lines().find_map(|line| line.strip_prefix("rchar: "))?.parse().ok()

@@ -1,4 +1,4 @@
-//! The parts of a system that mount for others: mount(8) with a line of fstab, and systemd.
+//! Parts of a system that mount on behalf of others: mount(8) with an fstab entry, and systemd.
 
 use crate::host::{Host, fairdisk, is_missing, lacks_something, text, wait_until};
 use rustix::io::Errno;
@@ -18,7 +18,7 @@ fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
-/// What `make install` puts on a system, in a directory of its own.
+/// An installation by `make install` into a directory of its own.
 struct Installed {
     place: TempDir,
 }
@@ -42,8 +42,8 @@ impl Installed {
         self.place.path().join(name)
     }
 
-    /// Runs a script where mount(8) finds the helper; nobody else sees what it mounts. With the
-    /// options in `$OWN` a mount has a scheduler and a log of its own.
+    /// Runs a script in a private mount namespace where mount(8) finds the helper. With the options
+    /// in `$OWN`, a mount has a scheduler and a log of its own.
     fn shell(&self, host: &Host, script: &str) -> Output {
         let script = format!("mount --bind \"$SBIN\" /sbin; cd /; {script}");
         Command::new("unshare")
@@ -87,7 +87,7 @@ fn what_is_installed_is_all_there() {
     let unit = installed.path("usr/lib/systemd/system/fairdisk@.service");
     let start = format!("ExecStart={} mount --foreground", target.display());
     assert!(fs::read_to_string(&unit).unwrap().contains(&start));
-    // Where systemd is not, this much has to do.
+    // Without systemd, the earlier checks have to suffice.
     if let Ok(said) =
         Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output()
     {
@@ -152,7 +152,7 @@ fn the_mount_helper_says_how_it_is_used() {
     assert_eq!(said, format!("{usage}\nerror: {usage}\n1"));
 }
 
-/// The guardian is to have a unit of its own, and does without.
+/// The guardian should have a unit of its own, but works without.
 #[test]
 fn a_mount_is_guarded_where_systemd_gives_no_unit() {
     if lacks_something() || is_missing("unshare") {
@@ -217,7 +217,7 @@ fn options_of_mount_mean_what_they_say() {
     assert!(text(&remounted).contains("`remount` is not supported"), "{}", text(&remounted));
 }
 
-/// What the service manager would be told.
+/// The next notification to the service manager.
 fn told(socket: &UnixDatagram) -> String {
     let mut message = [0; 1000];
     let length = socket.recv(&mut message).unwrap();
@@ -256,7 +256,7 @@ fn the_service_manager_hears_when_it_is_ready_and_when_it_stops() {
     }
 }
 
-/// What the unit leaves of root's power is enough for what a mount does for its callers.
+/// The capabilities that the unit grants suffice for what a mount does on behalf of its callers.
 #[test]
 fn the_unit_leaves_enough_capabilities() {
     if lacks_something() || is_missing("setpriv") {
@@ -297,7 +297,7 @@ fn the_unit_leaves_enough_capabilities() {
     assert!(text(&known).contains("--no-exec"), "{}", text(&known));
 }
 
-/// Another file system in SOURCE comes and goes while the mount runs.
+/// Another file system below the source is mounted and unmounted while the mount runs.
 #[test]
 fn a_file_system_below_the_source_can_be_unmounted_when_nobody_uses_it() {
     if lacks_something() {
@@ -327,7 +327,7 @@ fn a_file_system_below_the_source_can_be_unmounted_when_nobody_uses_it() {
     }
 }
 
-/// Whoever may mount anything may do so at a place whose name is no text.
+/// The path of a mount point need not be UTF-8.
 #[test]
 fn a_mount_elsewhere_whose_name_is_no_text_is_in_nobodys_way() {
     if lacks_something() || is_missing("unshare") {

@@ -1,4 +1,4 @@
-//! Mounting as somebody who is not root.
+//! Mounts of users other than root.
 
 use crate::host::{Host, is_missing, lacks_something, text};
 use std::os::unix::fs::chown;
@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 const USER: u32 = 65534;
 
-/// A source and a mount point of a user's own.
+/// A source and a mount point that belong to a user.
 fn place() -> Host {
     let host = Host::new();
     for own in [host.source(""), host.at()] {
@@ -15,8 +15,8 @@ fn place() -> Host {
     host
 }
 
-/// Runs a script as root, parts of it as another user: `as UID SCRIPT`. `mode` is that of
-/// `/dev/fuse`, for nobody else to see. With `$LOG` a mount has a log of its own.
+/// Runs a script as root, and parts of it as another user: `as UID SCRIPT`. `mode` is the mode of
+/// `/dev/fuse` in a private mount namespace. With `$LOG`, a mount has a log of its own.
 fn shell(host: &Host, mode: &str, script: &str) -> Output {
     let scratch = host.at().parent().unwrap().to_owned();
     let device = format!(
@@ -87,9 +87,9 @@ fn what_a_users_dead_daemon_left_is_taken_away_and_a_signal_unmounts() {
     assert_eq!(text(&output), "again\n");
 }
 
-/// What ends a user's mount is open when the mount is there, where the system shows it. Neither
-/// Ctrl-C reaches the guardian nor who kills all that are called as the program is, and who kills
-/// it meets another one.
+/// What ends a user's mount is opened when the mount is made, where the system shows it. The
+/// guardian is reached neither by Ctrl-C nor by killing all processes of the program's name, and if
+/// it is killed, another one takes over.
 #[test]
 fn a_users_mount_has_a_guardian_that_stays() {
     if lacks() {
@@ -115,7 +115,7 @@ fn a_users_mount_has_a_guardian_that_stays() {
     assert_eq!(text(&output), "");
 }
 
-/// What would end it is not mounted, which a user cannot do.
+/// fusectl is not mounted, and a user cannot mount it.
 #[test]
 fn a_users_mount_without_a_guardian_tells_the_log_what_root_can_do() {
     if lacks() {

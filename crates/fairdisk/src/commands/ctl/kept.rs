@@ -1,4 +1,5 @@
-//! What groups ask for where no mount was found: it is kept with their cgroups, for mounts to come.
+//! `fairdisk ctl` without a running mount: settings are read from and stored with the cgroups,
+//! where later mounts find them.
 
 use super::{Action, NOBODY, keys, show, with_hint};
 use crate::failure::Failure;
@@ -7,7 +8,7 @@ use fairdisk_mount::control::{ControlError, GroupEntry};
 use fairdisk_mount::identity::{Hierarchy, Setting, SettingError};
 use rustix::process::geteuid;
 
-/// Does what needs no mount.
+/// Executes the actions that need no mount, and refuses the others.
 pub(super) fn execute(action: &Action) -> Result<(), Failure> {
     let hierarchy = || Hierarchy::best().map_err(|error| Failure::Run(error.to_string()));
     match action {
@@ -20,7 +21,7 @@ pub(super) fn execute(action: &Action) -> Result<(), Failure> {
 fn get(hierarchy: &Hierarchy, group: &str, json: bool) -> Result<(), Failure> {
     let cgroup = hierarchy.group(group).map_err(|error| refused(&error))?;
     let entry = GroupEntry::kept(hierarchy, &cgroup);
-    // A mount tells its log.
+    // A running mount would report these in its log.
     for (of, why) in hierarchy.refused(&cgroup) {
         diagnose(&format!(
             "note: a setting of {} does not count: {}",
@@ -40,7 +41,7 @@ fn set(hierarchy: &Hierarchy, group: &str, settings: &[String]) -> Result<(), Fa
     let is_floor =
         |it: &Setting| matches!(it, Setting::MinIops(Some(_)) | Setting::MinBps(Some(_)));
     let at = hierarchy.mount().display().to_string();
-    // Others do not see what root sets, and root does not heed what others set.
+    // Settings stored by another user are invisible to root's mounts, and root's to theirs.
     let whose = if geteuid().is_root() { "of root" } else { "of yours" };
     let checked = match made.iter().any(is_floor) {
         true => "; whether its floor can be kept is checked by their scheduler only then",
@@ -61,7 +62,7 @@ fn set(hierarchy: &Hierarchy, group: &str, settings: &[String]) -> Result<(), Fa
     Ok(())
 }
 
-/// As a mount refuses it.
+/// The error with which a mount would refuse the setting.
 fn refused(error: &SettingError) -> ControlError {
     ControlError::Refused(error.to_string())
 }

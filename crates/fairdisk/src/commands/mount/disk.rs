@@ -1,4 +1,4 @@
-//! The disk behind a mount: the source's own, or one held to the pace of a model.
+//! The disk behind a mount: the source's own, or a device model.
 
 use super::Args;
 use crate::failure::Failure;
@@ -12,13 +12,14 @@ use fairdisk_plane::disk::{Device, Disk, StartError};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::{Device as _, DeviceSpec};
 
-/// Requests at once, at most, at a disk that does not turn.
+/// The most requests at once at a disk that is not rotational.
 const DEEP: u32 = 32;
 
-/// A model is served from the page cache: a few threads are enough.
+/// The number of threads for a modelled disk. A few suffice, because its requests are served from
+/// the page cache.
 const MODEL_THREADS: usize = 4;
 
-/// What performs the I/O of a busy disk.
+/// The argument of `--io`: what performs the I/O of a busy disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Io {
     /// io_uring if the kernel allows it, else threads
@@ -31,7 +32,7 @@ pub(super) enum Io {
 }
 
 impl Io {
-    /// What another mount must have for both to share a disk.
+    /// The setting that another mount must have in order to share the disk; `None` if any will do.
     pub(super) const fn name(self) -> Option<&'static str> {
         match self {
             Self::Auto => None,
@@ -61,9 +62,9 @@ pub(super) fn start(
             let depth = model.depth();
             (Device::Modelled(Box::new(model)), depth, MODEL_THREADS)
         }
-        // What is issued waits for nothing else, whether threads perform it or a ring.
+        // As many threads as requests, so that an issued request never waits for a thread.
         (None, Some(depth)) => (Device::Fixed, depth, depth as usize),
-        // Many virtual disks are called rotating.
+        // Measured, because many virtual disks are reported as rotational.
         (None, None) => {
             let may_turn = block_device.rotational == Some(true);
             (Device::Measured { most: DEEP, may_turn }, 1, DEEP as usize)
@@ -72,7 +73,7 @@ pub(super) fn start(
     let config = EngineConfig {
         depth,
         pool: PoolConfig { layout: PoolLayout::PerGroup, ..PoolConfig::default() },
-        // Files are ordered by the page cache below, and a flush is of one file.
+        // The page cache below orders the writes of a file, and a flush concerns one file.
         keeps_order: false,
         ..EngineConfig::default()
     };
@@ -89,8 +90,8 @@ pub(super) fn start(
     Ok(disk)
 }
 
-/// What schedulers are told of the disk: whether it has a head, and what its requests cost. Of a
-/// disk as it is the kernel knows the one, and nobody the other.
+/// What to tell schedulers about the disk: whether it is rotational, and what its requests cost.
+/// For a real disk the kernel knows the former, and the latter is unknown.
 fn known_of(model: Option<&DeviceSpec>, device: &BlockDevice) -> Vec<Change> {
     let Some(model) = model else {
         let rotational = Change::Rotational { rotational: false };

@@ -1,4 +1,4 @@
-//! A mount on a disk whose scheduler another process runs: that process serves it.
+//! A mount on a disk whose scheduler another process runs, which then serves the mount.
 
 use super::own::Engine;
 use super::{Args, PAUSE, shown, tell_mounted, tell_unmounted};
@@ -10,10 +10,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What came of asking.
+/// The result of asking the other process.
 pub(super) enum Outcome {
     Joined(Joined),
-    /// Whoever ran the disk is gone.
+    /// The process that ran the disk has ended.
     Gone,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Joined {
     mountpoint: PathBuf,
 }
 
-/// Has the process at the other end mount what `args` say.
+/// Asks the process behind `client` to mount what `args` specify.
 pub(super) fn mount(args: &Args, engine: &Engine, mut client: Client) -> Result<Outcome, Failure> {
     let absolute = |path: &Path| {
         let absolute = std::path::absolute(path);
@@ -47,7 +47,7 @@ pub(super) fn mount(args: &Args, engine: &Engine, mut client: Client) -> Result<
 }
 
 impl Joined {
-    /// In the foreground: stays until the mount is over, and unmounts it on Ctrl-C.
+    /// In the foreground, stays until the mount ends, and unmounts it on Ctrl-C.
     pub(super) fn stay(mut self, args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
         let process = self.client.process().unwrap_or_default();
         let scheduler = self.client.status()?.scheduler;
@@ -57,14 +57,15 @@ impl Joined {
         if args.detached {
             return Ok(());
         }
-        while self.is_there()? {
+        while self.ask_if_there()? {
             if stop.load(Ordering::Relaxed) {
                 notify::tell("STOPPING=1");
                 tracing::info!(mountpoint = %self.mountpoint.display(), "unmounting");
                 let mountpoint = self.mountpoint.clone().into_os_string();
                 match self.client.ask(&Ask::Unmount { mountpoint }) {
                     Ok(_) => {}
-                    // It ends as well, and what it still writes is its own affair.
+                    // The other process is ending, too. What it still has to write is its own
+                    // responsibility.
                     Err(ControlError::Lost(_)) if !is_mount(&self.mountpoint) => {}
                     Err(error) => return Err(Failure::Run(error.to_string())),
                 }
@@ -76,12 +77,13 @@ impl Joined {
         Ok(())
     }
 
-    fn is_there(&mut self) -> Result<bool, Failure> {
+    /// Asks the other process whether the mount still exists.
+    fn ask_if_there(&mut self) -> Result<bool, Failure> {
         let at = shown(&self.mountpoint);
         match self.client.ask(&Ask::Mounts) {
             Ok(Answer::Mounts(mounts)) => Ok(mounts.iter().any(|mount| mount.mountpoint == at)),
             Ok(other) => Err(ControlError::Gibberish(format!("{other:?}")).into()),
-            // It was told to end, and has unmounted before.
+            // The other process was told to end, and unmounted before it did.
             Err(_) if !is_mount(&self.mountpoint) => Ok(false),
             Err(error) => Err(Failure::Run(format!(
                 "{at}: the process that ran the disk is gone ({error}); unmount and mount again"

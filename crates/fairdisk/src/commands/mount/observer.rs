@@ -1,37 +1,37 @@
-//! Looks at the mounts of a disk now and then, and tells the log what somebody should know.
+//! Periodic observation of the mounts of a disk, and log messages about what needs attention.
 
 use fairdisk_core::Span;
 use fairdisk_mount::{GroupStatus, Mounts};
 use std::collections::BTreeMap;
 
-/// Rounds of the main loop between two looks: five seconds.
+/// The number of rounds of the main loop between two observations, which amounts to 5 s.
 const ROUNDS: u32 = 50;
 
-/// Rounds between two looks at the settings of groups that wait: half a second.
+/// The number of rounds after which the settings of waiting groups are read again: 0.5 s.
 const SETTINGS_ROUNDS: u32 = 5;
 
-/// Rounds of the main loop after which what nobody has used meanwhile is let go.
+/// The number of rounds after which unused file systems below the sources are released: 2.5 s.
 pub(super) const REST_ROUNDS: u32 = 25;
 
-/// Rounds between two words about what is still being written out: a second.
+/// The number of rounds between two messages about data that is still being written out: 1 s.
 const LEFT_ROUNDS: u32 = 10;
 
-/// What waits longer for the disk is worth a warning.
+/// The wait for the disk beyond which a warning is logged.
 const LONG_WAIT: Span = Span::from_s(5);
 
-/// What was told already.
+/// The figures that have been logged already.
 #[derive(Debug, Default)]
 pub(super) struct Observer {
     rounds: u32,
     longest: BTreeMap<String, Span>,
     unattributed: u64,
     kept_back: u64,
-    /// Rounds for which something of mounts that are gone has been left.
+    /// The number of rounds since when mounts that have ended have had data to write out.
     leaving: u32,
 }
 
 impl Observer {
-    /// Called in every round of the main loop.
+    /// Does the work of one round of the main loop.
     pub(super) fn look_now_and_then(&mut self, mounts: &Mounts) {
         self.rounds += 1;
         self.tell_left(mounts.left_behind(), mounts.jobs_left_behind());
@@ -57,13 +57,14 @@ impl Observer {
         let all = mounts.gate().kept_back();
         if all > self.kept_back {
             let requests = all - self.kept_back;
-            // A fault of ours: nothing is wrong with the disk, and shares may be off.
+            // This is a fault of ours: the disk is fine, but shares may be inaccurate.
             tracing::warn!(requests, "let through unasked, and charged to nobody");
         }
         self.kept_back = all;
     }
 
-    /// What mounts that are gone have left takes as long as the disk and its ceilings let it.
+    /// Logs now and then that ended mounts still have data to write out, which takes as long as the
+    /// disk and the ceilings require. Returns whether it has logged.
     fn tell_left(&mut self, bytes: u64, requests: usize) -> bool {
         self.leaving = if bytes > 0 || requests > 0 { self.leaving + 1 } else { 0 };
         let tells = self.leaving > 0 && self.leaving.is_multiple_of(LEFT_ROUNDS);
@@ -73,14 +74,15 @@ impl Observer {
         tells
     }
 
-    /// Groups that waited too long, and twice as long as when it was told last.
+    /// The groups whose longest wait is too long, and at least twice as long as when it was last
+    /// logged.
     fn long_waits(&mut self, groups: &[GroupStatus]) -> Vec<(String, Span)> {
         self.longest.retain(|path, _| groups.iter().any(|group| group.path == *path));
         let mut found = Vec::new();
         for GroupStatus { path, account, .. } in groups {
             let told = self.longest.get(path).copied().unwrap_or_default();
             let wait = account.wait_max;
-            // One that begins anew under an old name has waited less.
+            // A new group of the same name has had shorter waits.
             if wait < told {
                 self.longest.remove(path);
             } else if wait > LONG_WAIT && wait.as_ns() >= 2 * told.as_ns() {

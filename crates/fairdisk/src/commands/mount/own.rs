@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Who decides where nothing else is asked for.
+/// The default scheduler.
 const SCHEDULER: &str = "fair";
 
-/// What a disk is to be run with.
+/// The parts with which a disk is to be run.
 pub(super) struct Engine {
     name: String,
     spec: SchedulerSpec,
@@ -27,7 +27,7 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Whether what is asked for is there.
+    /// Checks that everything that was asked for exists.
     pub(super) fn check(args: &Args) -> Result<Self, Failure> {
         let hierarchy = Hierarchy::find(args.cgroups.as_deref()).map_err(|error| {
             match error.is_bad_input() {
@@ -43,7 +43,8 @@ impl Engine {
     }
 }
 
-/// Mounts and serves, until the last mount on the disk is over. Without a claim nobody joins.
+/// Mounts and serves until the last mount on the disk has ended. Without a claim, other mounts
+/// cannot join.
 pub(super) fn run(
     args: &Args,
     engine: Engine,
@@ -67,7 +68,7 @@ pub(super) fn run(
     let listener = args.metrics.as_ref().map(listen).transpose()?;
     let socket = claim.as_ref().map_or_else(|| socket_of(args), |it| it.socket().to_owned());
     let mounts = Arc::new(Mounts::new(gate, &socket, args.guardian()));
-    // Who reads it elsewhere does not know where this was started.
+    // An absolute path, since readers elsewhere do not know our working directory.
     let source = std::path::absolute(&args.source).unwrap_or_else(|_| args.source.clone());
     let mountpoint = mounts
         .mount(&source, &args.mountpoint, args.options())?
@@ -79,14 +80,15 @@ pub(super) fn run(
     serve(&mounts, &mountpoint, args.detached, public, stop)
 }
 
-/// Where others find us. Whoever wants the disk next, with the claim, starts where nobody is left.
+/// The means by which others find us. They are dropped at the end, together with the claim, so that
+/// the next mount on the disk runs it itself.
 struct Public {
     _server: Option<Server>,
     _metrics: Option<MetricsServer>,
     _claim: Option<Claim>,
 }
 
-/// Said before anything is mounted.
+/// Listens for scrapes. Called before anything is mounted, so that a bad address is reported first.
 fn listen(address: &Address) -> Result<Listener, Failure> {
     address
         .listen()
@@ -103,13 +105,13 @@ fn tell_metrics(
         .map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
 }
 
-/// The socket of a mount that nobody joins.
+/// The path of the control socket of a mount that others cannot join.
 fn socket_of(args: &Args) -> PathBuf {
     let at = std::fs::canonicalize(&args.mountpoint).unwrap_or_else(|_| args.mountpoint.clone());
     control::directory().join(control::socket_name(&at))
 }
 
-/// A mount that nobody can ask is still a mount.
+/// Starts the control server. A mount works without it, too.
 fn answer(args: &Args, socket: &Path, mounts: &Arc<Mounts>, about: About) -> Option<Server> {
     match Server::start(socket, Arc::clone(mounts), about) {
         Ok(server) => Some(server),
@@ -120,8 +122,8 @@ fn answer(args: &Args, socket: &Path, mounts: &Arc<Mounts>, about: About) -> Opt
     }
 }
 
-/// Until the last mount is over. A signal ends all of them, but for those that have joined a mount
-/// in the foreground: they have the next one.
+/// Serves until the last mount has ended. A signal ends all mounts, except that the first signal to
+/// a process in the foreground spares those that have joined it.
 fn serve(
     mounts: &Mounts,
     own: &Path,
@@ -140,7 +142,7 @@ fn serve(
             observer.look_now_and_then(mounts);
         }
         if mounts.are_over() {
-            // Who comes now runs the disk itself, however long this takes.
+            // Later mounts run the disk themselves, however long this takes.
             drop(public.take());
             if mounts.gate().jobs_left() == 0 {
                 return ended;
@@ -160,15 +162,15 @@ fn serve(
             }
             only_own = false;
             if nobody_stays {
-                // As above.
+                // Later mounts run the disk themselves, however long this takes.
                 drop(public.take());
-                // The flag stays: the next signal ends the program, whatever is left.
+                // The flag stays set, so that the next signal ends the program, whatever is left.
                 tell_left(mounts);
                 continue;
             }
             stop.store(false, Ordering::Relaxed);
             for left in mounts.list() {
-                // Whoever waits for our end waits for theirs.
+                // A service manager that waits for our end has to wait for the end of these, too.
                 notify::tell(&format!("EXTEND_TIMEOUT_USEC={}", u64::MAX / 2));
                 let mountpoint = left.mountpoint;
                 tracing::warn!(mountpoint, "still served; the next Ctrl-C unmounts it");
@@ -179,7 +181,7 @@ fn serve(
     }
 }
 
-/// Says what is to be written out before this process ends.
+/// Logs how much must be written out before this process ends.
 fn tell_left(mounts: &Mounts) {
     let bytes = mounts.left_behind();
     if bytes > 0 {
@@ -187,8 +189,8 @@ fn tell_left(mounts: &Mounts) {
     }
 }
 
-/// Where somebody still uses it, it is unmounted for all who come, and who is there may stay.
-/// What is on its way to the disk is waited for unless it is the end of all.
+/// Unmounts, or detaches a mount that is in use, whose users may stay. Waits for dirty data unless
+/// all mounts end.
 fn unmount(mounts: &Mounts, at: &Path, all_go: bool) -> Result<(), Failure> {
     let done = if all_go { mounts.release(at) } else { mounts.unmount(at) };
     if done.is_ok() {

@@ -5,16 +5,16 @@ use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::catalog::revision::Revision;
 use fairdisk_sched::SchedulerSpec;
 
-/// The scheduler that a mount runs as `name`: a family as suits a mount, or a revision of the
-/// catalogue as it was.
+/// The scheduler that a mount runs under `name`: a family, configured for mounts, or a revision of
+/// the catalogue, as it was.
 ///
 /// # Errors
-/// There is none, in words.
+/// There is no such scheduler; the message lists the known ones.
 pub(super) fn find(name: &str) -> Result<SchedulerSpec, String> {
     if let Some(spec) = fairdisk_mount::scheduler(name) {
         return Ok(spec);
     }
-    // No path of a file: who asks a running mount may be elsewhere.
+    // Not the path of a file, because the client of a running mount may see other files.
     if Kind::Revision.ids().any(|id| id == name) {
         let revision = Revision::load(name).map_err(|error| error.to_string())?;
         return Ok(revision.spec);
@@ -34,7 +34,7 @@ mod tests {
         for id in Kind::Revision.ids() {
             assert!(find(id).is_ok(), "{id}");
         }
-        // Revisions are what they were, each its own; the family is as suits a mount.
+        // Revisions keep their historical parameters; the family has those for mounts.
         let [old, new, own] = ["cfq-2.6.25", "cfq-2.6.34", "cfq"].map(|name| find(name).unwrap());
         assert!(old != new && old != own);
         let error = find("cfq-2.6.35").unwrap_err();
