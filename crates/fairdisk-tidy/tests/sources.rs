@@ -76,6 +76,28 @@ fn lines_fit_a_hundred_columns() {
     demand_none(&faults);
 }
 
+/// A doc comment is read alone: in the pages that rustdoc makes, and on hover.
+#[test]
+fn comments_stand_alone() {
+    let mut faults = Vec::new();
+    for file in sources() {
+        let mut before = "";
+        for (at, line) in file.text.lines().enumerate() {
+            let line = line.trim_start();
+            let begins = line.starts_with("/// ") && !before.starts_with("///");
+            let leans = ["The same ", "The same,", "Likewise"].iter().find(|words| {
+                begins && line[4..].starts_with(**words) && !line.starts_with("/// The same as ")
+            });
+            if let Some(words) = leans {
+                let place = format!("{}:{}", file.path, at + 1);
+                faults.push(format!("{place}: begins with `{words}`; name what it is about"));
+            }
+            before = line;
+        }
+    }
+    demand_none(&faults);
+}
+
 #[test]
 fn work_left_to_do_names_its_issue() {
     let mut faults = Vec::new();

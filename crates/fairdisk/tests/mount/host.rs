@@ -121,7 +121,7 @@ impl Host {
         self.mount_in(&[], args)
     }
 
-    /// The same with something in the environment.
+    /// Mounts as [`mount`](Self::mount) does, with variables added to the environment.
     pub(crate) fn mount_in(&mut self, environment: &[(&str, &Path)], args: &[&str]) -> Output {
         let source = self.source("");
         let at = self.at();
