@@ -6,6 +6,7 @@
 //! place. No completed write is lost by that, since it is in the page cache of the source or on its
 //! disk.
 
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::panic::{self, PanicHookInfo};
 use std::process;
 use std::thread;
@@ -22,12 +23,20 @@ pub fn end_at_first_panic() {
         // If no thread can be started, logging has no time limit.
         let _ = thread::Builder::new().spawn(|| {
             fairdisk_plane::pause(SAID_WITHIN);
-            process::abort();
+            end();
         });
         tell(panic);
         usual(panic);
-        process::abort();
+        end();
     }));
+}
+
+/// Ends the process without a core dump. Nothing of the process is closed before the dump is
+/// written, so that everybody would wait for it, and for ever if it goes to a directory that this
+/// process serves. It would also hold data of users.
+fn end() -> ! {
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    process::abort();
 }
 
 fn tell(panic: &PanicHookInfo<'_>) {

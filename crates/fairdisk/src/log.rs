@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use clap::ValueEnum;
 use line::{Fields, Line};
 use sink::{SYSTEM, Sink};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
@@ -58,7 +59,15 @@ impl LogArgs {
         let sink = match (&self.log_file, background) {
             (Some(path), _) => Sink::file(path).map_err(|error| {
                 let path = path.display();
-                Failure::BadInput(format!("--log-file {path}: cannot append to it: {error}"))
+                let text = format!("--log-file {path}: cannot append to it: {error}");
+                match error.kind() {
+                    ErrorKind::NotFound
+                    | ErrorKind::IsADirectory
+                    | ErrorKind::NotADirectory
+                    | ErrorKind::PermissionDenied => Failure::BadInput(text),
+                    // A shortage or a faulty disk may pass.
+                    _ => Failure::Run(text),
+                }
             })?,
             (None, false) => Sink::Stderr,
             (None, true) => Sink::system(),

@@ -182,7 +182,7 @@ fn run_row(
     let Setup { machine, disk, named, root, .. } = setup;
     let opened = backend::open(target, needs, disk, quiet, stop)?;
     let Some(Opened { backend, made: made_now }) = opened else { return Ok(None) };
-    *made = made.take().or(made_now);
+    *made = made_now.or(made.take());
     let (names, length) = (plan.rows[row].load.group_names(), plan.rows[row].duration);
     let label = format!("{} {}", plan.arms[arm].name, plan.rows[row].label);
     let watched = Watched::new(machine, named, root, plan.ramp);

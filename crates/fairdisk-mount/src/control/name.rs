@@ -47,7 +47,8 @@ impl Drop for Own {
         let _alone = match alone_beside(&self.path) {
             Ok(alone) => alone,
             Err(held) => {
-                // It is left over, and the next process that mounts removes it.
+                // It is left over. Whoever mounts at its place removes it, and so does anybody who
+                // mounts once nobody answers there.
                 let error = io::Error::from(held);
                 tracing::warn!(path = %self.path.display(), %error, "left behind");
                 return;

@@ -54,10 +54,12 @@ pub(super) fn taken_bytes(file: &File) -> u64 {
     file.metadata().map_or(0, |found| found.blocks() * 512)
 }
 
-/// Bytes that are free on the disk of a file; `None` if its file system does not tell.
+/// The number of bytes that this process may still take of the file's disk; `None` if its file
+/// system does not tell. What a file system keeps back is root's to use.
 pub(super) fn free_bytes(file: &File) -> Option<u64> {
     let disk = rustix::fs::fstatvfs(file).ok().filter(|disk| disk.f_blocks > 0)?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    let blocks = if rustix::process::geteuid().is_root() { disk.f_bfree } else { disk.f_bavail };
+    Some(blocks.saturating_mul(disk.f_frsize))
 }
 
 /// Which file it is, whatever it is called.

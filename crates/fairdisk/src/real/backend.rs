@@ -1,7 +1,8 @@
 //! Opens the target of a real run and checks its requirements: a file or memory, with or without a
 //! device model.
 
-use super::{Target, room, setup};
+use super::room::{self, Room};
+use super::{Target, setup};
 use crate::failure::Failure;
 use crate::progress;
 use clap::ValueEnum;
@@ -12,7 +13,6 @@ use fairdisk_plane::file::{Allocated, Made, Watch};
 use fairdisk_plane::{FileNeeds, TargetError, TargetFile};
 use fairdisk_sim::device::{Device as _, DeviceModel};
 use fairdisk_sim::workload::Direction;
-use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The argument of `--backend`: what serves the file.
@@ -78,10 +78,13 @@ impl Needs {
         let probe = Target { temporary: is_new || target.temporary, ..target.clone() };
         let needs = FileNeeds { allocate: false, ..self.file(target) };
         let file = open_file(&probe, &needs, |_| true)?;
-        let room = file.as_ref().and_then(TargetFile::room);
         // What is measured as it is is written out first, and then has its room.
-        match room.filter(|_| target.modelled && self.writes) {
-            Some(room) => room::demand(plan, target, self.sectors, room, stop),
+        let Some(file) = file.filter(|_| target.modelled && self.writes) else { return Ok(()) };
+        match file.room() {
+            Some(bytes) => {
+                let room = Room { bytes, is_marked: file.mark().is_some() };
+                room::demand(plan, target, self.sectors, room, stop)
+            }
             None => Ok(()),
         }
     }
@@ -154,8 +157,9 @@ fn open_file(
 ) -> Result<Option<TargetFile>, Failure> {
     let mut watch = |written| if go_on(written) { Watch::Continue } else { Watch::Stop };
     match TargetFile::open(&target.path, needs, &mut watch) {
-        Ok(file) if target.temporary => match fs::remove_file(&target.path) {
-            Ok(()) => Ok(Some(file)),
+        // A file that somebody else has put there meanwhile stays.
+        Ok(file) if target.temporary => match file.made().map_or(Ok(false), |made| made.remove()) {
+            Ok(_) => Ok(Some(file)),
             Err(error) => {
                 let path = target.path.display();
                 Err(Failure::BadInput(format!("{path}: cannot be removed again: {error}")))

@@ -20,6 +20,15 @@ const BLOCK_SECTORS: u64 = BLOCK_BYTES / SECTOR_BYTES;
 /// How much of a run passes between looks at the stop flag.
 const STOP_CHECK: Span = Span::from_s(1);
 
+/// What a disk has room for of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// The bytes that are free, and those that the file has taken already.
+    pub(super) bytes: u64,
+    /// Whether a mark of Fairdisk's takes a block of them.
+    pub(super) is_marked: bool,
+}
+
 /// Demands that what `plan` writes to a file that reaches to `sectors` fits the `room` there is.
 /// Not, if somebody interrupts: then nothing runs.
 ///
@@ -29,10 +38,10 @@ pub(super) fn demand(
     plan: &Plan,
     target: &Target,
     sectors: u64,
-    room: u64,
+    Room { bytes: room, is_marked }: Room,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
-    let mark = BLOCK_BYTES;
+    let mark = if is_marked { BLOCK_BYTES } else { 0 };
     if sectors.saturating_mul(SECTOR_BYTES).saturating_add(mark) <= room {
         return Ok(());
     }

@@ -2,6 +2,7 @@
 //! file, line, key, value and what is allowed.
 
 use crate::bad_input::{demand_one_line, demand_refused};
+use crate::bad_parts::scheduler_refused;
 use crate::program::{Place, fairdisk, two_groups};
 use std::fs;
 

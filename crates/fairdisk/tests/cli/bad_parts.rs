@@ -49,7 +49,7 @@ fn devices_that_nobody_can_build() {
 
 /// Demands that the scheduler file is refused at line `line`.
 #[track_caller]
-fn scheduler_refused(text: &str, line: usize, parts: &[&str]) {
+pub(crate) fn scheduler_refused(text: &str, line: usize, parts: &[&str]) {
     let place = Place::new();
     place.write("turns.toml", text);
     let at = format!("turns.toml:{line}: ");
