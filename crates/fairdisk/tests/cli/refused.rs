@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::ffi::CString;
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -88,16 +88,17 @@ fn a_disk_without_room_for_what_a_run_writes_is_told_beforehand() {
 /// Writes 4 KiB five times a second, and fits.
 const SLOW_WRITER: &str = "[a]\nrw=write\nbs=4k\nsize=128k\ndirect=1\nthinktime=200ms\n";
 
-/// Runs the slow writer on `x`; once it is there and locked, somebody else fills the disk.
+/// Runs the slow writer on `x`; once it has written, somebody else fills the disk.
 fn run_while_it_fills(place: &Place, small: &Small, more: &[&str]) -> Ended {
     place.write("slow.fio", SLOW_WRITER);
     let run = ["run", "slow.fio", "--on", "file:small/x", "-q"];
-    let child = place.command(&[&run[..], more].concat()).spawn().unwrap();
-    let is_locked = || {
-        let found = fs::File::open(small.0.join("x"));
-        found.is_ok_and(|file| file.try_lock_shared().is_err())
+    let mut child = place.command(&[&run[..], more].concat()).spawn().unwrap();
+    // All that a file of holes takes up before that is its mark.
+    let has_written = || {
+        let found = fs::metadata(small.0.join("x"));
+        found.is_ok_and(|file| file.blocks() * 512 > 4096)
     };
-    while !is_locked() {
+    while !has_written() && child.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }
     let mut filler = fs::File::create(small.0.join("filler")).unwrap();
