@@ -57,7 +57,7 @@ fn a_panic_in_any_thread_ends_the_mount_at_once_and_the_log_says_why() {
         let said = text(&host.mount_in(&environment, &[]));
         fs::write(host.file("kept"), "answered").unwrap();
         let group = host.group("slow", "max_bps=100K");
-        let mut reader = [host.start(&group, &format!("cat {}", host.file("data")))];
+        let mut reader = [host.start(&group, &format!("cat {} > /dev/null", host.file("data")))];
         wait_until(|| host.device_time(std::slice::from_ref(&group))[0] > 0.0);
         fs::write(&fail, "").unwrap();
         assert!(all_end(&host, &mut reader), "{thread}: the reader waits for nobody");
