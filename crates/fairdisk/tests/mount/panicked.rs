@@ -72,7 +72,7 @@ fn a_panic_in_any_thread_ends_the_mount_at_once_and_the_log_says_why() {
         // The standard library and the kernel have different names for the main thread.
         let name = if thread == "fairdisk" { "main" } else { thread };
         assert_eq!(of(line, "thread"), Some(name));
-        assert!(of(line, "error").is_some_and(|error| error.contains("Input/output")), "{line}");
+        assert!(of(line, "error").is_some_and(|error| error.contains("code: 5")), "{line}");
         assert!(of(line, "place").is_some_and(|place| place.contains(".rs:")), "{line}");
         host.mount_well(&[]);
         assert_eq!(fs::read(host.file("kept")).unwrap(), b"answered");
