@@ -63,7 +63,9 @@ fn a_panic_in_any_thread_ends_the_mount_at_once_and_the_log_says_why() {
         assert!(all_end(&host, &mut reader), "{thread}: the reader waits for nobody");
         assert!(!fail.exists() && !reader[0].wait().unwrap().success());
         let pid = process(&said).to_owned();
-        wait_until(|| !Path::new("/proc").join(&pid).exists());
+        // Whoever inherits it may take long to look after it.
+        let stat = Path::new("/proc").join(&pid).join("stat");
+        wait_until(|| fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z ")));
         let dead = fs::metadata(host.file("data")).unwrap_err();
         assert_eq!(dead.raw_os_error(), Some(Errno::NOTCONN.raw_os_error()), "{thread}");
         let told = fs::read_to_string(&log).unwrap();
