@@ -50,7 +50,7 @@ fn a_panic_in_any_thread_ends_the_mount_at_once_and_the_log_says_why() {
     }
     for thread in ["fairdisk-timer", "fairdisk"] {
         let mut host = Host::new();
-        host.make_file("data", 4);
+        host.make_file("data", 1);
         let (fail, log) = (host.scratch().join("fail"), host.scratch().join("log"));
         let environment =
             [("LD_PRELOAD", &*no_time(&host)), ("FAIL", &fail), ("FAIL_IN", Path::new(thread))];
@@ -78,7 +78,7 @@ fn a_panic_in_any_thread_ends_the_mount_at_once_and_the_log_says_why() {
         assert!(of(line, "place").is_some_and(|place| place.contains(".rs:")), "{line}");
         host.mount_well(&[]);
         assert_eq!(fs::read(host.file("kept")).unwrap(), b"answered");
-        assert_eq!(fs::read(host.file("data")).unwrap().len(), 4 << 20);
+        assert_eq!(fs::read(host.file("data")).unwrap().len(), 1 << 20);
         host.unmount();
     }
 }
