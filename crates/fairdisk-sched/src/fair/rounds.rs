@@ -5,9 +5,11 @@
 //! a longer round a smaller part is lost, but everybody waits longer. So a round exceeds `round_ms`
 //! only where more than a small part of it is lost.
 //!
-//! - Where each request is measured, the loss is what all requests take, less what as many take in
-//!   the midst of turns. A round is then longer only while no group comes from a pause and no group
-//!   has a promise: those who come and go would wait without gaining.
+//! - Where each request is measured and the disk picks among several, the loss is what all requests
+//!   take, less what as many take in the midst of turns. A round is then longer only while no group
+//!   comes from a pause and no group has a promise: those who come and go would wait without
+//!   gaining. A disk that takes one command at a time may empty its cache between reads, which
+//!   looks like a loss, and longer rounds only give writers more of it.
 //! - On an array the loss is the stated time to move the heads for a task that has it to itself,
 //!   and back.
 
@@ -100,6 +102,9 @@ impl Fair {
     /// Accounts for a measured request of the group: its time, and the part of that which is its
     /// own.
     pub(super) fn note_round(&mut self, now: Instant, group: u32, (service, own): (Span, Span)) {
+        if self.device.is_serial() {
+            return;
+        }
         let entry = &self.groups[group as usize];
         let alone = if entry.in_flight == self.in_flight { group } else { NIL };
         let before = core::mem::replace(&mut self.rounds.alone, alone);
@@ -156,8 +161,14 @@ mod tests {
 
     impl Disk {
         fn new(change: Span) -> Self {
+            Self::taking(4, change)
+        }
+
+        /// A disk that takes `depth` commands, though it is given one after the other.
+        fn taking(depth: u32, change: Span) -> Self {
             let mut fair = Fair::new(&FairParams::default());
             fair.configure(Instant::ZERO, &Change::Rotational { rotational: true });
+            fair.configure(Instant::ZERO, &Change::Depth { depth });
             let mut disk = Self { fair, now: Instant::ZERO, change, served: None };
             (0..GROUPS * TASKS).for_each(|slot| disk.submit(slot));
             disk
@@ -218,6 +229,12 @@ mod tests {
     fn a_round_is_as_long_as_was_asked_for_where_little_is_lost() {
         let longest = longest_of(&mut Disk::new(Span::from_ms(2)));
         assert!(longest.iter().all(|turn| *turn <= 110), "{longest:?}");
+    }
+
+    #[test]
+    fn a_round_is_as_long_as_was_asked_for_where_the_disk_takes_one_command() {
+        let longest = longest_of(&mut Disk::taking(1, CHANGE));
+        assert!(longest.iter().all(|turn| *turn <= 120), "{longest:?}");
     }
 
     #[test]
