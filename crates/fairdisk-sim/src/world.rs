@@ -42,27 +42,27 @@ impl<E: Elevator> World<E> {
 
     /// Runs the simulation until `end`, or until no event is left.
     pub fn run_until(&mut self, end: Instant) {
-        self.run(end, false);
+        self.run(end, false, |_| ());
     }
 
     /// Like [`run_until`](Self::run_until), but also stops as soon as the workload is done.
     pub fn run_until_done(&mut self, end: Instant) {
-        self.run(end, true);
-    }
-
-    fn run(&mut self, end: Instant, ends_with_workload: bool) {
-        while !(ends_with_workload && self.machine.is_done()) {
-            if !self.step(end, |_| ()) {
-                self.now = self.now.max(end);
-                return;
-            }
-        }
+        self.run_watched(end, |_| ());
     }
 
     /// Like [`run_until_done`](Self::run_until_done), but reports every request that is issued to
     /// the device to `watch`.
-    pub fn run_watched(&mut self, end: Instant, mut watch: impl FnMut(&Request)) {
-        while !self.machine.is_done() && self.step(end, &mut watch) {}
+    pub fn run_watched(&mut self, end: Instant, watch: impl FnMut(&Request)) {
+        self.run(end, true, watch);
+    }
+
+    fn run(&mut self, end: Instant, ends_with_workload: bool, mut watch: impl FnMut(&Request)) {
+        while !(ends_with_workload && self.machine.is_done()) {
+            if !self.step(end, &mut watch) {
+                self.now = self.now.max(end);
+                return;
+            }
+        }
     }
 
     /// Processes the next event, unless it is after `end`. Returns whether there was one. At the
