@@ -1,6 +1,6 @@
 //! Settings of a load that schedulers do not honour.
 
-use super::{GroupLabel, Loaded, Plan, PlannedArm, PlannedRow};
+use super::{GroupLabel, Loaded, Plan, PlannedArm};
 use crate::catalog::library::Kind;
 use crate::limits::limits;
 use fairdisk_core::{IoClass, IoPrio, Prng, Share};
@@ -19,6 +19,8 @@ struct Asked {
     things: Vec<&'static str>,
     /// For each depth of nesting, a group at that depth, outermost first.
     nested: Vec<String>,
+    /// Whether tasks of one group differ in their levels, as [`have_levels`] says.
+    levels: bool,
 }
 
 /// A note on what some schedulers do with settings.
@@ -61,34 +63,16 @@ impl Plan {
             if let Some(group) = nested {
                 add(&mut notes, scheduler, Vec::new(), Some((group, levels)));
             }
-            beyond.extend(self.cut_short(arm));
+            if asked.levels {
+                beyond.extend(cut_short(arm));
+            }
         }
         notes.iter().map(Note::words).chain(beyond).collect()
     }
 
-    /// A note if priorities of tasks in one group, which are lengths of turns, have another effect
-    /// under `arm` because the end of the group's turn ends that of the task inside.
-    fn cut_short(&self, arm: &PlannedArm) -> Option<String> {
-        let SchedulerSpec::TwoLayerCfq(params) = &arm.revision.spec else { return None };
-        let build =
-            |row: &PlannedRow| row.load.build(&self.rig.host, arm.ionice, &mut Prng::new(0));
-        let differ = self.rows.iter().map(build).any(|loaded| have_levels(&loaded));
-        (differ && !params.inner_turn_resumes).then(|| {
-            format!(
-                "{} ends the turn of a task with that of its group ({} ms at weight 100), so that I/O \
-                 priorities of tasks in one group that wait for each of their I/Os count for less \
-                 than under CFQ, or the other way round; with --set \
-                 scheduler.groups.inner_turn_resumes=true they count.",
-                arm.revision.id, params.group_slice_ms
-            )
-        })
-    }
-
     /// Weights outside the range of the scheduler of an arm.
     fn beyond(&self, arm: &PlannedArm, [least, most]: [u32; 2]) -> BTreeSet<String> {
-        let loads =
-            self.rows.iter().map(|row| row.load.build(&self.rig.host, false, &mut Prng::new(0)));
-        let groups = loads.flat_map(|loaded| loaded.groups);
+        let groups = self.loads(false).flat_map(|loaded| loaded.groups);
         let note = |group: GroupLabel| {
             let Share::Weight(weight) = group.spec.share else { return None };
             let (weight, counts) = (weight.get(), weight.get().clamp(least, most));
@@ -104,9 +88,8 @@ impl Plan {
 
     /// The settings of groups and tasks of all rows, with or without `ionice` levels.
     fn asked(&self, ionice: bool) -> Asked {
-        let mut asked = Asked { things: Vec::new(), nested: Vec::new() };
-        for row in &self.rows {
-            let loaded = row.load.build(&self.rig.host, ionice, &mut Prng::new(0));
+        let mut asked = Asked { things: Vec::new(), nested: Vec::new(), levels: false };
+        for loaded in self.loads(ionice) {
             let mut ask = |thing| {
                 if !asked.things.contains(&thing) {
                     asked.things.push(thing);
@@ -123,6 +106,7 @@ impl Plan {
             if loaded.tasks.iter().any(|task| task.ioprio != IoPrio::UNSET) {
                 ask(OF_TASKS);
             }
+            asked.levels |= have_levels(&loaded);
             // A group is one of its own members.
             let mut depths = vec![0; loaded.groups.len()];
             for members in loaded.numbers().members(&loaded.groups) {
@@ -135,6 +119,27 @@ impl Plan {
         }
         asked
     }
+
+    /// The load of each row, with or without `ionice` levels.
+    fn loads(&self, ionice: bool) -> impl Iterator<Item = Loaded> {
+        let host = &self.rig.host;
+        self.rows.iter().map(move |row| row.load.build(host, ionice, &mut Prng::new(0)))
+    }
+}
+
+/// A note if the end of a group's turn under `arm` ends that of the task inside, so that priorities
+/// of tasks in one group, which are lengths of turns, have another effect.
+fn cut_short(arm: &PlannedArm) -> Option<String> {
+    let SchedulerSpec::TwoLayerCfq(params) = &arm.revision.spec else { return None };
+    (!params.inner_turn_resumes).then(|| {
+        format!(
+            "{} ends the turn of a task with that of its group ({} ms at weight 100), so that I/O \
+             priorities of tasks in one group that wait for each of their I/Os count for less than \
+             under CFQ, or the other way round; with --set \
+             scheduler.groups.inner_turn_resumes=true they count.",
+            arm.revision.id, params.group_slice_ms
+        )
+    })
 }
 
 /// Whether tasks of one group that wait for each of their I/Os are of one class, in which levels
