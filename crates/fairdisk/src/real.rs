@@ -153,19 +153,23 @@ pub(crate) fn run_plan(
     stop: &Arc<AtomicBool>,
 ) -> (Vec<Run>, Result<(), Failure>) {
     let (mut runs, mut made) = (Vec::new(), None);
-    for arm in 0..plan.arms.len() {
-        for row in 0..plan.rows.len() {
-            let failed = runs.last().is_some_and(|run: &Run| run.end() == RunEnd::Failed);
-            if failed || stop.load(Ordering::Relaxed) {
-                return (runs, Ok(()));
-            }
-            match run_row(plan, (arm, row), target, needs, &mut made, quiet, stop) {
-                Ok(run) => runs.extend(run),
-                Err(failure) => return (runs, Err(failure)),
-            }
+    for cell in cells(plan) {
+        let failed = runs.last().is_some_and(|run: &Run| run.end() == RunEnd::Failed);
+        if failed || stop.load(Ordering::Relaxed) {
+            return (runs, Ok(()));
+        }
+        match run_row(plan, cell, target, needs, &mut made, quiet, stop) {
+            Ok(run) => runs.extend(run),
+            Err(failure) => return (runs, Err(failure)),
         }
     }
     (runs, Ok(()))
+}
+
+/// The cells of a plan, each an arm and a row by their indices, in the order in which they run.
+fn cells(plan: &Plan) -> impl Iterator<Item = (usize, usize)> {
+    let rows = 0..plan.rows.len();
+    (0..plan.arms.len()).flat_map(move |arm| rows.clone().map(move |row| (arm, row)))
 }
 
 /// Runs one arm and row; `None` if `stop` was set before the run began.

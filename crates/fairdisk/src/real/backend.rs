@@ -2,7 +2,7 @@
 //! device model.
 
 use super::room::{self, Room};
-use super::{Target, setup};
+use super::{Target, cells, setup};
 use crate::failure::Failure;
 use crate::progress;
 use clap::ValueEnum;
@@ -52,13 +52,11 @@ impl Needs {
     /// anything runs.
     pub(super) fn of(plan: &Plan) -> Result<Self, Failure> {
         let mut needs = Self::default();
-        for arm in 0..plan.arms.len() {
-            for row in 0..plan.rows.len() {
-                let setup = setup(plan, (arm, row))?;
-                needs.sectors = needs.sectors.max(setup.sectors_needed);
-                needs.depth = setup.disk.depth().max(1);
-                needs.writes |= writes(plan, arm, row);
-            }
+        for cell in cells(plan) {
+            let setup = setup(plan, cell)?;
+            needs.sectors = needs.sectors.max(setup.sectors_needed);
+            needs.depth = setup.disk.depth().max(1);
+            needs.writes |= writes(plan, cell);
         }
         Ok(needs)
     }
@@ -100,7 +98,7 @@ impl Needs {
 }
 
 /// Whether a row writes to its target, through its tasks or the journal of a simulated file system.
-fn writes(plan: &Plan, arm: usize, row: usize) -> bool {
+fn writes(plan: &Plan, (arm, row): (usize, usize)) -> bool {
     let ionice = plan.arms[arm].ionice;
     let loaded = plan.rows[row].load.build(&plan.rig.host, ionice, &mut Prng::new(0));
     loaded.volumes.iter().any(|volume| volume.journal.is_some())

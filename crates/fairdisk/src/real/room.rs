@@ -4,7 +4,7 @@
 //! that is depends on how far the model lets the tasks come; so where the file could outgrow its
 //! disk, the same runs take place in the lab first, and what they write is counted.
 
-use super::{Target, setup};
+use super::{Target, cells, setup};
 use crate::failure::Failure;
 use fairdisk_core::{Instant, Op, Request, SECTOR_BYTES, Span};
 use fairdisk_lab::plan::Plan;
@@ -46,10 +46,8 @@ pub(super) fn demand(
         return Ok(());
     }
     let mut written = Written::new(sectors);
-    for arm in 0..plan.arms.len() {
-        for row in 0..plan.rows.len() {
-            run(plan, (arm, row), &mut written, stop)?;
-        }
+    for cell in cells(plan) {
+        run(plan, cell, &mut written, stop)?;
     }
     let need = written.most_blocks * BLOCK_BYTES + mark;
     if need <= room || stop.load(Ordering::Relaxed) {
