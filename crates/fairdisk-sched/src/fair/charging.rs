@@ -122,7 +122,7 @@ impl Fair {
         if rq.follows {
             self.queues[rq.queue].following.add(own);
         }
-        if self.device.rotational {
+        if self.device.picks_next() {
             self.note_round(now, self.queues[rq.queue].group, (service, own));
         }
     }

@@ -136,6 +136,12 @@ impl Device {
                 })
     }
 
+    /// Whether the device has a head and picks the next of several requests, so that the last ones of
+    /// a turn, which are few to pick from, take longer.
+    pub(super) const fn picks_next(&self) -> bool {
+        self.rotational && !self.is_serial()
+    }
+
     /// Whether the device is stated to have one head, so that any request keeps all of it busy.
     pub(super) fn has_one_head(&self) -> bool {
         self.is_told() && self.is_measured()
@@ -149,7 +155,7 @@ impl Device {
                 [true, false].map(|next| costs.read.of(next, SMALL_BYTES).as_ns());
             next.saturating_mul(ALONE_FACTOR) <= elsewhere
         };
-        self.rotational && !self.is_serial() && self.costs.is_some_and(much)
+        self.picks_next() && self.costs.is_some_and(much)
     }
 
     /// Whether a task that has the device to itself is charged the time that passes, while others

@@ -102,9 +102,6 @@ impl Fair {
     /// Accounts for a measured request of the group: its time, and the part of that which is its
     /// own.
     pub(super) fn note_round(&mut self, now: Instant, group: u32, (service, own): (Span, Span)) {
-        if self.device.is_serial() {
-            return;
-        }
         let entry = &self.groups[group as usize];
         let alone = if entry.in_flight == self.in_flight { group } else { NIL };
         let before = core::mem::replace(&mut self.rounds.alone, alone);
