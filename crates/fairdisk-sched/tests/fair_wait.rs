@@ -25,6 +25,9 @@ struct Storm {
     /// The group that was served last.
     before: Option<usize>,
     rotational: bool,
+    /// Whether the disk has a head and picks the next of several commands, so that rounds may
+    /// become longer.
+    picks_next: bool,
     /// Since when each group has waited.
     since: Vec<Instant>,
     /// What each task's request does.
@@ -39,6 +42,10 @@ impl Storm {
         let mut elevator = Fair::new(&FairParams::default());
         let rotational = prng.chance(1, 2);
         elevator.configure(Instant::ZERO, &Change::Rotational { rotational });
+        let picks_next = rotational && prng.chance(1, 2);
+        if picks_next {
+            elevator.configure(Instant::ZERO, &Change::Depth { depth: 4 });
+        }
         for (at, weight) in weights.iter().enumerate() {
             let share = Share::Weight(Weight::new(*weight as u32).expect("in range"));
             let change = Change::GroupAdded { group: GroupId(1 + at as u32), share };
@@ -61,6 +68,7 @@ impl Storm {
             seeks,
             before,
             rotational,
+            picks_next,
             since,
             is_write,
         };
@@ -78,11 +86,11 @@ impl Storm {
     }
 
     /// The longest wait of a group for its next request: its turn and those of the others. A round
-    /// is no longer than a tenth of the time in which nobody came, nor than four that were asked
-    /// for.
+    /// is as long as was asked for; where the disk picks the next of several, it is no longer than a
+    /// tenth of the time in which nobody came, nor than four times what was asked for.
     fn bound(&self, group: usize) -> Span {
         let asked = FairParams::default().round;
-        let longest = asked + asked + asked + asked;
+        let longest = if self.picks_next { asked + asked + asked + asked } else { asked };
         let round = (self.now.since(Instant::ZERO) / 10).clamp(asked, longest).as_ns();
         let all: u64 = self.weights.iter().sum();
         let turn = |weight: u64| {
