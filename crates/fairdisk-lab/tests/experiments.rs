@@ -141,7 +141,7 @@ fn the_losses_of_2_6_33_rc1_come_from_its_changes() {
 
 // ---- what causes it --------------------------------------------------------------------------
 
-/// One cause removed at a time, the strongest effects on the shares first. The first two are alike.
+/// One cause removed at a time, the strongest effect on the shares first.
 const ABLATIONS: [(&str, &[&str]); 9] = [
     ("reference", &[]),
     ("no idle waiting", &["scheduler.cfq.slice_idle_ms=0"]),
@@ -176,7 +176,8 @@ fn causes_have_effects_in_the_known_order() {
     let [reference, idle, offset, both, cached, journal, hz, cache, dirty] = points[..] else {
         unreachable!("nine ablations")
     };
-    assert!(idle.min(offset) > 2.0 * both, "idling, key offset >> file system\n{text}");
+    // The first by 0.3 points with 20 seeds, by next to nothing with three.
+    assert!(idle > offset && offset > 2.0 * both, "idling > key offset >> file system\n{text}");
     assert!(both > cached && both > journal, "journal and metadata add up\n{text}");
     // By 0.3 points with 20 seeds; with a few seeds, chance is as large.
     let chance = if seeds < 20 { 0.3 } else { 0.0 };
