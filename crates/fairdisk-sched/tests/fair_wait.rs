@@ -85,9 +85,10 @@ impl Storm {
         self.elevator.admit(self.now, &request);
     }
 
-    /// The longest wait of a group for its next request: its turn and those of the others. A round
-    /// is as long as was asked for; where the disk picks the next of several, it is no longer than a
-    /// tenth of the time in which nobody came, nor than four times what was asked for.
+    /// The longest wait of a group for its next request: its turn and those of the others. A
+    /// round is as long as was asked for; where the disk picks the next of several, it is no
+    /// longer than a tenth of the time in which nobody came, nor than four times what was asked
+    /// for.
     fn bound(&self, group: usize) -> Span {
         let asked = FairParams::default().round;
         let longest = if self.picks_next { asked + asked + asked + asked } else { asked };

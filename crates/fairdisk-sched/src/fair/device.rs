@@ -136,8 +136,8 @@ impl Device {
                 })
     }
 
-    /// Whether the device has a head and picks the next of several requests, so that the last ones of
-    /// a turn, which are few to pick from, take longer.
+    /// Whether the device has a head and picks the next of several requests, so that the last ones
+    /// of a turn, which are few to pick from, take longer.
     pub(super) const fn picks_next(&self) -> bool {
         self.rotational && !self.is_serial()
     }
