@@ -176,8 +176,8 @@ fn causes_have_effects_in_the_known_order() {
     let [reference, idle, offset, both, cached, journal, hz, cache, dirty] = points[..] else {
         unreachable!("nine ablations")
     };
-    // The first by 0.3 points with 20 seeds, by next to nothing with three.
-    assert!(idle > offset && offset > 2.0 * both, "idling > key offset >> file system\n{text}");
+    assert!(idle > 1.15 * offset, "idling >> key offset\n{text}");
+    assert!(offset > 2.0 * both, "key offset >> file system\n{text}");
     assert!(both > cached && both > journal, "journal and metadata add up\n{text}");
     // By 0.3 points with 20 seeds; with a few seeds, chance is as large.
     let chance = if seeds < 20 { 0.3 } else { 0.0 };

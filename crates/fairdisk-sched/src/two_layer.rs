@@ -72,11 +72,11 @@ impl TwoLayerCfq {
         self.set_idle(group, None);
     }
 
-    /// Whether the group keeps the disk because it has requests at the device. A group with an idle
-    /// time of zero never does.
+    /// Whether the group keeps the disk because it has requests at the device. The rule is that of
+    /// a queue inside (spec: groups, section 1.3), so with an idle time of zero it never does.
     fn waits_in_flight(&self, group: u32) -> bool {
         let layer = &self.inner.layers[group as usize];
-        layer.dispatched > 0 && layer.idle != Some(0)
+        layer.dispatched > 0 && layer.idle.unwrap_or(self.inner.tunables.slice_idle) > 0
     }
 
     fn set_idle(&mut self, group: GroupId, idle: Option<Span>) {
