@@ -263,9 +263,9 @@ const DD: &str = "group = \"a\", order = \"sequential\", block_kib = 1024, bytes
 #[test]
 fn a_second_pass_finds_what_the_first_read_if_nothing_drops_it() {
     let dd = |more: &str| requests(&format!("{{ {DD} = {more}, direct = false }}"));
-    let (once, twice) = (dd("64"), dd("128"));
+    let (once, twice) = (dd("64"), dd("128, size_mib = 64"));
     assert!(twice > once * 3 / 2, "as by fio: {once}, then {twice}");
-    assert_eq!(dd("128, keeps_cache = true"), once);
+    assert_eq!(dd("128, size_mib = 64, keeps_cache = true"), once);
     let direct = table("duration_s = 1", "{ group = \"a\", keeps_cache = true }", "");
     assert_refused(&direct, "`keeps_cache` is about the page cache");
 }

@@ -12,7 +12,7 @@ fn until_done(tasks: &str) -> RowOutcome {
 #[test]
 fn a_hole_is_left_out_after_each_io() {
     // A pass over 64 MiB has 256 I/Os of 64 KiB, with a hole of 192 KiB after each.
-    let once = "bytes_mib = 16, direct = false, keeps_cache = true";
+    let once = "bytes_mib = 16, size_mib = 64, direct = false, keeps_cache = true";
     let half = until_done(&format!("{{ {IN_ORDER}, hole_kib = 192, {once} }}"));
     let twice =
         until_done(&format!("{{ {IN_ORDER}, hole_kib = 192, {} }}", once.replace("= 16", "= 32")));
