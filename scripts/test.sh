@@ -63,8 +63,10 @@ try_again() {
   [ "${#names[@]}" -eq "$bad" ] && [ "${#targets[@]}" -gt 0 ] || return
   echo "== once more, one by one: ${names[*]}"
   for target in "${targets[@]}"; do
+    # Of the whole workspace, as before: a package alone has other features and is built anew.
     # shellcheck disable=SC2086 # several words
-    cargo test --locked $target -- --exact --show-output --test-threads=1 "${names[@]}" 2>&1
+    cargo test --workspace --locked ${target#-p * } -- \
+      --exact --show-output --test-threads=1 "${names[@]}" 2>&1
   done | tee "$log.again" | awk "$show"
   local again_ok again_bad again_absent _
   read -r again_ok again_bad _ again_absent < <(count "$log.again")
