@@ -1,6 +1,7 @@
 //! Contradictory group settings: the one check that experiments, advice and running mounts share.
 
 use crate::qos::{Qos, Rates};
+use crate::qos_key::QosKey;
 use core::fmt;
 use core::num::NonZeroU64;
 
@@ -14,8 +15,8 @@ pub enum Contradiction {
     },
     /// A ceiling is below the floor of the same rate.
     Ceiling {
-        /// The name of the ceiling setting, `max_iops` or `max_bps`.
-        key: &'static str,
+        /// The ceiling setting.
+        key: QosKey,
         /// The ceiling, in I/Os or bytes per second.
         ceiling: NonZeroU64,
         /// The floor, in the unit of the ceiling.
@@ -31,8 +32,8 @@ impl Contradiction {
     pub const fn key(&self) -> &'static str {
         match self {
             Self::Shares { .. } => "weight",
-            Self::Ceiling { key, .. } => key,
-            Self::Burst => "burst_ms",
+            Self::Ceiling { key, .. } => key.name(),
+            Self::Burst => QosKey::Burst.name(),
         }
     }
 }
@@ -45,8 +46,8 @@ impl fmt::Display for Contradiction {
             }
             Self::Ceiling { key, ceiling, floor } => write!(
                 f,
-                "`{key}` is {ceiling}; allowed: {floor} or more, which the group is to get at \
-                 least"
+                "`{}` is {ceiling}; allowed: {floor} or more, which the group is to get at least",
+                key.name()
             ),
             Self::Burst => f.write_str(
                 "`burst_ms` is about a ceiling; add `max_iops` or `max_bps`, or drop it",
@@ -64,8 +65,8 @@ impl Qos {
     pub fn check(&self, has_burst: bool) -> Result<(), Contradiction> {
         let Rates { iops, bytes_per_s } = self.floor;
         let pairs = [
-            ("max_iops", self.ceiling.iops, iops),
-            ("max_bps", self.ceiling.bytes_per_s, bytes_per_s),
+            (QosKey::MaxIops, self.ceiling.iops, iops),
+            (QosKey::MaxBps, self.ceiling.bytes_per_s, bytes_per_s),
         ];
         for (key, ceiling, floor) in pairs {
             if let (Some(ceiling), Some(floor)) = (ceiling, floor)

@@ -29,6 +29,7 @@ pub mod journal;
 pub mod list;
 pub mod prng;
 pub mod qos;
+mod qos_key;
 mod refusal;
 pub mod request;
 #[cfg(test)]
@@ -53,6 +54,7 @@ pub use histogram::Histogram;
 pub use journal::{Entry, Journal, Record};
 pub use prng::Prng;
 pub use qos::{Qos, Rates};
+pub use qos_key::{Notation, QosKey, parse_number};
 pub use refusal::Refusal;
 pub use request::{
     Bio, BioId, Flags, GroupId, IoClass, IoPrio, Lba, Op, Request, RequestId, SECTOR_BYTES,

@@ -1,7 +1,7 @@
 //! Which settings of groups and tasks a scheduler honours. It is told the others too, but ignores
 //! them.
 
-use fairdisk_core::Weight;
+use fairdisk_core::{QosKey, Weight};
 
 /// How deep groups may be nested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,14 +72,14 @@ impl Honours {
     /// Whether the group setting with this key has an effect; `false` for an unknown key.
     #[must_use]
     pub fn keeps(&self, key: &str) -> bool {
-        match key {
-            "weight" | "ioprio" => self.shares,
-            "idle" => self.idle,
-            "min_iops" | "min_bps" => self.floors,
-            "max_iops" | "max_bps" => self.ceilings,
-            "burst_ms" => self.bursts,
-            "latency_p99_ms" => self.latency_targets,
-            _ => false,
+        match (key, QosKey::named(key)) {
+            ("weight" | "ioprio", _) => self.shares,
+            ("idle", _) => self.idle,
+            (_, Some(QosKey::MinIops | QosKey::MinBps)) => self.floors,
+            (_, Some(QosKey::MaxIops | QosKey::MaxBps)) => self.ceilings,
+            (_, Some(QosKey::Burst)) => self.bursts,
+            (_, Some(QosKey::LatencyP99)) => self.latency_targets,
+            (_, None) => false,
         }
     }
 
