@@ -6,13 +6,13 @@ use super::blocks::BlockSize;
 use super::error::Place;
 use super::job::WriteSync;
 use super::keys::Key;
-use super::limits::Limit;
 use super::pattern::{Direction, Distribution};
 use super::per_direction::PerDirection;
 use super::setting::Placed;
 use super::span::{DelayNs, Extent, FileBytes};
 use super::submission::{Engine, Hint};
 use super::value::KbBase;
+use fairdisk_core::QosKey;
 
 /// The slot of one key.
 pub(super) type Slot<T> = Option<Placed<T>>;
@@ -90,7 +90,7 @@ pub(super) struct Draft {
     pub(super) group: Slot<String>,
     pub(super) group_weight: Slot<u16>,
     pub(super) group_ioprio: Slot<u8>,
-    pub(super) group_limits: BTreeMap<Limit, Placed<u64>>,
+    pub(super) group_limits: BTreeMap<QosKey, Placed<u64>>,
     pub(super) scheduler: Slot<String>,
     pub(super) device: Slot<String>,
 

@@ -5,6 +5,7 @@
 use super::draft::Draft;
 use super::setting::Given;
 use super::value::{Read, ValueError};
+use fairdisk_core::QosKey;
 
 mod effective;
 mod inert;
@@ -28,6 +29,8 @@ pub struct Key {
 pub(super) enum Does {
     /// The key changes the job.
     Set(fn(&mut Draft, Given<'_>) -> Read<()>),
+    /// The key sets a limit of the job's group.
+    Limit(QosKey),
     /// The key, whose values have this shape, cannot change a result; a note says so.
     Nothing(Shape),
     /// fio knows the key, but Fairdisk would run something other than what was asked for.

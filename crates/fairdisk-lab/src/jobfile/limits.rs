@@ -1,87 +1,97 @@
 //! Fairdisk's keys for a group's floors, ceilings and latency target.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU64;
 
-use fairdisk_core::{Contradiction, Qos, Rates, Span};
-use serde::Serialize;
+use super::draft::Draft;
+use super::setting::Given;
+use super::value::{Read, ValueError};
+use fairdisk_core::{Notation, Qos, QosKey};
+use serde::{Serialize, Serializer};
 
-/// A limit of a group; its key in a job file is `group_` followed by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Limit {
-    /// The floor in I/Os per second.
-    MinIops,
-    /// The floor in bytes per second.
-    MinBps,
-    /// The ceiling in I/Os per second.
-    MaxIops,
-    /// The ceiling in bytes per second.
-    MaxBps,
-    /// How far the group may run ahead of its ceiling, in milliseconds.
-    BurstMs,
-    /// The time within which 99 of 100 requests are to complete, in microseconds; its key has
-    /// milliseconds.
-    LatencyP99Us,
+/// The limits of a group, each with its value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limits(pub BTreeMap<QosKey, u64>);
+
+/// The key of a limit in job files.
+pub(super) fn key(limit: QosKey) -> String {
+    format!("group_{}", limit.name())
 }
 
-impl Limit {
-    /// The key of the limit.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::MinIops => "group_min_iops",
-            Self::MinBps => "group_min_bps",
-            Self::MaxIops => "group_max_iops",
-            Self::MaxBps => "group_max_bps",
-            Self::BurstMs => "group_burst_ms",
-            Self::LatencyP99Us => "group_latency_p99_ms",
-        }
-    }
-
-    /// The key without the common prefix, as experiments and mounts name it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.key().trim_start_matches("group_")
-    }
-
-    /// The value in the unit of its key.
-    #[must_use]
-    pub fn written(self, value: u64) -> String {
-        match self {
-            Self::LatencyP99Us => (value as f64 / 1e3).to_string(),
-            _ => value.to_string(),
-        }
-    }
+/// Parses a limit into the draft.
+pub(super) fn read(draft: &mut Draft, limit: QosKey, given: Given<'_>) -> Read<()> {
+    let Notation { unit, range, .. } = limit.notation();
+    // Numbers in job files have 63 bits.
+    let [least, most] = range.map(|bound| (bound / unit).min(i64::MAX as u64));
+    let value = match limit {
+        QosKey::LatencyP99 => milliseconds(given),
+        _ => given.count(least..=most).map(|value| value * unit),
+    };
+    let mut slot = None;
+    given.set(&mut slot, value)?;
+    draft.group_limits.extend(slot.map(|placed| (limit, placed)));
+    Ok(())
 }
 
-/// The limits of a group.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Limits(pub BTreeMap<Limit, u64>);
+/// Milliseconds with decimals, rounded to whole microseconds, as the job's JSON has them.
+fn milliseconds(given: Given<'_>) -> Read<u64> {
+    let expected = "milliseconds from 0.001 to 60000, such as 2.5";
+    let ns = QosKey::LatencyP99.parse(given.word(expected)?.trim());
+    ns.map_or_else(|| ValueError::bad(expected), |ns| Ok((ns + 500) / 1_000 * 1_000))
+}
 
 impl Limits {
     /// The limits as quality of service for the schedulers.
     #[must_use]
     pub fn qos(&self) -> Qos {
-        let rate = |limit| self.0.get(&limit).and_then(|rate| NonZeroU64::new(*rate));
-        let span = |limit, unit: fn(u64) -> Span| self.0.get(&limit).map(|value| unit(*value));
-        Qos {
-            floor: Rates { iops: rate(Limit::MinIops), bytes_per_s: rate(Limit::MinBps) },
-            ceiling: Rates { iops: rate(Limit::MaxIops), bytes_per_s: rate(Limit::MaxBps) },
-            burst: span(Limit::BurstMs, Span::from_ms).unwrap_or(Qos::NONE.burst),
-            latency_p99: span(Limit::LatencyP99Us, Span::from_us),
-        }
+        let mut qos = Qos::NONE;
+        self.0.iter().for_each(|(limit, value)| limit.set(&mut qos, Some(*value)));
+        qos
     }
 
     /// The first contradiction among the limits: the limit at fault, and a message in the terms of
     /// job files.
-    pub(super) fn contradiction(&self) -> Option<(Limit, String)> {
-        let found = self.qos().check(self.0.contains_key(&Limit::BurstMs)).err()?;
-        let limit = self.0.keys().find(|limit| limit.name() == Contradiction::key(&found))?;
-        let names = [Limit::MaxIops, Limit::MaxBps, Limit::BurstMs];
-        let text = names.iter().fold(found.to_string(), |text, limit| {
-            text.replace(&format!("`{}`", limit.name()), &format!("`{}`", limit.key()))
+    pub(super) fn contradiction(&self) -> Option<(QosKey, String)> {
+        let found = self.qos().check(self.0.contains_key(&QosKey::Burst)).err()?;
+        let limit = QosKey::named(found.key())?;
+        let text = QosKey::ALL.into_iter().fold(found.to_string(), |text, limit| {
+            text.replace(&format!("`{}`", limit.name()), &format!("`{}`", key(limit)))
         });
-        Some((*limit, text))
+        Some((limit, text))
+    }
+}
+
+impl Serialize for Limits {
+    /// A latency target is a whole number of microseconds, under a name of its own.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|(limit, value)| match limit {
+            QosKey::LatencyP99 => ("latency_p99_us", value / 1_000),
+            _ => (limit.name(), value / limit.notation().unit),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobfile::{Context, JobFile};
+
+    #[test]
+    fn every_limit_has_a_key_and_is_written_as_it_was_read() {
+        let all = [1, 2, 3, 4, 5, 6].map(|value| (QosKey::ALL[value - 1], value as u64));
+        let lines = all.map(|(limit, value)| format!("{}={value}\n", key(limit))).concat();
+        let text = format!("[job]\nrw=read\nsize=1m\ngroup=/a\n{lines}");
+        let file = JobFile::parse("limits.fio", &text, &Context::closed()).unwrap();
+        let resolved = file.resolve().unwrap();
+        let limits = &resolved.jobs[0].group.as_ref().unwrap().limits;
+        assert_eq!(
+            limits.0,
+            all.map(|(limit, value)| (limit, value * limit.notation().unit)).into()
+        );
+        assert!(limits.qos().settings().eq(limits.0.clone()));
+        let [rates, times] = [
+            r#"{"min_iops":1,"min_bps":2,"max_iops":3,"max_bps":4"#,
+            r#","burst_ms":5,"latency_p99_us":6000}"#,
+        ];
+        assert_eq!(serde_json::to_string(limits).unwrap(), [rates, times].concat());
     }
 }

@@ -48,7 +48,7 @@ pub use blocks::{BlockSize, BlockSizes, WeightedBlock};
 pub use error::{Class, Error, ErrorKind, Place, Problems};
 pub use group::{GroupSetting, GroupShare};
 pub use job::{Caching, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
-pub use limits::{Limit, Limits};
+pub use limits::Limits;
 pub use note::{Note, Notes};
 pub use pattern::{Distribution, Mix, Order, Pattern, RandomOrder, Repeat};
 pub use per_direction::PerDirection;

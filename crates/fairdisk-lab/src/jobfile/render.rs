@@ -8,6 +8,7 @@ use std::fmt;
 use super::blocks::BlockSize;
 use super::group::GroupShare;
 use super::job::{Caching, Job, Seed, WriteSync};
+use super::limits;
 use super::pattern::{Distribution, Mix, Order, RandomOrder, Repeat};
 use super::per_direction::PerDirection;
 use super::priority::{IoPrio, Priority};
@@ -199,7 +200,7 @@ impl Job {
                 }
             }
             for (limit, value) in &group.limits.0 {
-                lines.set(limit.key(), limit.written(*value), "");
+                lines.set(&limits::key(*limit), limit.written(*value), "");
             }
         }
         if let Some(scheduler) = &self.scheduler {

@@ -11,6 +11,7 @@ use super::error::{Error, ErrorKind, Place, Problems};
 use super::finish;
 use super::job::Job;
 use super::keys::{self, Does, Key};
+use super::limits;
 use super::note::Notes;
 use super::setting::{Given, Placed};
 use super::source::{JobFile, Section, Setting};
@@ -138,6 +139,7 @@ impl Work {
         };
         match key.does {
             Does::Set(read) => read(draft, given),
+            Does::Limit(limit) => limits::read(draft, limit, given),
             Does::Nothing(shape) => shape.check(given).map(|()| self.inert(draft, key, setting)),
             Does::Refuse => {
                 return Err(ErrorKind::UnsupportedKey { key: key.name, remedy: key.help });

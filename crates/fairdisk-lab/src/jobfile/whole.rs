@@ -6,9 +6,10 @@ use super::draft::{Draft, Slot};
 use super::error::{Error, ErrorKind, Place};
 use super::group::GroupShare;
 use super::job::Job;
-use super::limits::{Limit, Limits};
+use super::limits::Limits;
 use super::setting::Placed;
 use super::span::Files;
+use fairdisk_core::QosKey;
 
 /// The shares and limits of all groups, each with the line that sets it.
 #[derive(Default)]
@@ -17,7 +18,7 @@ pub(super) struct Groups(BTreeMap<String, Group>);
 #[derive(Default)]
 struct Group {
     share: Option<(GroupShare, Place)>,
-    limits: BTreeMap<Limit, (u64, Place)>,
+    limits: BTreeMap<QosKey, (u64, Place)>,
 }
 
 impl Groups {
@@ -62,7 +63,7 @@ impl Groups {
     /// The groups with floors, and where those are written.
     pub(super) fn floors(&self) -> BTreeMap<String, Place> {
         let floor = |(path, group): (&String, &Group)| {
-            let floors = [Limit::MinIops, Limit::MinBps];
+            let floors = [QosKey::MinIops, QosKey::MinBps];
             let (_, place) = floors.iter().find_map(|limit| group.limits.get(limit))?;
             Some((path.clone(), place.clone()))
         };

@@ -3,11 +3,11 @@
 use super::{Does, Key};
 use crate::jobfile::draft::{self, Draft};
 use crate::jobfile::job::WriteSync;
-use crate::jobfile::limits::Limit;
 use crate::jobfile::setting::Given;
 use crate::jobfile::submission::Hint;
 use crate::jobfile::value::{KbBase, Read, TimeUnit, ValueError};
 use crate::jobfile::{blocks, pattern, span, submission};
+use fairdisk_core::QosKey;
 
 const fn set(
     name: &'static str,
@@ -16,6 +16,10 @@ const fn set(
     read: fn(&mut Draft, Given<'_>) -> Read<()>,
 ) -> Key {
     Key { name, aliases, help, engines: &[], does: Does::Set(read) }
+}
+
+const fn limit(name: &'static str, limit: QosKey, help: &'static str) -> Key {
+    Key { name, aliases: &[], help, engines: &[], does: Does::Limit(limit) }
 }
 
 /// The largest value of those numbers for which fio states no upper bound.
@@ -198,26 +202,15 @@ pub(super) static KEYS: &[Key] = &[
     set("group_ioprio", &[], "Fairdisk: the group's priority, 0 (high) to 7 (low)", |d, g| {
         g.set(&mut d.group_ioprio, small(g, 0, 7))
     }),
-    set("group_min_iops", &[], "Fairdisk: I/Os a second the group gets at least", |d, g| {
-        limit(d, Limit::MinIops, g, g.count(1..=U64_MAX))
-    }),
-    set("group_min_bps", &[], "Fairdisk: bytes a second the group gets at least", |d, g| {
-        limit(d, Limit::MinBps, g, g.count(1..=U64_MAX))
-    }),
-    set("group_max_iops", &[], "Fairdisk: I/Os a second the group gets at most", |d, g| {
-        limit(d, Limit::MaxIops, g, g.count(1..=U64_MAX))
-    }),
-    set("group_max_bps", &[], "Fairdisk: bytes a second the group gets at most", |d, g| {
-        limit(d, Limit::MaxBps, g, g.count(1..=U64_MAX))
-    }),
-    set("group_burst_ms", &[], "Fairdisk: how far it may be ahead of the most", |d, g| {
-        limit(d, Limit::BurstMs, g, g.count(1..=60_000))
-    }),
-    set(
+    limit("group_min_iops", QosKey::MinIops, "Fairdisk: I/Os a second the group gets at least"),
+    limit("group_min_bps", QosKey::MinBps, "Fairdisk: bytes a second the group gets at least"),
+    limit("group_max_iops", QosKey::MaxIops, "Fairdisk: I/Os a second the group gets at most"),
+    limit("group_max_bps", QosKey::MaxBps, "Fairdisk: bytes a second the group gets at most"),
+    limit("group_burst_ms", QosKey::Burst, "Fairdisk: how far it may be ahead of the most"),
+    limit(
         "group_latency_p99_ms",
-        &[],
+        QosKey::LatencyP99,
         "Fairdisk: within so long 99 of 100 I/Os of the group are to be done",
-        |d, g| limit(d, Limit::LatencyP99Us, g, milliseconds(g)),
     ),
     set("leaf_weight", &[], "Fairdisk: not supported; it is always 100", |_, _| {
         ValueError::unsupported(
@@ -272,24 +265,6 @@ fn percent(given: Given<'_>) -> Read<u8> {
 fn small<T: TryFrom<u64>>(given: Given<'_>, min: u64, max: u64) -> Read<T> {
     let value = given.count(min..=max)?;
     T::try_from(value).or_else(|_| ValueError::bad(format!("a number from {min} to {max}")))
-}
-
-/// Sets a limit of the group.
-fn limit(draft: &mut Draft, limit: Limit, given: Given<'_>, read: Read<u64>) -> Read<()> {
-    let mut slot = None;
-    given.set(&mut slot, read)?;
-    draft.group_limits.extend(slot.map(|placed| (limit, placed)));
-    Ok(())
-}
-
-/// Milliseconds with decimals, converted to microseconds.
-fn milliseconds(given: Given<'_>) -> Read<u64> {
-    let expected = "milliseconds from 0.001 to 60000, such as 2.5";
-    let ms: f64 = given.word(expected)?.trim().parse().unwrap_or(0.0);
-    if !(0.001..=60_000.0).contains(&ms) {
-        return ValueError::bad(expected);
-    }
-    Ok((ms * 1e3).round() as u64)
 }
 
 /// A path of groups; the names in fio have no leading `/`.
