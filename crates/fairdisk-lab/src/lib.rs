@@ -9,7 +9,6 @@ pub mod catalog;
 pub mod compare;
 pub mod jobfile;
 mod letter;
-mod limits;
 pub mod looks;
 pub mod nearest;
 pub mod outcome;

@@ -3,7 +3,6 @@
 use super::wish::weight;
 use super::{Advice, Party, Tried};
 use crate::catalog::library::Kind;
-use crate::limits::limits;
 use crate::plan::Spec;
 use fairdisk_core::Share;
 use fairdisk_sim::GroupSpec;
@@ -23,7 +22,8 @@ pub(super) fn given<'a>(tried: &'a Tried, groups: &'a [Party]) -> impl Iterator<
         let has_share = spec.share != Share::DEFAULT;
         let share = has_share.then(|| ("weight", weight(spec).to_string()));
         let is_seen = group.is_seen(spec, &tried.honours);
-        let settings = share.into_iter().chain(limits(&spec.qos));
+        let limits = spec.qos.settings().map(|(limit, value)| (limit.name(), limit.written(value)));
+        let settings = share.into_iter().chain(limits);
         let settings = settings.filter(|(key, _)| is_seen && tried.honours.keeps(key)).collect();
         Given { group, spec, settings }
     })

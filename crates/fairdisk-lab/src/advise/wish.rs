@@ -2,9 +2,8 @@
 
 use crate::catalog::error::unknown;
 use crate::plan::Loaded;
-use fairdisk_core::{Qos, Rates, Share, Span, Weight, WeightMap};
+use fairdisk_core::{Qos, QosKey, Rates, Share, Weight, WeightMap};
 use fairdisk_sim::GroupSpec;
-use std::num::NonZeroU64;
 
 /// The wishes for a group, as on the command line: `GROUP: KEY=VALUE, KEY=VALUE`.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,31 +21,9 @@ pub enum Setting {
     Weight(Weight),
     /// A share of the disk in percent.
     Percent(f64),
-    /// The least I/Os per second.
-    MinIops(NonZeroU64),
-    /// The least bytes per second.
-    MinBps(NonZeroU64),
-    /// The most I/Os per second.
-    MaxIops(NonZeroU64),
-    /// The most bytes per second.
-    MaxBps(NonZeroU64),
-    /// How far the group may run ahead of its ceiling, as time.
-    Burst(Span),
-    /// The latency within which 99 of 100 I/Os are to complete.
-    LatencyP99(Span),
+    /// A limit and its value.
+    Limit(QosKey, u64),
 }
-
-/// The keys of all settings.
-const KEYS: &[&str] = &[
-    "weight",
-    "share",
-    "min_iops",
-    "min_bps",
-    "max_iops",
-    "max_bps",
-    "burst_ms",
-    "latency_p99_ms",
-];
 
 impl Want {
     /// Parses the wishes for one group.
@@ -70,12 +47,7 @@ impl Setting {
         match self {
             Self::Weight(_) => "weight",
             Self::Percent(_) => "share",
-            Self::MinIops(_) => "min_iops",
-            Self::MinBps(_) => "min_bps",
-            Self::MaxIops(_) => "max_iops",
-            Self::MaxBps(_) => "max_bps",
-            Self::Burst(_) => "burst_ms",
-            Self::LatencyP99(_) => "latency_p99_ms",
+            Self::Limit(limit, _) => limit.name(),
         }
     }
 
@@ -84,46 +56,25 @@ impl Setting {
             text.split_once('=').ok_or_else(|| format!("expected KEY=VALUE, not `{text}`"))?;
         let (key, value) = (key.trim(), value.trim());
         let wrong = |allowed: &str| format!("`{key}` is {value}; allowed: {allowed}");
-        let count = || {
-            let allowed = "a number from 1 on, which may end in K, M or G";
-            number(value).and_then(NonZeroU64::new).ok_or_else(|| wrong(allowed))
-        };
-        let within = |low: f64, high: f64, value: &str, allowed: &str| {
-            let number = value.parse::<f64>().ok();
-            number.filter(|number| (low..=high).contains(number)).ok_or_else(|| wrong(allowed))
-        };
-        let span = |ms: f64| Span::from_ns((ms * 1e6).round() as u64);
-        Ok(match key {
-            "weight" => {
+        Ok(match (key, QosKey::named(key)) {
+            ("weight", _) => {
                 let weight = value.parse().ok().and_then(Weight::new);
                 Self::Weight(weight.ok_or_else(|| wrong("1 to 10000"))?)
             }
-            "share" => {
-                let value = value.trim_end_matches('%').trim_end();
-                Self::Percent(within(0.1, 99.9, value, "0.1 % to 99.9 %")?)
+            ("share", _) => {
+                let percent = value.trim_end_matches('%').trim_end().parse().ok();
+                let percent = percent.filter(|percent| (0.1..=99.9).contains(percent));
+                Self::Percent(percent.ok_or_else(|| wrong("0.1 % to 99.9 %"))?)
             }
-            "min_iops" => Self::MinIops(count()?),
-            "min_bps" => Self::MinBps(count()?),
-            "max_iops" => Self::MaxIops(count()?),
-            "max_bps" => Self::MaxBps(count()?),
-            "burst_ms" => {
-                let ms = value.parse().ok().filter(|ms| (1..=60_000).contains(ms));
-                Self::Burst(Span::from_ms(ms.ok_or_else(|| wrong("1 to 60000"))?))
+            (_, Some(limit)) => {
+                Self::Limit(limit, limit.parse(value).ok_or_else(|| wrong(limit.notation().words))?)
             }
-            "latency_p99_ms" => {
-                Self::LatencyP99(span(within(0.001, 60_000.0, value, "0.001 to 60000")?))
+            (_, None) => {
+                let known = ["weight", "share"].into_iter().chain(QosKey::ALL.map(QosKey::name));
+                return Err(unknown("wish", key, &known.collect::<Vec<_>>()));
             }
-            _ => return Err(unknown("wish", key, KEYS)),
         })
     }
-}
-
-/// A number, optionally with `K`, `M` or `G` for powers of 1024, as in `fairdisk ctl set`.
-fn number(text: &str) -> Option<u64> {
-    let units = [(['K', 'k'], 10), (['M', 'm'], 20), (['G', 'g'], 30)];
-    let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(*unit)?, *shift)));
-    let (digits, shift) = unit.unwrap_or((text, 0));
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 /// The kinds of wishes.
@@ -180,7 +131,7 @@ pub(super) fn wished(
         }
     }
     for (name, spec) in names.iter().zip(&specs) {
-        let bursts = |want: &Want| want.settings.iter().any(|it| matches!(it, Setting::Burst(_)));
+        let bursts = |want: &Want| want.settings.iter().any(|it| it.key() == QosKey::Burst.name());
         let has_burst = wants.iter().any(|want| want.group == *name && bursts(want));
         let checked = spec.qos.check(has_burst);
         checked.map_err(|why| format!("--want: group `{name}`: {why}"))?;
@@ -226,16 +177,10 @@ fn demand_once(wants: &[Want]) -> Result<(), String> {
 }
 
 fn apply(spec: &mut GroupSpec, setting: Setting) {
-    let qos = &mut spec.qos;
     match setting {
         Setting::Weight(weight) => spec.share = Share::Weight(weight),
         Setting::Percent(_) => {}
-        Setting::MinIops(rate) => qos.floor.iops = Some(rate),
-        Setting::MinBps(rate) => qos.floor.bytes_per_s = Some(rate),
-        Setting::MaxIops(rate) => qos.ceiling.iops = Some(rate),
-        Setting::MaxBps(rate) => qos.ceiling.bytes_per_s = Some(rate),
-        Setting::Burst(burst) => qos.burst = burst,
-        Setting::LatencyP99(target) => qos.latency_p99 = Some(target),
+        Setting::Limit(limit, value) => limit.set(&mut spec.qos, Some(value)),
     }
 }
 
@@ -326,10 +271,11 @@ mod tests {
     fn wishes_are_read() {
         let want = Want::parse("database: share=70 %, min_iops=2K,latency_p99_ms=2.5").unwrap();
         assert_eq!(want.group, "database");
-        let iops = NonZeroU64::new(2048).unwrap();
-        let target = Span::from_us(2500);
-        let expected =
-            [Setting::Percent(70.0), Setting::MinIops(iops), Setting::LatencyP99(target)];
+        let expected = [
+            Setting::Percent(70.0),
+            Setting::Limit(QosKey::MinIops, 2048),
+            Setting::Limit(QosKey::LatencyP99, 2_500_000),
+        ];
         assert_eq!(want.settings, expected);
     }
 

@@ -257,8 +257,9 @@ impl Plan {
         let label = at.and_then(|at| Some((at, groups.get(at)?)));
         let name = label.map_or(ROOT_GROUP, |(_, label)| &label.name);
         let place = label.and_then(|(at, label)| {
-            let is_ios = label.spec.qos.floor.iops.is_some();
-            row.load.place(Written::Group(at, if is_ios { "min_iops" } else { "min_bps" }))
+            // Floors come first.
+            let (floor, _) = label.spec.qos.settings().next()?;
+            row.load.place(Written::Group(at, floor.name()))
         });
         format!(
             "{}`{}` refuses group `{name}` on device `{}`: {refusal}; ask for less, or choose a \

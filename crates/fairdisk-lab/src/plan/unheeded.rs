@@ -2,7 +2,6 @@
 
 use super::{GroupLabel, Loaded, Plan, PlannedArm};
 use crate::catalog::library::Kind;
-use crate::limits::limits;
 use fairdisk_core::{IoClass, IoPrio, Prng, Share};
 use fairdisk_sched::{Honours, Nesting, SchedulerSpec};
 use fairdisk_sim::workload::{Direction, IoOrder, TaskSpec};
@@ -101,7 +100,7 @@ impl Plan {
                     Share::Weight(_) => ask(WEIGHTS),
                     Share::Priority(_) => ask(PRIORITIES),
                 }
-                limits(&group.spec.qos).for_each(|(key, _)| ask(key));
+                group.spec.qos.settings().for_each(|(limit, _)| ask(limit.name()));
             }
             if loaded.tasks.iter().any(|task| task.ioprio != IoPrio::UNSET) {
                 ask(OF_TASKS);
