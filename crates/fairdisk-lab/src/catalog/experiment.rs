@@ -370,3 +370,18 @@ impl Experiment {
         row.duration_s.or(self.duration_s)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::QosKey;
+
+    #[test]
+    fn a_group_may_have_every_setting_of_the_quality_of_service() {
+        for key in QosKey::ALL {
+            let group: Group =
+                toml::from_str(&format!("name = \"a\"\n{} = 2", key.name())).unwrap();
+            assert_eq!(key.get(&group.qos()), Some(2 * key.notation().unit), "{key:?}");
+        }
+    }
+}

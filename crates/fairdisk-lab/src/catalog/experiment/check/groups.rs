@@ -4,7 +4,7 @@ use super::check_names;
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
 use crate::catalog::experiment::Group;
-use fairdisk_core::{Contradiction, Weight};
+use fairdisk_core::{Contradiction, Notation, QosKey, Weight};
 use std::collections::BTreeMap;
 
 /// Checks the groups at `path`.
@@ -82,8 +82,11 @@ fn check_together(group: &Group) -> Result<(), Contradiction> {
 }
 
 fn check_qos(key: &impl Fn(&str) -> String, group: &Group) -> Result<(), Wrong> {
-    demand_in(1..=60_000, &key("burst_ms"), group.burst_ms, "1 to 60000")?;
-    let target = group.latency_p99_ms.unwrap_or(1.0);
-    let fits = (0.001..=60_000.0).contains(&target);
-    demand(fits, &key("latency_p99_ms"), target, "0.001 to 60000")
+    let burst = group.burst_ms.map(f64::from);
+    let times = [(QosKey::Burst, burst), (QosKey::LatencyP99, group.latency_p99_ms)];
+    times.into_iter().try_for_each(|(time, ms)| {
+        let Notation { unit, range, words } = time.notation();
+        let [least, most] = range.map(|bound| bound as f64 / unit as f64);
+        demand_in(least..=most, &key(time.name()), ms, words)
+    })
 }
