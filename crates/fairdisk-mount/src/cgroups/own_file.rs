@@ -63,15 +63,15 @@ impl OwnFile {
 
     /// Applies a value that was written to the file.
     pub(super) fn take(self, hierarchy: &Hierarchy, group: &str, data: &[u8]) -> io::Result<()> {
-        let key = match self {
-            Self::Priority => "ioprio",
-            Self::Weight => "weight",
-            Self::Idle => "idle",
+        let setting = match self {
+            Self::Priority => Setting::Priority(None),
+            Self::Weight => Setting::Weight(None),
+            Self::Idle => Setting::Idle(None),
             Self::Stat => return Err(Errno::ACCESS.into()),
         };
         let text = std::str::from_utf8(data).ok().filter(|text| text.len() <= VALUE_BYTES_MAX);
         let setting = text
-            .and_then(|text| Setting::parse(&format!("{key}={}", text.trim())).ok())
+            .and_then(|text| Setting::of(setting.key(), text.trim()).ok())
             .ok_or(Errno::INVAL)?;
         let set = hierarchy.set(group, &[setting]).map(drop);
         set.map_err(|error| match error {

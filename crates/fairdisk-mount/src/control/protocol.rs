@@ -321,6 +321,7 @@ fn latency(histogram: &Histogram) -> Vec<LatencyCount> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_core::QosKey;
 
     /// A client that subtracts two answers looks up each upper end once.
     #[test]
@@ -330,6 +331,16 @@ mod tests {
         let of = |le_us, count| LatencyCount { le_us, count };
         assert_eq!(histogram.buckets().filter(|(_, count)| *count > 0).count(), 3);
         assert_eq!(latency(&histogram), [of(5, 2), of(10, 1)]);
+    }
+
+    #[test]
+    fn settings_have_the_names_under_which_they_are_made() {
+        let mut qos = Qos::NONE;
+        QosKey::ALL.into_iter().for_each(|key| key.set(&mut qos, Some(2 * key.notation().unit)));
+        let json = serde_json::to_value(QosEntry::from(qos)).unwrap();
+        for key in QosKey::ALL {
+            assert_eq!(json[key.name()].as_f64(), Some(2.0), "{key:?}");
+        }
     }
 
     #[test]

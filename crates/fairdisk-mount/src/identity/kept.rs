@@ -5,8 +5,8 @@
 //! subtree could give it any share. They count only where nobody but root and the user who runs us
 //! may write.
 
-use super::setting::{KEYS, Said, Setting, SettingError};
-use fairdisk_core::Contradiction;
+use super::setting::{Said, Setting, SettingError};
+use fairdisk_core::{Contradiction, QosKey};
 use rustix::fd::OwnedFd;
 use rustix::fs::{
     Mode, OFlags, Stat, XattrFlags, fgetxattr, flistxattr, fstat, listxattr, open, removexattr,
@@ -142,8 +142,8 @@ impl Kept {
     fn said(&self, user_too: bool) -> Option<Said> {
         let spaces = spaces(user_too);
         let mut said: Option<Said> = None;
-        for (space, (key, _)) in spaces.iter().flat_map(|space| KEYS.map(|key| (space, key))) {
-            if let Some(setting) = self.setting(space, key) {
+        for space in spaces {
+            for setting in Setting::keys().filter_map(|key| self.setting(space, key)) {
                 let said = said.get_or_insert(Said::NOTHING);
                 said.asks = said.asks.with(setting);
             }
@@ -152,11 +152,11 @@ impl Kept {
         let has = |space: &str, key| self.setting(space, key).is_some();
         let both = |space: &&str| has(space, "ioprio") && has(space, "weight");
         said.refused = spaces.iter().any(both).then_some(TWO_SHARES);
-        let mut has_burst = spaces.iter().any(|space| has(space, "burst_ms"));
+        let mut has_burst = spaces.iter().any(|space| has(space, QosKey::Burst.name()));
         while let Err(why) = said.asks.qos.check(has_burst) {
             said.refused = said.refused.or(Some(why));
             has_burst &= why != Contradiction::Burst;
-            if let Some(unset) = Setting::taken_back(why.key()) {
+            if let Some(unset) = Setting::named(why.key()) {
                 said.asks = said.asks.with(unset);
             }
         }

@@ -1,10 +1,11 @@
 //! The settings of a group: their keys, values and limits, and what they amount to together.
 
 use super::hierarchy::MOUNTS;
-use fairdisk_core::{Contradiction, Qos, Refusal, Share, Span, Weight, WeightMap};
+use fairdisk_core::{
+    Contradiction, Qos, QosKey, Refusal, Share, Span, Weight, WeightMap, parse_number,
+};
 use fairdisk_sched::Honours;
 use std::fmt;
-use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 /// One setting of a group; `None` removes it.
@@ -17,18 +18,8 @@ pub enum Setting {
     /// How long the disk is kept idle for the group when it has nothing queued, up to 1 s; zero
     /// disables idling.
     Idle(Option<Span>),
-    /// The floor in I/Os per second.
-    MinIops(Option<NonZeroU64>),
-    /// The floor in bytes per second.
-    MinBps(Option<NonZeroU64>),
-    /// The ceiling in I/Os per second.
-    MaxIops(Option<NonZeroU64>),
-    /// The ceiling in bytes per second.
-    MaxBps(Option<NonZeroU64>),
-    /// The burst that the ceiling permits at once, as a time at its rate.
-    Burst(Option<Span>),
-    /// The latency target: 99 of 100 I/Os are to complete within this time.
-    LatencyP99(Option<Span>),
+    /// A setting of the quality of service.
+    Qos(QosKey, Option<u64>),
 }
 
 /// The settings that a group's directory states.
@@ -73,12 +64,7 @@ impl Asks {
                 *share = priority.map_or(Share::DEFAULT, Share::Priority);
             }
             Setting::Idle(to) => *idle = to,
-            Setting::MinIops(rate) => qos.floor.iops = rate,
-            Setting::MinBps(rate) => qos.floor.bytes_per_s = rate,
-            Setting::MaxIops(rate) => qos.ceiling.iops = rate,
-            Setting::MaxBps(rate) => qos.ceiling.bytes_per_s = rate,
-            Setting::Burst(burst) => qos.burst = burst.unwrap_or(Qos::NONE.burst),
-            Setting::LatencyP99(target) => qos.latency_p99 = target,
+            Setting::Qos(key, value) => key.set(qos, value),
         }
         self
     }
@@ -90,24 +76,15 @@ impl Asks {
         made.filter_map(move |(key, value)| value.filter(|_| !honours.keeps(key)).and(Some(key)))
     }
 
-    /// The settings, in the order of [`KEYS`].
+    /// The settings, in the order of [`Setting::all`].
     fn settings(&self) -> impl Iterator<Item = Setting> + use<> {
         let Self { share, idle, qos } = *self;
         let share = match share {
             Share::Weight(weight) => Setting::Weight(Some(weight)),
             Share::Priority(priority) => Setting::Priority(Some(priority)),
         };
-        let burst = Some(qos.burst).filter(|burst| *burst != Qos::NONE.burst);
-        let others = [
-            Setting::Idle(idle),
-            Setting::MinIops(qos.floor.iops),
-            Setting::MinBps(qos.floor.bytes_per_s),
-            Setting::MaxIops(qos.ceiling.iops),
-            Setting::MaxBps(qos.ceiling.bytes_per_s),
-            Setting::Burst(burst),
-            Setting::LatencyP99(qos.latency_p99),
-        ];
-        std::iter::once(share).chain(others)
+        let qos = qos.settings().map(|(key, value)| Setting::Qos(key, Some(value)));
+        [share, Setting::Idle(idle)].into_iter().chain(qos)
     }
 }
 
@@ -124,27 +101,48 @@ impl fmt::Display for Asks {
     }
 }
 
-/// The keys of all settings, and what values each takes. If both a weight and a priority are given,
-/// the weight counts.
-pub(super) const KEYS: [(&str, &str); 9] = [
-    ("ioprio", "a group priority is a number from 0 (high) to 7, or none"),
-    ("weight", "a weight is a number from 1 to 10000, or none"),
-    ("idle", "how long to wait is a number of ms from 0 to 1000, or default"),
-    ("min_iops", RATE),
-    ("min_bps", RATE),
-    ("max_iops", RATE),
-    ("max_bps", RATE),
-    ("burst_ms", "a burst is a number of ms from 1 to 60000, or default"),
-    ("latency_p99_ms", "a latency target is a number of ms from 0.001 to 60000, or none"),
-];
-
-const RATE: &str = "a rate is a whole number a second, at least 1, with K, M or G for powers of \
-                    1024, or none";
-
 impl Setting {
+    /// All settings, without values. If both a weight and a priority are given, the weight counts.
+    fn all() -> impl Iterator<Item = Self> {
+        let qos = QosKey::ALL.map(|key| Self::Qos(key, None));
+        [Self::Priority(None), Self::Weight(None), Self::Idle(None)].into_iter().chain(qos)
+    }
+
     /// The keys of all settings.
     pub fn keys() -> impl Iterator<Item = &'static str> {
-        KEYS.iter().map(|(key, _)| *key)
+        Self::all().map(Self::key)
+    }
+
+    /// The setting with this key, without a value.
+    pub(super) fn named(key: &str) -> Option<Self> {
+        Self::all().find(|setting| setting.key() == key)
+    }
+
+    /// The key.
+    pub(crate) const fn key(self) -> &'static str {
+        match self {
+            Self::Weight(_) => "weight",
+            Self::Priority(_) => "ioprio",
+            Self::Idle(_) => "idle",
+            Self::Qos(key, _) => key.name(),
+        }
+    }
+
+    /// The values that the setting takes.
+    const fn takes(self) -> &'static str {
+        match self {
+            Self::Weight(_) => "a weight is a number from 1 to 10000, or none",
+            Self::Priority(_) => "a group priority is a number from 0 (high) to 7, or none",
+            Self::Idle(_) => "how long to wait is a number of ms from 0 to 1000, or default",
+            Self::Qos(QosKey::Burst, _) => "a burst is a number of ms from 1 to 60000, or default",
+            Self::Qos(QosKey::LatencyP99, _) => {
+                "a latency target is a number of ms from 0.001 to 60000, or none"
+            }
+            Self::Qos(..) => {
+                "a rate is a whole number a second, at least 1, with K, M or G for powers of \
+                 1024, or none"
+            }
+        }
     }
 
     /// Parses several settings as [`parse`](Self::parse) does.
@@ -165,92 +163,46 @@ impl Setting {
         Self::of(key.trim(), value.trim())
     }
 
-    pub(super) fn of(key: &str, value: &str) -> Result<Self, SettingError> {
-        if !KEYS.iter().any(|(known, _)| *known == key) {
-            return Err(SettingError::Key(key.to_owned()));
-        }
-        let setting = match value {
-            "default" | "none" => Self::taken_back(key),
-            _ if key == "latency_p99_ms" => milliseconds(value).map(Some).map(Self::LatencyP99),
-            _ => number(value).and_then(|number| Self::numbered(key, number)),
-        };
-        let error = || SettingError::Value { key: key.to_owned(), value: value.to_owned() };
-        setting.ok_or_else(error)
+    /// The setting with this key and value, as [`parse`](Self::parse) reads them.
+    pub(crate) fn of(key: &str, value: &str) -> Result<Self, SettingError> {
+        let none = Self::named(key).ok_or_else(|| SettingError::Key(key.to_owned()))?;
+        let is_none = matches!(value, "default" | "none");
+        let setting = if is_none { Some(none) } else { none.with_value(value) };
+        setting.ok_or_else(|| SettingError::Value { setting: none, value: value.to_owned() })
     }
 
-    fn numbered(key: &str, number: u64) -> Option<Self> {
-        let rate = || NonZeroU64::new(number).map(Some);
-        let ms = |from, to| (from..=to).contains(&number).then(|| Some(Span::from_ms(number)));
-        match key {
-            "weight" => Weight::new(u32::try_from(number).ok()?).map(Some).map(Self::Weight),
-            "ioprio" => (number <= 7).then_some(Self::Priority(Some(number as u8))),
-            "idle" => ms(0, 1000).map(Self::Idle),
-            "min_iops" => rate().map(Self::MinIops),
-            "min_bps" => rate().map(Self::MinBps),
-            "max_iops" => rate().map(Self::MaxIops),
-            "max_bps" => rate().map(Self::MaxBps),
-            "burst_ms" => ms(1, 60_000).map(Self::Burst),
-            _ => None,
-        }
-    }
-
-    pub(super) fn taken_back(key: &str) -> Option<Self> {
-        Some(match key {
-            "weight" => Self::Weight(None),
-            "ioprio" => Self::Priority(None),
-            "idle" => Self::Idle(None),
-            "min_iops" => Self::MinIops(None),
-            "min_bps" => Self::MinBps(None),
-            "max_iops" => Self::MaxIops(None),
-            "max_bps" => Self::MaxBps(None),
-            "burst_ms" => Self::Burst(None),
-            "latency_p99_ms" => Self::LatencyP99(None),
-            _ => return None,
+    /// The setting with a value; `None` if the value is out of range.
+    fn with_value(self, value: &str) -> Option<Self> {
+        let number = || parse_number(value);
+        Some(match self {
+            Self::Weight(_) => Self::Weight(Some(Weight::new(u32::try_from(number()?).ok()?)?)),
+            Self::Priority(_) => {
+                Self::Priority(Some(number()?.try_into().ok().filter(|priority| *priority <= 7)?))
+            }
+            Self::Idle(_) => Self::Idle(Some(Span::from_ms(number().filter(|ms| *ms <= 1000)?))),
+            Self::Qos(key, _) => Self::Qos(key, Some(key.parse(value)?)),
         })
     }
 
     /// The key, and the value unless the setting is removed.
     pub(super) fn parts(self) -> (&'static str, Option<String>) {
-        let rate = |rate: Option<NonZeroU64>| rate.map(|rate| rate.to_string());
-        let ms = |span: Option<Span>| span.map(|span| (span.as_ns() as f64 / 1e6).to_string());
-        match self {
-            Self::Weight(weight) => ("weight", weight.map(|weight| weight.get().to_string())),
-            Self::Priority(priority) => ("ioprio", priority.map(|priority| priority.to_string())),
-            Self::Idle(idle) => ("idle", ms(idle)),
-            Self::MinIops(iops) => ("min_iops", rate(iops)),
-            Self::MinBps(bps) => ("min_bps", rate(bps)),
-            Self::MaxIops(iops) => ("max_iops", rate(iops)),
-            Self::MaxBps(bps) => ("max_bps", rate(bps)),
-            Self::Burst(burst) => ("burst_ms", ms(burst)),
-            Self::LatencyP99(target) => ("latency_p99_ms", ms(target)),
-        }
+        let value = match self {
+            Self::Weight(weight) => weight.map(|weight| weight.get().to_string()),
+            Self::Priority(priority) => priority.map(|priority| priority.to_string()),
+            Self::Idle(idle) => idle.map(|idle| idle.as_ms().to_string()),
+            Self::Qos(key, value) => value.map(|value| key.written(value)),
+        };
+        (self.key(), value)
     }
 
     /// The key of the setting that this one replaces.
     pub(super) const fn instead_of(self) -> Option<&'static str> {
         match self {
-            Self::Weight(Some(_)) => Some("ioprio"),
-            Self::Priority(Some(_)) => Some("weight"),
+            Self::Weight(Some(_)) => Some(Self::Priority(None).key()),
+            Self::Priority(Some(_)) => Some(Self::Weight(None).key()),
             _ => None,
         }
     }
-}
-
-/// Parses a number, in which `K`, `M` and `G` stand for powers of 1024.
-fn number(text: &str) -> Option<u64> {
-    let (digits, shift) = match text.as_bytes().last()? {
-        b'K' | b'k' => (&text[..text.len() - 1], 10),
-        b'M' | b'm' => (&text[..text.len() - 1], 20),
-        b'G' | b'g' => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
-}
-
-/// Parses a number of milliseconds, which may have a fraction.
-fn milliseconds(text: &str) -> Option<Span> {
-    let ms: f64 = text.parse().ok()?;
-    (0.001..=60_000.0).contains(&ms).then(|| Span::from_ns((ms * 1e6).round() as u64))
 }
 
 /// Why a setting cannot be made.
@@ -260,8 +212,8 @@ pub enum SettingError {
     Key(String),
     /// The value is not valid for its key.
     Value {
-        /// The key.
-        key: String,
+        /// The setting.
+        setting: Setting,
         /// The value.
         value: String,
     },
@@ -301,12 +253,11 @@ impl fmt::Display for SettingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(key) => {
-                let known = KEYS.map(|(key, _)| key).join(", ");
+                let known = Setting::keys().collect::<Vec<_>>().join(", ");
                 write!(f, "unknown setting `{key}` (known: {known})")
             }
-            Self::Value { key, value } => {
-                let takes = KEYS.iter().find(|(known, _)| known == key).map_or("", |(_, it)| it);
-                write!(f, "{key}={value}: {takes}")
+            Self::Value { setting, value } => {
+                write!(f, "{}={value}: {}", setting.key(), setting.takes())
             }
             Self::NoHierarchy => write!(
                 f,
@@ -351,7 +302,7 @@ mod tests {
         assert_eq!(Setting::parse("idle=0"), Ok(Setting::Idle(Some(Span::ZERO))));
         assert_eq!(parts("idle=default"), ("idle", None));
         assert_eq!(parts("max_bps=10M"), ("max_bps", Some((10 << 20).to_string())));
-        assert_eq!(Setting::parse("max_bps=none"), Ok(Setting::MaxBps(None)));
+        assert_eq!(Setting::parse("max_bps=none"), Ok(Setting::Qos(QosKey::MaxBps, None)));
         for (text, says) in [
             ("weight=0", "1 to 10000"),
             ("weight=many", "1 to 10000"),
@@ -382,7 +333,9 @@ mod tests {
             .fold(Asks::DEFAULT, |asks, word| asks.with(Setting::parse(word).unwrap()));
         assert_eq!(back, asks);
         assert_eq!(Asks::DEFAULT.to_string(), "ioprio=4");
-        let none = asks.with(Setting::Burst(None)).with(Setting::MinIops(None));
+        let none = [QosKey::Burst, QosKey::MinIops]
+            .into_iter()
+            .fold(asks, |asks, key| asks.with(Setting::Qos(key, None)));
         assert_eq!(none.to_string(), "weight=300 idle=0 max_bps=1048576");
     }
 
@@ -404,7 +357,7 @@ mod tests {
 
     #[test]
     fn every_key_is_read_and_taken_back_under_its_name() {
-        for (key, _) in KEYS {
+        for key in Setting::keys() {
             let setting = Setting::of(key, "2").unwrap();
             assert_eq!(setting.parts(), (key, Some("2".to_owned())));
             assert!(SchedulerSpec::named("fair").unwrap().honours().keeps(key), "{key}");

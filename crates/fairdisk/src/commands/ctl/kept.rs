@@ -4,6 +4,7 @@
 use super::{Action, NOBODY, keys, show, with_hint};
 use crate::failure::Failure;
 use crate::output::{diagnose, plain};
+use fairdisk_core::QosKey;
 use fairdisk_mount::control::{ControlError, GroupEntry};
 use fairdisk_mount::identity::{Hierarchy, Setting, SettingError};
 use rustix::process::geteuid;
@@ -39,7 +40,7 @@ fn set(hierarchy: &Hierarchy, group: &str, settings: &[String]) -> Result<(), Fa
     });
     let made = made.map_err(|error| with_hint(refused(&error), &keys(settings)))?;
     let is_floor =
-        |it: &Setting| matches!(it, Setting::MinIops(Some(_)) | Setting::MinBps(Some(_)));
+        |it: &Setting| matches!(it, Setting::Qos(QosKey::MinIops | QosKey::MinBps, Some(_)));
     let at = hierarchy.mount().display().to_string();
     // Settings stored by another user are invisible to root's mounts, and root's to theirs.
     let whose = if geteuid().is_root() { "of root" } else { "of yours" };
