@@ -1,6 +1,7 @@
 //! Help, completions, man pages and the catalogue.
 
 use crate::program::{Ended, Place, fairdisk};
+use fairdisk_core::QosKey;
 use std::io;
 use std::process::{Command, Stdio};
 
@@ -15,6 +16,16 @@ fn help_names_every_command() {
         assert!(own.contains(&format!("fairdisk {command}")), "{own}");
     }
     assert!(fairdisk(&["--version"]).quiet().starts_with("fairdisk "));
+}
+
+#[test]
+fn help_names_every_setting_of_groups() {
+    for command in [&["ctl", "set", "--help"][..], &["advise", "--help"]] {
+        let help = fairdisk(command).quiet();
+        for key in QosKey::ALL.map(QosKey::name) {
+            assert!(help.contains(key), "{key}: {help}");
+        }
+    }
 }
 
 #[test]
