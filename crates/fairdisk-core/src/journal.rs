@@ -1,9 +1,10 @@
 //! The journal: a record of every input and every effect, with its time. Runs, machines and shells
 //! are compared by the journal's hash.
 
-use crate::elevator::{Change, Why};
+use crate::elevator::Change;
 use crate::request::{Bio, BioId, RequestId};
 use crate::time::Instant;
+use crate::why::Why;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 

@@ -37,6 +37,7 @@ mod samples;
 pub mod share;
 pub mod time;
 pub mod tree;
+mod why;
 
 pub use account::{Accounts, GroupAccount, GroupLoad};
 pub use attach::{AttachError, Leftovers};
@@ -44,7 +45,7 @@ pub use audit::Auditor;
 pub use contradiction::Contradiction;
 pub use cost::{Cost, CostModel};
 pub use elevator::{
-    Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge, Why,
+    Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge,
 };
 pub use engine::{
     Effect, Effects, Engine, EngineConfig, Input, PlugConfig, PlugFlash, PoolConfig, PoolLayout,
@@ -62,3 +63,4 @@ pub use request::{
 };
 pub use share::{Share, Weight, WeightMap};
 pub use time::{Instant, Span, Ticks};
+pub use why::Why;

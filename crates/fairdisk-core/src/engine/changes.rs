@@ -5,12 +5,13 @@ use super::bios::BioIndex;
 use super::effects::{Effect, Effects};
 use super::{Asked, Engine};
 use crate::dense;
-use crate::elevator::{Admission, Change, Elevator, Why};
+use crate::elevator::{Admission, Change, Elevator};
 use crate::journal::Record;
 use crate::qos::Qos;
 use crate::request::{BioId, GroupId};
 use crate::share::Share;
 use crate::time::Instant;
+use crate::why::Why;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 

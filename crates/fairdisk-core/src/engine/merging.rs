@@ -4,9 +4,10 @@
 use super::Engine;
 use super::bios::BioIndex;
 use super::effects::Effects;
-use crate::elevator::{Elevator, Merge, Why};
+use crate::elevator::{Elevator, Merge};
 use crate::journal::Record;
 use crate::request::{Bio, Flags, Op, RequestId};
+use crate::why::Why;
 
 impl<E: Elevator> Engine<E> {
     pub(super) const fn merge_allowed(&self, bio: &Bio) -> bool {

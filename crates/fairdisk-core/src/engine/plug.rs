@@ -2,9 +2,10 @@
 //! delay is over (spec: cfq, section 1.5; memory, section 5.3).
 
 use super::Engine;
-use crate::elevator::{Decision, Elevator, Why};
+use crate::elevator::{Decision, Elevator};
 use crate::journal::Record;
 use crate::time::{Instant, Span, Ticks};
+use crate::why::Why;
 
 /// When an idle device is plugged and when it starts again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
