@@ -67,11 +67,28 @@ pub enum Why {
     /// The engine keeps an idle device plugged until a few requests have gathered. Only the engine
     /// gives this reason.
     Gathering,
+    /// Requests are dispatched one at a time, and one is in flight.
+    OneAtATime,
+    /// Other groups wait because the group being served, which has nothing queued, still has
+    /// requests at the device or is due back.
+    GroupSliceKept,
+    /// A queue that gets the device to itself waits for other queues' requests in flight.
+    OthersInFlight,
+    /// The request belongs to a sequential stream, which leaves the device to a group that is
+    /// behind its share.
+    StreamYields,
+    /// Writes that would not be done before a group that is behind its share comes back from a
+    /// pause have to wait, and shortly before that all requests do.
+    HeldForThinker,
+    /// The device has as much outstanding work as a group's latency target leaves room for.
+    TargetRoomUsed,
+    /// Writes have to keep the pace that another group's latency target leaves them.
+    WritePaced,
 }
 
 impl Why {
     /// Every reason, in order of declaration.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 37] = [
         Self::ArrivedFirst,
         Self::SectorOrder,
         Self::DeadlineExpired,
@@ -102,6 +119,13 @@ impl Why {
         Self::DepthLimited,
         Self::NearTarget,
         Self::Gathering,
+        Self::OneAtATime,
+        Self::GroupSliceKept,
+        Self::OthersInFlight,
+        Self::StreamYields,
+        Self::HeldForThinker,
+        Self::TargetRoomUsed,
+        Self::WritePaced,
     ];
 
     /// The reason in words, as printed by `fairdisk explain`.
@@ -146,6 +170,13 @@ impl Why {
             }
             Self::NearTarget => "its group would miss its latency target otherwise",
             Self::Gathering => "the device starts once a few requests have gathered",
+            Self::OneAtATime => "requests go to the device one at a time",
+            Self::GroupSliceKept => "the group being served still has the disk",
+            Self::OthersInFlight => "the queue being served waits for others' requests",
+            Self::StreamYields => "a stream makes way for a group that is behind",
+            Self::HeldForThinker => "waiting for a group that is behind and due back",
+            Self::TargetRoomUsed => "a latency target leaves no more room at the device",
+            Self::WritePaced => "writes keep the pace a latency target leaves them",
         }
     }
 }

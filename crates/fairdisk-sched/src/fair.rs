@@ -190,12 +190,11 @@ impl Fair {
         }
     }
 
-    /// Waits for the first bar to end: no group in line may be served before.
+    /// Waits for the first bar to end, and gives the reason for that one: no group in line may be
+    /// served before.
     fn wait_for_ceilings(&self) -> Step {
         let at = self.barred.first().expect("whoever wants the disk and is not barred is in line");
-        // Without any ceiling, the bar comes from the write pace that latency targets impose.
-        let why = if self.barred.is_unused() { Why::DepthLimited } else { Why::AtCeiling };
-        Step::WaitUntil(at, why)
+        Step::WaitUntil(at, self.targets.why_barred(at))
     }
 
     /// When the next bar ends or the next floor or latency target is due, whichever is first.

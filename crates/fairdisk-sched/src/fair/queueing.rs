@@ -25,7 +25,7 @@ impl Fair {
                 return step;
             }
             if self.hold_back_for_room(now) {
-                return Step::WaitCompletion(Why::DepthLimited);
+                return Step::WaitCompletion(self.why_held_back());
             }
             if self.device.is_measured()
                 && !self.turn.is_some_and(|turn| turn.alone)
@@ -50,7 +50,7 @@ impl Fair {
             }
             if self.is_better_alone(queue) {
                 if self.yields(now, group) {
-                    return Step::WaitCompletion(Why::DepthLimited);
+                    return Step::WaitCompletion(Why::StreamYields);
                 }
                 if self.has_company(queue) {
                     self.begin_alone(now, group, queue);
@@ -62,6 +62,12 @@ impl Fair {
             }
             return self.dispatch(now, at, Why::LeastServed);
         }
+    }
+
+    /// The reason for holding everybody back for room: none is needed for those who are barred.
+    fn why_held_back(&self) -> Why {
+        let bar = self.barred.first().filter(|_| self.tree.first().is_none());
+        bar.map_or(Why::TargetRoomUsed, |at| self.targets.why_barred(at))
     }
 
     /// The next step in a turn on a disk with a head; `None` if the turn has ended.
@@ -95,7 +101,7 @@ impl Fair {
         if !is_quiet || self.in_flight > 0 && self.expected.contains(group) {
             let waits_for_it = self.device.is_saturated(self.at_work)
                 || self.is_saturated(Span::ZERO) && !self.goes_away(group);
-            return waits_for_it.then_some(Step::WaitCompletion(Why::DepthLimited));
+            return waits_for_it.then_some(Step::WaitCompletion(Why::GroupSliceKept));
         }
         let kept = self.keep_for_group(now, turn).ok().filter(|_| self.in_flight == 0);
         if kept.is_none() {
@@ -109,7 +115,7 @@ impl Fair {
     fn hold_write(&mut self, now: Instant, at: u32) -> Option<Step> {
         let until = self.write_waits(now, at)?;
         let looks = [Some(until), self.expected.first_until(), self.targets.look()];
-        looks.into_iter().flatten().min().map(|at| Step::WaitUntil(at, Why::DepthLimited))
+        looks.into_iter().flatten().min().map(|at| Step::WaitUntil(at, Why::HeldForThinker))
     }
 
     /// Whether the group, once it has nothing queued and nothing at the device, thinks for longer

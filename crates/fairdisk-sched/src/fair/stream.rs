@@ -91,7 +91,7 @@ impl Fair {
             return None;
         }
         if self.in_flight > q.in_flight && self.device.has_work_elsewhere(self.at_work) {
-            return Some(Step::WaitCompletion(Why::DepthLimited));
+            return Some(Step::WaitCompletion(Why::OthersInFlight));
         }
         if q.waiting > 0 {
             let at = self.next_of(now, queue);

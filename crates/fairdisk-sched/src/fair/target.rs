@@ -152,6 +152,12 @@ impl Targets {
         self.room.map(|_| self.room_until)
     }
 
+    /// The reason for a bar that ends at `at`. As no write may go before the write pace allows it,
+    /// that time stays where it is until then, and all bars of the pace end there.
+    pub(super) fn why_barred(&self, at: Instant) -> Why {
+        if at == self.written_until { Why::WritePaced } else { Why::AtCeiling }
+    }
+
     /// When the first group with a target is due.
     pub(super) fn first_due(&self) -> Option<Instant> {
         self.due.first().map(|(_, at)| at)
@@ -424,7 +430,7 @@ mod tests {
         }
         if !went[1] {
             let later = now + Span::from_us(4 * 100);
-            assert_eq!(fair.decide(now), Decision::WaitUntil(later, Why::DepthLimited));
+            assert_eq!(fair.decide(now), Decision::WaitUntil(later, Why::WritePaced));
             assert_eq!(fair.decide(later), Decision::Dispatch(RequestId(1), Why::LeastServed));
         }
         went

@@ -93,7 +93,7 @@ impl Fair {
     /// The next step on a device that serves one request at a time.
     pub(super) fn step_serial(&mut self, now: Instant) -> Step {
         if self.in_flight > 0 {
-            return Step::WaitCompletion(Why::OwnRequestInFlight);
+            return Step::WaitCompletion(Why::OneAtATime);
         }
         while let Some(group) = self.below_floor(now) {
             let queue = self.queues.first_of(now, group);
@@ -109,7 +109,7 @@ impl Fair {
             return step;
         }
         if let Some(until) = self.about_to_return(now) {
-            return Step::WaitUntil(until, Why::GroupIdleWait);
+            return Step::WaitUntil(until, Why::HeldForThinker);
         }
         let why = match self.turn {
             None => Why::GroupEmptied,
@@ -219,7 +219,7 @@ impl Fair {
             return Err(Why::GroupEmptied);
         }
         if let Some(until) = self.write_waits(now, at) {
-            return Ok(Step::WaitUntil(until, Why::GroupIdleWait));
+            return Ok(Step::WaitUntil(until, Why::HeldForThinker));
         }
         if let Some(turn) = &mut self.turn
             && turn.queue != queue
@@ -241,7 +241,7 @@ impl Fair {
                 continue;
             }
             if let Some(until) = self.write_waits(now, at) {
-                return Step::WaitUntil(until, Why::GroupIdleWait);
+                return Step::WaitUntil(until, Why::HeldForThinker);
             }
             let same = before.is_some_and(|turn| turn.group == group);
             let why = if same || !self.device.rotational { Why::LeastServed } else { ended };
