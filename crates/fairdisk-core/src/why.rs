@@ -50,7 +50,7 @@ pub enum Why {
     LeastServed,
     /// The disk is kept idle for the next request of the group being served.
     GroupIdleWait,
-    /// The request's group is below its floor.
+    /// The request's group, or a group around it, is below its floor.
     BelowFloor,
     /// Every group with queued requests is at its ceiling.
     AtCeiling,
@@ -62,7 +62,7 @@ pub enum Why {
     DeviceBusy,
     /// More requests at the device would slow down a group that is behind its share.
     DepthLimited,
-    /// The request's group would otherwise miss its latency target.
+    /// The request is served before its turn so that its group meets its latency target.
     NearTarget,
     /// The engine keeps an idle device plugged until a few requests have gathered. Only the engine
     /// gives this reason.
@@ -84,11 +84,17 @@ pub enum Why {
     TargetRoomUsed,
     /// Writes have to keep the pace that another group's latency target leaves them.
     WritePaced,
+    /// The request's group still has the disk.
+    GroupSliceContinues,
+    /// The request's group has just got the disk because the previous group is at its ceiling.
+    GroupCeilingReached,
+    /// The request's I/O priority class has been passed over for as long as the limit allows.
+    ClassStarved,
 }
 
 impl Why {
     /// Every reason, in order of declaration.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 40] = [
         Self::ArrivedFirst,
         Self::SectorOrder,
         Self::DeadlineExpired,
@@ -126,6 +132,9 @@ impl Why {
         Self::HeldForThinker,
         Self::TargetRoomUsed,
         Self::WritePaced,
+        Self::GroupSliceContinues,
+        Self::GroupCeilingReached,
+        Self::ClassStarved,
     ];
 
     /// The reason in words, as printed by `fairdisk explain`.
@@ -168,7 +177,7 @@ impl Why {
             Self::DepthLimited => {
                 "more requests at the device would slow a group down that is behind its share"
             }
-            Self::NearTarget => "its group would miss its latency target otherwise",
+            Self::NearTarget => "it goes first so that its group meets its latency target",
             Self::Gathering => "the device starts once a few requests have gathered",
             Self::OneAtATime => "requests go to the device one at a time",
             Self::GroupSliceKept => "the group being served still has the disk",
@@ -177,6 +186,11 @@ impl Why {
             Self::HeldForThinker => "waiting for a group that is behind and due back",
             Self::TargetRoomUsed => "a latency target leaves no more room at the device",
             Self::WritePaced => "writes keep the pace a latency target leaves them",
+            Self::GroupSliceContinues => "its group still has the disk",
+            Self::GroupCeilingReached => {
+                "its group's turn came: the group before is at its ceiling"
+            }
+            Self::ClassStarved => "its class had been passed over for long enough",
         }
     }
 }

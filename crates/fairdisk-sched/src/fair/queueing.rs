@@ -95,7 +95,7 @@ impl Fair {
             if let Some(step) = self.hold_write(now, at) {
                 return Some(step);
             }
-            return Some(self.dispatch(now, at, Why::LeastServed));
+            return Some(self.dispatch(now, at, Why::GroupSliceContinues));
         }
         let is_quiet = self.groups[group as usize].is_quiet();
         if !is_quiet || self.in_flight > 0 && self.expected.contains(group) {

@@ -22,6 +22,7 @@
 use super::group::Group;
 use super::{Fair, Step};
 use crate::groups::Nested;
+use core::cmp::Ordering;
 use fairdisk_core::{Instant, Span, Why};
 
 /// The current turn.
@@ -112,7 +113,7 @@ impl Fair {
             return Step::WaitUntil(until, Why::HeldForThinker);
         }
         let why = match self.turn {
-            None => Why::GroupEmptied,
+            None => Why::LeastServed,
             Some(turn) => match self.go_on(now, turn) {
                 Ok(step) => return step,
                 Err(why) => why,
@@ -134,8 +135,11 @@ impl Fair {
             return Ok(step);
         }
         let first = self.queues.first_of(now, group);
-        if self.keeps_disk(turn, first) {
-            return self.serve(now, queue, Why::SliceContinues);
+        if self.queues.get(queue).is_some_and(|queue| queue.waiting > 0) {
+            return match self.makes_way(turn, first) {
+                Some(why) => self.serve(now, first, why),
+                None => self.serve(now, queue, Why::SliceContinues),
+            };
         }
         match self.patience_with_queue(now, turn) {
             Patience::Until(at) => Ok(Step::WaitUntil(at, Why::IdleWait)),
@@ -203,20 +207,26 @@ impl Fair {
         self.turn = Some(Turn::new(group, queue));
     }
 
-    /// Whether the queue that is served in the turn goes on before `first`, the first in line.
-    fn keeps_disk(&self, turn: Turn, first: u32) -> bool {
-        let Some(queue) = self.queues.get(turn.queue).filter(|queue| queue.waiting > 0) else {
-            return false;
-        };
-        first == turn.queue
-            || self.stays_with_task(turn) && queue.class() == self.queues[first].class()
+    /// Why the queue that is served in the turn, and has more requests, makes way for `first`, the
+    /// first in line; `None` if it goes on.
+    fn makes_way(&self, turn: Turn, first: u32) -> Option<Why> {
+        if first == turn.queue {
+            return None;
+        }
+        let class = |queue: u32| self.queues[queue].class();
+        match class(first).cmp(&class(turn.queue)) {
+            Ordering::Less => Some(Why::Preempted),
+            Ordering::Equal if self.stays_with_task(turn) => None,
+            Ordering::Equal => Some(Why::SliceExpired),
+            Ordering::Greater => Some(Why::ClassStarved),
+        }
     }
 
     /// Serves a queue of the group whose turn it is, unless the group is at its ceiling.
     fn serve(&mut self, now: Instant, queue: u32, why: Why) -> Result<Step, Why> {
         let at = self.next_of(now, queue);
         if self.bar_at_ceiling(now, at) {
-            return Err(Why::GroupEmptied);
+            return Err(Why::GroupCeilingReached);
         }
         if let Some(until) = self.write_waits(now, at) {
             return Ok(Step::WaitUntil(until, Why::HeldForThinker));
