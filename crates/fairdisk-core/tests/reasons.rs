@@ -1,0 +1,26 @@
+//! Reasons are for readers: each has words of its own, and the page about them lists it.
+
+use fairdisk_core::Why;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn reasons_are_listed_in_order() {
+    assert!((0..).zip(Why::ALL).all(|(number, why)| why as usize == number));
+}
+
+#[test]
+fn no_two_reasons_read_the_same() {
+    let texts: BTreeSet<&str> = Why::ALL.map(Why::text).into();
+    assert_eq!(texts.len(), Why::ALL.len());
+}
+
+#[test]
+fn the_page_about_reasons_has_each_with_its_words() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/explain.md");
+    let page = fs::read_to_string(path).expect("the page");
+    let listed: BTreeSet<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    let rows = Why::ALL.map(|why| format!("| `{why:?}` | {} |", why.text()));
+    assert_eq!(listed, rows.iter().map(String::as_str).collect());
+}
