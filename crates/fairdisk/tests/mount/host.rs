@@ -100,6 +100,18 @@ impl Host {
         program.to_str().unwrap().to_owned()
     }
 
+    /// Compiles a library for `LD_PRELOAD` from C. Each backquote in the source is a double quote.
+    pub(crate) fn library(&self, name: &str, source: &str) -> PathBuf {
+        let library = self.scratch().join(name).with_extension("so");
+        let file = library.with_extension("c");
+        fs::write(&file, source.replace('`', "\"")).unwrap();
+        let mut compiler = Command::new("cc");
+        let made = compiler.args(["-shared", "-fPIC", "-o"]).args([&library, &file]).output();
+        let made = made.unwrap();
+        assert!(made.status.success(), "{}", text(&made));
+        library
+    }
+
     pub(crate) fn source(&self, name: &str) -> PathBuf {
         self.scratch.path().join("source").join(name)
     }

@@ -5,8 +5,7 @@ use crate::killed::{all_end, process};
 use crate::log::of;
 use rustix::io::Errno;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 /// A library that makes clock_gettime(2) fail once, at which the standard library panics: when the
 /// file `$FAIL` exists, in the thread called `$FAIL_IN`.
@@ -32,16 +31,6 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 }
 ";
 
-fn no_time(host: &Host) -> PathBuf {
-    let (source, library) = (host.scratch().join("no_time.c"), host.scratch().join("no_time.so"));
-    fs::write(&source, NO_TIME.replace('`', "\"")).unwrap();
-    let mut compiler = Command::new("cc");
-    let made = compiler.args(["-shared", "-fPIC", "-o"]).args([&library, &source]).output();
-    let made = made.unwrap();
-    assert!(made.status.success(), "{}", text(&made));
-    library
-}
-
 /// The timer thread holds the scheduler's lock at that moment; the main thread holds none.
 #[test]
 fn a_panic_in_any_thread_ends_the_mount_at_once_and_the_log_says_why() {
@@ -52,8 +41,9 @@ fn a_panic_in_any_thread_ends_the_mount_at_once_and_the_log_says_why() {
         let mut host = Host::new();
         host.make_file("data", 1);
         let (fail, log) = (host.scratch().join("fail"), host.scratch().join("log"));
+        let library = host.library("no_time", NO_TIME);
         let environment =
-            [("LD_PRELOAD", &*no_time(&host)), ("FAIL", &fail), ("FAIL_IN", Path::new(thread))];
+            [("LD_PRELOAD", &*library), ("FAIL", &fail), ("FAIL_IN", Path::new(thread))];
         let said = text(&host.mount_in(&environment, &[]));
         fs::write(host.file("kept"), "answered").unwrap();
         let group = host.group("slow", "max_bps=100K");
