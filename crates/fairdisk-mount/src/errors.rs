@@ -48,6 +48,11 @@ pub enum MountProblem {
         /// The process, and its lock file.
         by: String,
     },
+    /// The lock for mounting cannot be taken at the moment.
+    NotLocked {
+        /// The lock file, the error of the system, and what to do.
+        why: String,
+    },
     /// The source and the mount point are inside one another.
     Nested,
     /// The mount is in use.
@@ -74,7 +79,11 @@ impl MountProblem {
             | Self::MountPointNotEmpty
             | Self::AlreadyMounted
             | Self::Nested => true,
-            Self::Lacking(_) | Self::Silent | Self::Locked { .. } | Self::Busy => false,
+            Self::Lacking(_)
+            | Self::Silent
+            | Self::Locked { .. }
+            | Self::NotLocked { .. }
+            | Self::Busy => false,
             Self::Os { error, .. } => matches!(
                 error.raw_os_error(),
                 Some(libc::ENOTDIR | libc::ELOOP | libc::ENAMETOOLONG)
@@ -197,6 +206,7 @@ impl fmt::Display for MountError {
                 f,
                 "{path}: waited in vain for {by}; let it go on or end it, and mount again"
             ),
+            MountProblem::NotLocked { why } => write!(f, "{path}: {why}"),
             MountProblem::Nested => write!(
                 f,
                 "{path}: SOURCE and the mount point are inside one another; they must be apart, \
@@ -256,7 +266,8 @@ mod tests {
             .into_iter()
             .chain(lacking.map(MountProblem::Lacking))
             .chain([MountProblem::Silent, MountProblem::Busy])
-            .chain([MountProblem::Locked { by: String::new() }]);
+            .chain([MountProblem::Locked { by: String::new() }])
+            .chain([MountProblem::NotLocked { why: String::new() }]);
         let all = bad_input.map(|it| (it, true)).into_iter().chain(passing.map(|it| (it, false)));
         for (problem, expected) in all {
             let error = MountError::new(Path::new("/mnt"), problem);

@@ -22,10 +22,26 @@ pub(crate) struct FileLock(File);
 /// Why a file could not be locked.
 #[derive(Debug)]
 pub(crate) enum NotLocked {
+    /// Nobody can lock a file there: there can be none, or its file system has no locks.
+    Never(io::Error),
+    /// The lock may be obtained later.
+    NotNow(NotNow),
+}
+
+/// Why a lock could not be obtained although there are locks.
+#[derive(Debug)]
+pub(crate) enum NotNow {
     /// Another process holds the lock for longer than the time limit.
     Held(Held),
-    /// The file cannot be opened or locked.
-    System(io::Error),
+    /// The system has failed in a way that may pass.
+    Failed(Failed),
+}
+
+/// A file that could not be opened or locked because of an error that may pass.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    path: PathBuf,
+    error: io::Error,
 }
 
 /// A lock that another process holds.
@@ -44,7 +60,8 @@ impl FileLock {
         let mut how = File::options();
         let how = how.create(true).truncate(false).write(true).mode(0o600);
         let how = how.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-        let file = how.open(path).map_err(NotLocked::System)?;
+        let failed = |error| NotLocked::of(path, error);
+        let file = how.open(path).map_err(failed)?;
         let deadline = clock::now() + time;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -53,9 +70,10 @@ impl FileLock {
                     fairdisk_plane::pause(PAUSE);
                 }
                 Err(Errno::WOULDBLOCK | Errno::INTR) => {
-                    return Err(NotLocked::Held(Held { path: path.to_owned(), file }));
+                    let held = Held { path: path.to_owned(), file };
+                    return Err(NotLocked::NotNow(NotNow::Held(held)));
                 }
-                Err(error) => return Err(NotLocked::System(error.into())),
+                Err(error) => return Err(failed(error.into())),
             }
         }
     }
@@ -65,6 +83,56 @@ impl FileLock {
         let identity = |found: fs::Metadata| (found.dev(), found.ino());
         let there = fs::symlink_metadata(path).map(identity).ok();
         there.is_some() && there == self.0.metadata().map(identity).ok()
+    }
+}
+
+impl NotLocked {
+    /// The failure to open or lock the file at `path`. Only errors that say what the place is like
+    /// are taken to last. Without locks two processes could do the same at once, so no shortage may
+    /// be mistaken for that.
+    pub(crate) fn of(path: &Path, error: io::Error) -> Self {
+        let lasts = error.raw_os_error().map(Errno::from_raw_os_error).is_none_or(|error| {
+            matches!(
+                error,
+                Errno::NOENT
+                    | Errno::NOTDIR
+                    | Errno::ISDIR
+                    | Errno::LOOP
+                    | Errno::NAMETOOLONG
+                    | Errno::NXIO
+                    | Errno::NODEV
+                    | Errno::ACCESS
+                    | Errno::PERM
+                    | Errno::ROFS
+                    | Errno::NOSYS
+                    | Errno::OPNOTSUPP
+                    | Errno::INVAL
+            )
+        });
+        if lasts {
+            return Self::Never(error);
+        }
+        Self::NotNow(NotNow::Failed(Failed { path: path.to_owned(), error }))
+    }
+}
+
+impl Failed {
+    /// What to do before trying again.
+    fn remedy(&self) -> &'static str {
+        match self.error.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::MFILE) => "let this process open more files (ulimit -n)",
+            Some(Errno::NFILE) => "let the system open more files (sysctl fs.file-max)",
+            Some(Errno::NOMEM) => "free some memory",
+            Some(Errno::NOSPC | Errno::DQUOT) => "make room there",
+            _ => "see to that",
+        }
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, error, remedy) = (self.path.display(), &self.error, self.remedy());
+        write!(f, "cannot lock {path}: {error}; {remedy} and try again")
     }
 }
 
@@ -101,9 +169,14 @@ impl fmt::Display for Held {
     }
 }
 
-impl From<Held> for io::Error {
-    fn from(held: Held) -> Self {
-        Self::new(io::ErrorKind::TimedOut, format!("waited in vain for {held}"))
+impl From<NotNow> for io::Error {
+    fn from(why: NotNow) -> Self {
+        match why {
+            NotNow::Held(held) => {
+                Self::new(io::ErrorKind::TimedOut, format!("waited in vain for {held}"))
+            }
+            NotNow::Failed(failed) => Self::new(failed.error.kind(), failed.to_string()),
+        }
     }
 }
 
@@ -120,9 +193,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("lock");
         let lock = now(&path).unwrap();
-        let Err(NotLocked::Held(held)) = FileLock::within(&path, Span::from_ms(30)) else {
-            panic!("two have it")
-        };
+        let not_locked = FileLock::within(&path, Span::from_ms(30));
+        let Err(NotLocked::NotNow(NotNow::Held(held))) = not_locked else { panic!("two have it") };
         let said = held.to_string();
         assert!(said.starts_with(&format!("process {} (", std::process::id())), "{said}");
         assert!(said.ends_with(&format!("which has locked {}", path.display())), "{said}");
@@ -131,10 +203,33 @@ mod tests {
             drop(lock);
             let next = next.join().unwrap();
             assert!(next.is_ok());
-            assert!(matches!(now(&path), Err(NotLocked::Held(_))));
+            assert!(matches!(now(&path), Err(NotLocked::NotNow(NotNow::Held(_)))));
         });
         assert!(held.wait().is_ok());
-        assert!(matches!(now(&place.path().join("none/lock")), Err(NotLocked::System(_))));
+        assert!(matches!(now(&place.path().join("none/lock")), Err(NotLocked::Never(_))));
+    }
+
+    #[test]
+    fn what_may_pass_is_told_from_a_place_without_locks_with_what_to_do() {
+        let why = |code| NotLocked::of(Path::new("/run/lock"), io::Error::from_raw_os_error(code));
+        for (code, remedy) in [
+            (libc::EMFILE, "ulimit -n"),
+            (libc::ENFILE, "fs.file-max"),
+            (libc::ENOMEM, "memory"),
+            (libc::ENOSPC, "make room"),
+            (libc::EDQUOT, "make room"),
+            (libc::EIO, "try again"),
+            (libc::ENOLCK, "try again"),
+        ] {
+            let NotLocked::NotNow(not_now) = why(code) else { panic!("{code} passes") };
+            let said = io::Error::from(not_now).to_string();
+            assert!(said.starts_with("cannot lock /run/lock: ") && said.contains(remedy), "{said}");
+        }
+        for code in [libc::ENOENT, libc::EACCES, libc::EROFS, libc::ELOOP, libc::EOPNOTSUPP] {
+            assert!(matches!(why(code), NotLocked::Never(_)), "{code} lasts");
+        }
+        let not_ours = NotLocked::of(Path::new("/run/lock"), io::Error::other("another's"));
+        assert!(matches!(not_ours, NotLocked::Never(_)));
     }
 
     #[test]
@@ -144,7 +239,7 @@ mod tests {
         drop(now(&path).unwrap());
         assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert!(matches!(now(&link), Err(NotLocked::System(_))));
+        assert!(matches!(now(&link), Err(NotLocked::Never(_))));
     }
 
     #[test]

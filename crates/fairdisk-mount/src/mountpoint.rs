@@ -2,7 +2,7 @@
 
 use crate::control::{Alone, directory};
 use crate::errors::{Lack, MountError, MountProblem};
-use crate::file_lock::Held;
+use crate::file_lock::NotNow;
 use crate::mountinfo::Mountinfo;
 use crate::options::MountOptions;
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -88,8 +88,11 @@ fn recover(mountpoint: &Path) -> Result<(), MountError> {
 
 /// Waits for the lock under which mounts are made and dead ones removed.
 fn alone(directory: &Path, mountpoint: &Path) -> Result<Option<Alone>, MountError> {
-    let locked = |held: Held| MountProblem::Locked { by: held.to_string() };
-    Alone::wait(directory).map_err(|held| MountError::new(mountpoint, locked(held)))
+    let problem = |why: NotNow| match why {
+        NotNow::Held(held) => MountProblem::Locked { by: held.to_string() },
+        NotNow::Failed(failed) => MountProblem::NotLocked { why: failed.to_string() },
+    };
+    Alone::wait(directory).map_err(|why| MountError::new(mountpoint, problem(why)))
 }
 
 /// Whether the daemon of the mount at `path` has ended. A daemon that was killed but cannot end

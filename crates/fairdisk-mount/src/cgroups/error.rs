@@ -17,6 +17,9 @@ pub enum CgroupError {
     NoVersion1(io::Error),
     /// The directory for the hierarchy cannot be created.
     Directory(PathBuf, io::Error),
+    /// The lock for mounting hierarchies cannot be taken at the moment. The text names the lock
+    /// file, the error of the system, and what to do.
+    NotLocked(String),
     /// The hierarchy cannot be found.
     Hierarchy(HierarchyError),
     /// The directory cannot be mounted on or unmounted.
@@ -47,6 +50,7 @@ impl fmt::Display for CgroupError {
             Self::Directory(path, error) => {
                 write!(f, "{}: cannot be made for the hierarchy: {error}", path.display())
             }
+            Self::NotLocked(why) => f.write_str(why),
             Self::Hierarchy(error) => error.fmt(f),
             Self::Mount(error) => error.fmt(f),
             Self::NotOurs(path) => write!(
@@ -66,7 +70,7 @@ impl CgroupError {
     pub fn is_bad_input(&self) -> bool {
         match self {
             Self::Name(_) | Self::NotOurs(_) => true,
-            Self::NotRoot | Self::NoVersion1(_) | Self::Directory(..) => false,
+            Self::NotRoot | Self::NoVersion1(_) | Self::Directory(..) | Self::NotLocked(_) => false,
             Self::Hierarchy(error) => error.is_bad_input(),
             Self::Mount(error) => error.is_bad_input(),
         }
@@ -106,6 +110,7 @@ mod tests {
             (CgroupError::NotRoot, false),
             (CgroupError::NoVersion1(broken()), false),
             (CgroupError::Directory(PathBuf::from("/run"), broken()), false),
+            (CgroupError::NotLocked(String::new()), false),
         ] {
             assert_eq!(error.is_bad_input(), expected, "{error}");
         }

@@ -2,14 +2,13 @@
 //! private place.
 
 use super::error::CgroupError;
-use crate::file_lock::{FileLock, NotLocked};
+use crate::file_lock::{FileLock, NotLocked, NotNow};
 use crate::identity::{Hierarchy, HierarchyError, VERSION2};
 use crate::mountpoint;
 use fairdisk_core::Span;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::ffi::CString;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// The name of the hierarchy that mounts prefer.
@@ -85,18 +84,22 @@ pub(super) struct Turn {
 impl Turn {
     /// Waits for the right. Tells the user for whom if that takes a while.
     pub(super) fn wait(say: Say) -> Result<Self, CgroupError> {
-        let run = Path::new(RUN);
-        Self::wait_in(run, say).map_err(|error| CgroupError::Directory(run.to_owned(), error))
+        Self::wait_in(Path::new(RUN), say)
     }
 
-    fn wait_in(run: &Path, say: impl Fn(&str)) -> io::Result<Self> {
-        fs::create_dir_all(run)?;
-        let lock = match FileLock::within(&run.join(LOCK), QUIETLY) {
+    fn wait_in(run: &Path, say: impl Fn(&str)) -> Result<Self, CgroupError> {
+        let failed = |path: &Path, error| CgroupError::Directory(path.to_owned(), error);
+        fs::create_dir_all(run).map_err(|error| failed(run, error))?;
+        let path = run.join(LOCK);
+        let lock = match FileLock::within(&path, QUIETLY) {
             Ok(lock) => lock,
-            Err(NotLocked::System(error)) => return Err(error),
-            Err(NotLocked::Held(held)) => {
+            Err(NotLocked::Never(error)) => return Err(failed(&path, error)),
+            Err(NotLocked::NotNow(NotNow::Held(held))) => {
                 say(&format!("waiting for {held}"));
-                held.wait()?
+                held.wait().map_err(|error| failed(&path, error))?
+            }
+            Err(NotLocked::NotNow(NotNow::Failed(why))) => {
+                return Err(CgroupError::NotLocked(why.to_string()));
             }
         };
         Ok(Self { _lock: lock })

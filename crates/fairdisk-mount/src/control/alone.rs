@@ -3,7 +3,7 @@
 //! so these steps are taken under an exclusive lock. The same holds for checking a mount point and
 //! mounting on it.
 
-use crate::file_lock::{FileLock, Held, NotLocked};
+use crate::file_lock::{FileLock, NotLocked, NotNow};
 use fairdisk_core::Span;
 use std::path::Path;
 
@@ -20,12 +20,13 @@ pub(crate) struct Alone {
 }
 
 impl Alone {
-    /// Waits for the lock in `directory`. `None` if the lock cannot be used there, in which case
+    /// Waits for the lock in `directory`. `None` if there are no locks there, in which case
     /// everybody does without.
     ///
     /// # Errors
-    /// Another process keeps the lock.
-    pub(crate) fn wait(directory: &Path) -> Result<Option<Self>, Held> {
+    /// Another process keeps the lock, or the system fails in a way that may pass: others may have
+    /// the lock all the same.
+    pub(crate) fn wait(directory: &Path) -> Result<Option<Self>, NotNow> {
         Self::within(directory, PATIENCE)
     }
 
@@ -34,11 +35,11 @@ impl Alone {
         Self::within(directory, Span::ZERO).ok().flatten()
     }
 
-    fn within(directory: &Path, time: Span) -> Result<Option<Self>, Held> {
+    fn within(directory: &Path, time: Span) -> Result<Option<Self>, NotNow> {
         match FileLock::within(&directory.join(NAME), time) {
             Ok(lock) => Ok(Some(Self { _lock: lock })),
-            Err(NotLocked::System(_)) => Ok(None),
-            Err(NotLocked::Held(held)) => Err(held),
+            Err(NotLocked::Never(_)) => Ok(None),
+            Err(NotLocked::NotNow(why)) => Err(why),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::client::{Client, ControlError};
 use super::directory;
 use super::name::prepare;
 use crate::block_device::BlockDevice;
-use crate::file_lock::{FileLock, NotLocked};
+use crate::file_lock::{FileLock, NotLocked, NotNow};
 use fairdisk_core::Span;
 use std::fmt;
 use std::fs;
@@ -51,12 +51,17 @@ pub enum Turn {
 /// Why a disk can neither be claimed nor joined.
 #[derive(Debug)]
 pub enum ClaimError {
-    /// The lock file or socket cannot be created.
+    /// Nobody can create the lock file or socket there.
     NoPlace {
         /// The path of the lock file.
         path: PathBuf,
         /// The error of the system.
         error: io::Error,
+    },
+    /// The disk cannot be locked at the moment. Others may run it all the same.
+    NotLocked {
+        /// The lock file, the error of the system, and what to do.
+        why: String,
     },
     /// The process that holds the lock does not answer.
     Silent {
@@ -74,6 +79,7 @@ impl fmt::Display for ClaimError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoPlace { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::NotLocked { why } => f.write_str(why),
             Self::Silent { lock } => write!(
                 f,
                 "{}: the process that runs the disk does not answer; see who it is with \
@@ -116,15 +122,15 @@ enum Attempt {
     Theirs,
 }
 
-fn attempt(socket: &Path) -> io::Result<Attempt> {
+fn attempt(socket: &Path) -> Result<Attempt, NotLocked> {
     let path = socket.with_extension("lock");
     match FileLock::within(&path, Span::ZERO) {
         Ok(lock) if lock.is_at(&path) => {
             Ok(Attempt::Ours(Claim { socket: socket.to_owned(), path, lock }))
         }
         Ok(_) => Ok(Attempt::Again),
-        Err(NotLocked::Held(_)) => Ok(Attempt::Theirs),
-        Err(NotLocked::System(error)) => Err(error),
+        Err(NotLocked::NotNow(NotNow::Held(_))) => Ok(Attempt::Theirs),
+        Err(error) => Err(error),
     }
 }
 
@@ -140,10 +146,13 @@ pub(super) fn claim_abandoned(socket: &Path) -> Option<Claim> {
 fn claim_in(directory: &Path, disk: &BlockDevice, looks: u32) -> Result<Turn, ClaimError> {
     let socket = directory.join(format!("{}.disk", disk.number));
     let lock = socket.with_extension("lock");
-    let no_place = |error| ClaimError::NoPlace { path: lock.clone(), error };
-    prepare(directory).map_err(no_place)?;
+    let failed = |why| match why {
+        NotLocked::Never(error) => ClaimError::NoPlace { path: lock.clone(), error },
+        NotLocked::NotNow(why) => ClaimError::NotLocked { why: io::Error::from(why).to_string() },
+    };
+    prepare(directory).map_err(|error| failed(NotLocked::of(&lock, error)))?;
     for _ in 0..looks {
-        match attempt(&socket).map_err(no_place)? {
+        match attempt(&socket).map_err(failed)? {
             Attempt::Ours(claim) => return Ok(Turn::Ours(claim)),
             Attempt::Again => continue,
             Attempt::Theirs => {}

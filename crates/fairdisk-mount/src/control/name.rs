@@ -4,7 +4,7 @@
 use super::alone::Alone;
 use super::claim::claim_abandoned;
 use super::socket_name;
-use crate::file_lock::Held;
+use crate::file_lock::NotNow;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, Stat, fstat, lstat, open};
 use rustix::io::Errno;
@@ -46,10 +46,10 @@ impl Drop for Own {
         let identity = |found: Stat| (found.st_dev, found.st_ino);
         let _alone = match alone_beside(&self.path) {
             Ok(alone) => alone,
-            Err(held) => {
+            Err(why) => {
                 // It is left over. Whoever mounts at its place removes it, and so does anybody who
                 // mounts once nobody answers there.
-                let error = io::Error::from(held);
+                let error = io::Error::from(why);
                 tracing::warn!(path = %self.path.display(), %error, "left behind");
                 return;
             }
@@ -78,7 +78,7 @@ impl Name {
 }
 
 /// Waits for the lock of the directory that contains `path`.
-pub(super) fn alone_beside(path: &Path) -> Result<Option<Alone>, Held> {
+pub(super) fn alone_beside(path: &Path) -> Result<Option<Alone>, NotNow> {
     path.parent().map_or(Ok(None), Alone::wait)
 }
 

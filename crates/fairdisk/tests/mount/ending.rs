@@ -118,6 +118,59 @@ fn nobody_mounts_while_another_is_about_to() {
     assert!(said.ends_with(rest), "{said}");
 }
 
+/// A library with which no file whose path ends in `$NO_MORE` can be opened, for lack of
+/// descriptors.
+const NO_DESCRIPTOR: &str = r"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int open64(const char *path, int flags, ...) {
+    const char *ending = getenv(`NO_MORE`);
+    if (ending && strlen(path) >= strlen(ending)
+        && !strcmp(path + strlen(path) - strlen(ending), ending)) {
+        errno = EMFILE;
+        return -1;
+    }
+    va_list more;
+    va_start(more, flags);
+    int mode = va_arg(more, int);
+    va_end(more);
+    int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, `open64`);
+    return real(path, flags, mode);
+}
+";
+
+/// Others may have the lock all the same.
+#[test]
+fn a_shortage_is_not_taken_for_a_place_without_locks() {
+    if lacks_something() || is_missing("cc") {
+        return;
+    }
+    let host = Host::new();
+    let (library, at) = (host.library("no_descriptor", NO_DESCRIPTOR), host.at());
+    // The first lock needed is that of the disk. With a scheduler of its own, a mount needs only
+    // the one for mounting.
+    for (separate, lock) in [(None, ".lock: "), (Some("--separate"), "/run/fairdisk/.lock: ")] {
+        let mut mount = Command::new(env!("CARGO_BIN_EXE_fairdisk"));
+        mount.arg("mount").args(separate).args([&host.source(""), &at]);
+        mount.arg("--log-file").arg(host.scratch().join("log"));
+        let output = mount.env("LD_PRELOAD", &library).env("NO_MORE", ".lock").output().unwrap();
+        let is_mounted = Command::new("umount").arg("-l").arg(&at).output().unwrap();
+        let said = text(&output);
+        assert!(!is_mounted.status.success(), "{said}");
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let why = "Too many open files (os error 24); let this process open more files (ulimit -n) \
+                   and try again\n";
+        assert!(said.contains("cannot lock /run/fairdisk/") && said.contains(lock), "{said}");
+        assert!(said.ends_with(why), "{said}");
+    }
+}
+
 /// A write-back that a ceiling prolongs is reported.
 #[test]
 fn the_log_says_what_is_still_being_written_out() {
