@@ -7,8 +7,9 @@
 //! A thread that waits in such a notification cannot be killed, and its descriptors stay open. If
 //! they included the connection that serves requests, then after the process is killed programs
 //! would wait for ever. So these threads have a private descriptor table, with a connection to the
-//! kernel that is used for nothing else. A reader that repeats its request before such a thread has
-//! returned waits for the guardian, as nobody serves it.
+//! kernel that is used for nothing else. Their panics are logged by another thread. A reader that
+//! repeats its request before such a thread has returned waits for the guardian, as nobody serves
+//! it.
 
 use crate::sys::{descriptors, fuse_device};
 use rustix::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};

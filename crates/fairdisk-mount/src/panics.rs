@@ -9,23 +9,34 @@
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::panic::{self, PanicHookInfo};
 use std::process;
+use std::sync::mpsc::{self, Sender, SyncSender};
 use std::thread;
 use std::time::Duration;
 
 /// The time limit for logging the panic, because the log may be on a disk that hangs.
 const SAID_WITHIN: Duration = Duration::from_secs(1);
 
+/// What the log says about a panic.
+struct Report {
+    error: String,
+    place: String,
+    thread: String,
+    /// Where it is said that the report is in the log.
+    logged: SyncSender<()>,
+}
+
 /// Makes the first panic of any thread end the process, after it has been logged if that is
 /// possible within a second.
 pub fn end_at_first_panic() {
     let usual = panic::take_hook();
+    let log = start_log();
     panic::set_hook(Box::new(move |panic| {
         // If no thread can be started, logging has no time limit.
         let _ = thread::Builder::new().spawn(|| {
             fairdisk_plane::pause(SAID_WITHIN);
             end();
         });
-        tell(panic);
+        tell(panic, log.as_ref());
         usual(panic);
         end();
     }));
@@ -39,10 +50,39 @@ fn end() -> ! {
     process::abort();
 }
 
-fn tell(panic: &PanicHookInfo<'_>) {
-    let thread = thread::current();
-    let thread = thread.name().unwrap_or("unnamed");
-    let place = panic.location().map(ToString::to_string).unwrap_or_default();
-    let error = panic.payload_as_str().unwrap_or("no text");
-    tracing::error!(error, place, thread, "panicked");
+/// Starts the thread that logs panics, because not every thread can: some have a descriptor table
+/// of their own without the log. `None` if no thread can be started.
+fn start_log() -> Option<Sender<Report>> {
+    let (log, reports) = mpsc::channel::<Report>();
+    let work = move || reports.iter().for_each(|report| report.log());
+    thread::Builder::new().name("fairdisk-panics".to_owned()).spawn(work).ok()?;
+    Some(log)
+}
+
+/// Logs the panic, and waits until that is done.
+fn tell(panic: &PanicHookInfo<'_>, log: Option<&Sender<Report>>) {
+    let (logged, done) = mpsc::sync_channel(1);
+    let report = Report {
+        error: panic.payload_as_str().unwrap_or("no text").to_owned(),
+        place: panic.location().map(ToString::to_string).unwrap_or_default(),
+        thread: thread::current().name().unwrap_or("unnamed").to_owned(),
+        logged,
+    };
+    let unsent = match log {
+        Some(log) => log.send(report).err().map(|unsent| unsent.0),
+        None => Some(report),
+    };
+    match unsent {
+        Some(report) => report.log(),
+        None => drop(done.recv()),
+    }
+}
+
+impl Report {
+    fn log(&self) {
+        let (error, place, thread) = (&*self.error, &*self.place, &*self.thread);
+        tracing::error!(error, place, thread, "panicked");
+        // An error means that nobody waits.
+        let _ = self.logged.send(());
+    }
 }
