@@ -71,19 +71,40 @@ fn real(path: &Path, missing: MountProblem, other: MountProblem) -> Result<PathB
 
 /// Removes the mount of a daemon that ended without unmounting.
 fn recover(mountpoint: &Path) -> Result<(), MountError> {
-    while is_dead(mountpoint)? {
-        // Under the lock, because another process may be about to mount there.
-        let _alone = alone(&directory(), mountpoint)?;
-        if !is_dead(mountpoint)? {
-            break;
-        }
+    let take_away = || {
         let taken = detach(mountpoint).or_else(|error| match helper() {
             Some(helper) => detach_as_user(&helper, mountpoint),
             None => Err(error),
         });
-        taken.map_err(|error| MountError::os(mountpoint, "take a dead mount away", error))?;
-    }
+        taken.map_err(|error| MountError::os(mountpoint, "take a dead mount away", error))
+    };
+    let is_dead = |within| is_dead(mountpoint, within);
+    let lock = || alone(&directory(), mountpoint);
+    while recover_once(mountpoint, is_dead, lock, take_away)? {}
     Ok(())
+}
+
+/// Removes the topmost mount if it is dead, and returns whether there may be another dead one.
+/// `is_dead` is given the time after which it returns `None`. `lock` returns what keeps the lock.
+fn recover_once<L>(
+    mountpoint: &Path,
+    is_dead: impl Fn(Duration) -> Result<Option<bool>, MountError>,
+    lock: impl FnOnce() -> Result<L, MountError>,
+    take_away: impl FnOnce() -> Result<(), MountError>,
+) -> Result<bool, MountError> {
+    let silent = || MountError::new(mountpoint, MountProblem::Silent);
+    if !is_dead(ANSWERS_WITHIN)?.ok_or_else(silent)? {
+        return Ok(false);
+    }
+    // Under the lock, because another process may be about to mount there.
+    let _alone = lock()?;
+    match is_dead(Alone::ANSWERS_WITHIN)? {
+        Some(true) => take_away().map(|()| true),
+        Some(false) => Ok(false),
+        // Another mount is there by now. It has the full time, but not while others wait for the
+        // lock.
+        None => Ok(true),
+    }
 }
 
 /// Waits for the lock under which mounts are made and dead ones removed.
@@ -95,21 +116,20 @@ fn alone(directory: &Path, mountpoint: &Path) -> Result<Option<Alone>, MountErro
     Alone::wait(directory).map_err(|why| MountError::new(mountpoint, problem(why)))
 }
 
-/// Whether the daemon of the mount at `path` has ended. A daemon that was killed but cannot end
-/// does not answer, which is an error.
-fn is_dead(path: &Path) -> Result<bool, MountError> {
+/// Whether the daemon of the mount at `path` has ended. `None` if it does not answer in time, as
+/// one that was killed but cannot end.
+fn is_dead(path: &Path, within: Duration) -> Result<Option<bool>, MountError> {
     let (answer, answered) = mpsc::channel();
     let asked = path.to_owned();
     // statfs(2), because attributes may still be cached, but the free space never is.
     let ask = thread::Builder::new().spawn(move || answer.send(statvfs(&asked)));
     ask.map_err(|error| MountError::os(path, "start a thread", error))?;
-    match answered.recv_timeout(ANSWERS_WITHIN) {
-        Ok(answer) => Ok(matches!(answer, Err(Errno::NOTCONN))),
-        Err(_) => Err(MountError::new(path, MountProblem::Silent)),
-    }
+    let answer = answered.recv_timeout(within).ok();
+    Ok(answer.map(|answer| matches!(answer, Err(Errno::NOTCONN))))
 }
 
-/// The time limit for the answer of a mount, far longer than a busy disk takes.
+/// The time limit for the answer of a mount, far longer than a busy disk takes. While others wait
+/// for the lock it is [`Alone::ANSWERS_WITHIN`].
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// Whether the topmost mount at `path` is one of ours.
@@ -246,6 +266,39 @@ pub(crate) fn read_ahead(device: u64, kib: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
+
+    /// Another mount, which does not answer, may have taken the place of a dead one just when the
+    /// lock was taken.
+    #[test]
+    fn nobody_has_the_lock_for_as_long_as_others_wait_for_it() {
+        struct Locked<'a>(&'a Cell<bool>);
+        impl Drop for Locked<'_> {
+            fn drop(&mut self) {
+                self.0.set(false);
+            }
+        }
+        let (asked, locked, waited) = (Cell::new(0), Cell::new(false), Cell::new(Duration::ZERO));
+        let is_dead = |within| {
+            asked.set(asked.get() + 1);
+            if locked.get() {
+                waited.set(waited.get() + within);
+            }
+            Ok((asked.get() == 1).then_some(true))
+        };
+        let lock = || {
+            locked.set(true);
+            Ok(Locked(&locked))
+        };
+        let at = Path::new("/mnt");
+        let recover = || recover_once(at, is_dead, lock, || panic!("it is not dead"));
+        assert!(recover().unwrap());
+        let error = recover().unwrap_err();
+        assert!(matches!(error.problem(), MountProblem::Silent));
+        assert_eq!(asked.get(), 3);
+        let patience = Duration::from_nanos(Alone::PATIENCE.as_ns());
+        assert!(!waited.get().is_zero() && 2 * waited.get() < patience, "{waited:?}");
+    }
 
     #[test]
     fn places_that_cannot_work_are_refused() {

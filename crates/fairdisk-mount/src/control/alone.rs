@@ -6,12 +6,10 @@
 use crate::file_lock::{FileLock, NotLocked, NotNow};
 use fairdisk_core::Span;
 use std::path::Path;
+use std::time::Duration;
 
 /// The name of the lock file in the directory of sockets. The file is never removed.
 const NAME: &str = ".lock";
-
-/// How long to wait for other processes, which hold the lock only briefly unless they are stopped.
-const PATIENCE: Span = Span::from_s(5);
 
 /// The exclusive right to create and remove files in the directory, until dropped.
 #[derive(Debug)]
@@ -20,6 +18,14 @@ pub(crate) struct Alone {
 }
 
 impl Alone {
+    /// How long to wait for other processes, which hold the lock only briefly unless they are
+    /// stopped.
+    pub(crate) const PATIENCE: Span = Span::from_s(5);
+
+    /// The longest time for which somebody who holds the lock may wait for an answer. Several may
+    /// hold it one after the other before somebody else loses patience.
+    pub(crate) const ANSWERS_WITHIN: Duration = Duration::from_nanos(Self::PATIENCE.as_ns() / 5);
+
     /// Waits for the lock in `directory`. `None` if there are no locks there, in which case
     /// everybody does without.
     ///
@@ -27,7 +33,7 @@ impl Alone {
     /// Another process keeps the lock, or the system fails in a way that may pass: others may have
     /// the lock all the same.
     pub(crate) fn wait(directory: &Path) -> Result<Option<Self>, NotNow> {
-        Self::within(directory, PATIENCE)
+        Self::within(directory, Self::PATIENCE)
     }
 
     /// The lock, if it is free at the moment.
