@@ -196,7 +196,7 @@ impl ScheduledGate {
     /// Detects removed groups, and changed settings of groups that have requests. Others may change
     /// these at any time, even while no requests arrive.
     pub fn look_again(&self) {
-        self.look(|_, _| Who::NOBODY);
+        self.look(None, |_, _| Who::NOBODY);
         for group in self.disk.presence().into_keys() {
             let mut identity = self.identity();
             identity.look_again(group);
@@ -238,14 +238,29 @@ impl ScheduledGate {
         self.identity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Identifies the origin of a request, and first tells the scheduler what that has changed.
-    fn look(&self, with: impl FnOnce(&mut Identity, Instant) -> Who) -> Who {
+    /// Identifies the origin of a request of a caller for a file, if there is one, and first tells
+    /// the scheduler what that has changed.
+    fn look(
+        &self,
+        request: Option<(u32, FileId)>,
+        with: impl FnOnce(&mut Identity, Instant) -> Who,
+    ) -> Who {
         let mut identity = self.identity();
-        let now = self.disk.now();
+        let mut now = self.disk.now();
+        let mut seen = None;
+        if let Some((caller, file)) = request
+            && let Some(due) = identity.due(now, caller, file)
+        {
+            // The kernel may take long to tell a cgroup while others move tasks between cgroups.
+            drop(identity);
+            seen = Some(due.look());
+            identity = self.identity();
+            now = self.disk.now();
+        }
         if identity.is_to_be_swept(now) {
             identity.sweep(now, || self.unfinished());
         }
-        let who = with(&mut identity, now);
+        let who = identity.identify(seen, |identity| with(identity, now));
         // Reported while locked, so that changes reach the scheduler in order.
         self.tell(&mut identity);
         who
@@ -287,7 +302,7 @@ impl ScheduledGate {
 
     /// The identity of the calling thread or, without one, of the file's last user.
     fn who(&self, caller: u32, file: FileId) -> Who {
-        self.look(|identity, now| match caller {
+        self.look(Some((caller, file)), |identity, now| match caller {
             0 => identity.user_of(now, file),
             _ => identity.classify(now, caller),
         })
@@ -304,9 +319,9 @@ impl Gate for MountGate {
     fn submit(&self, piece: Piece, job: Box<dyn Job>) {
         let file = self.file(piece.file);
         let who = match piece.account {
-            Some(account) => self
-                .gate
-                .look(|identity, now| identity.writer(now, piece.caller, file, GroupId(account))),
+            Some(account) => self.gate.look(Some((piece.caller, file)), |identity, now| {
+                identity.writer(now, piece.caller, file, GroupId(account))
+            }),
             None => self.gate.who(piece.caller, file),
         };
         let order = Order {
@@ -328,7 +343,8 @@ impl Gate for MountGate {
     }
 
     fn uses(&self, caller: u32, file: u64) {
-        self.gate.look(|identity, now| identity.uses(now, caller, self.file(file)));
+        let file = self.file(file);
+        self.gate.look(Some((caller, file)), |identity, now| identity.uses(now, caller, file));
     }
 
     fn done_with(&self, file: u64) {

@@ -17,7 +17,7 @@ use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
 use fairdisk_plane::disk::Unfinished;
 use groups::Groups;
 use std::collections::{BTreeSet, HashMap};
-use tasks::{Look, Meeting, Tasks};
+use tasks::{DueLook, Look, Meeting, Seen, Tasks};
 
 /// How long the identity of a thread or the settings of a group are cached.
 pub(crate) const RECHECK: Span = Span::from_ms(100);
@@ -69,6 +69,8 @@ pub struct Identity {
     hierarchy: Option<Hierarchy>,
     groups: Groups,
     tasks: Tasks,
+    /// What was seen of the thread of the request at hand, before it was identified.
+    seen: Option<Seen>,
     /// The last user of each file, to whom the kernel's I/O without a caller is attributed.
     users: HashMap<FileId, User>,
     swept: Instant,
@@ -87,6 +89,7 @@ impl Identity {
             hierarchy,
             groups: Groups::new(),
             tasks: Tasks::new(),
+            seen: None,
             users: HashMap::new(),
             swept: Instant::ZERO,
             passed: Instant::ZERO,
@@ -95,13 +98,38 @@ impl Identity {
         }
     }
 
+    /// The look at a thread that is due before a request can be identified, if any: at the thread
+    /// `caller` or, if that is 0, at the last user of `file`.
+    pub(crate) fn due(&self, now: Instant, caller: u32, file: FileId) -> Option<DueLook> {
+        let tid = match caller {
+            0 => {
+                let User { tid, meeting, .. } = self.users.get(&file)?;
+                (meeting.is_some() && self.tasks.meeting(*tid) == *meeting).then_some(*tid)?
+            }
+            tid => tid,
+        };
+        (tid != 0).then(|| self.tasks.due(now, tid))?
+    }
+
+    /// Identifies a request with what was `seen` of its thread.
+    pub(crate) fn identify(
+        &mut self,
+        seen: Option<Seen>,
+        with: impl FnOnce(&mut Self) -> Who,
+    ) -> Who {
+        self.seen = seen;
+        let who = with(self);
+        self.seen = None;
+        who
+    }
+
     /// The identity of the thread `tid` at `now`. A thread that has ended keeps its last known
     /// identity.
     pub fn classify(&mut self, now: Instant, tid: u32) -> Who {
         if tid == 0 {
             return Who::NOBODY;
         }
-        match self.tasks.look_at(now, tid) {
+        match self.tasks.look_at(now, tid, self.seen.take()) {
             Look::Known(who) => who,
             Look::Read(known, text) => {
                 let group = match &self.hierarchy {

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The most threads for which a descriptor is kept open, so that many threads do not use up the
 /// descriptors. At most an eighth of the process's limit.
@@ -48,9 +49,11 @@ pub(super) struct Known {
     /// The open `/proc/TID/cgroup`. Reading it fails once the thread has ended, even if its number
     /// is reused. `None` if there was no room for a descriptor, so that the number alone identifies
     /// it.
-    cgroup: Option<File>,
+    cgroup: Option<Arc<File>>,
     pub(super) who: Who,
     meeting: Meeting,
+    /// When it was last looked at.
+    looked: Instant,
     /// Until when the identity is valid without another check.
     believed: Instant,
     heard: Instant,
@@ -63,6 +66,40 @@ enum Unread {
     Ended,
     /// The system has run out of descriptors or memory.
     Lacking,
+}
+
+/// A look at a thread that is due. It needs no lock, so that other requests go on meanwhile.
+#[derive(Debug)]
+pub(crate) struct DueLook {
+    tid: u32,
+    at: Instant,
+    meeting: Option<Meeting>,
+    /// The open `/proc/TID/cgroup`, if it is.
+    cgroup: Option<Arc<File>>,
+}
+
+/// What a look at a thread has shown.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    tid: u32,
+    /// When the look began, or earlier.
+    at: Instant,
+    /// Which thread of this number was known at that time.
+    meeting: Option<Meeting>,
+    read: Read,
+}
+
+/// The open `/proc/TID/cgroup` of a thread and its contents.
+type Read = Result<(Arc<File>, String), Unread>;
+
+impl DueLook {
+    /// Looks at the thread.
+    pub(crate) fn look(self) -> Seen {
+        let Self { tid, at, meeting, cgroup } = self;
+        let cgroup = cgroup.map_or_else(|| open(tid).map_err(|error| why(&error)), Ok);
+        let read = cgroup.and_then(|cgroup| read(&cgroup).map(|text| (cgroup, text)));
+        Seen { tid, at, meeting, read }
+    }
 }
 
 /// The result of looking at a thread.
@@ -114,23 +151,40 @@ impl Tasks {
         }
     }
 
-    pub(super) fn look_at(&mut self, now: Instant, tid: u32) -> Look<'_> {
-        let (mut last, mut read) = (Who::NOBODY, Err(Unread::Ended));
+    /// The look at a thread that is due, if any.
+    pub(super) fn due(&self, now: Instant, tid: u32) -> Option<DueLook> {
+        let known = self.known.get(&tid);
+        let is_due = known.is_none_or(|known| now >= known.believed);
+        is_due.then(|| DueLook {
+            tid,
+            at: now,
+            meeting: known.map(|known| known.meeting),
+            cgroup: known.and_then(|known| known.cgroup.clone()),
+        })
+    }
+
+    /// Looks at a thread, unless it has been looked at recently or was `seen` just now.
+    pub(super) fn look_at(&mut self, now: Instant, tid: u32, seen: Option<Seen>) -> Look<'_> {
+        let mut seen = seen.filter(|seen| self.counts(seen, tid)).map(|seen| seen.read);
+        let (mut last, mut text) = (Who::NOBODY, Err(Unread::Ended));
         if let Some(known) = self.known.get_mut(&tid) {
             known.heard = now;
             if now < known.believed {
                 return Look::Known(known.who);
             }
-            known.believed = now + RECHECK;
+            (known.believed, known.looked) = (now + RECHECK, now);
             last = known.who;
-            read = self.read(tid);
-            match read {
+            text = match seen.take() {
+                Some(read) => read.map(|(_, text)| text),
+                None => self.read(tid),
+            };
+            match text {
                 Err(Unread::Ended) => self.ended(now, tid),
                 Err(Unread::Lacking) => return Look::Known(last),
                 Ok(_) => {}
             }
         }
-        let Ok(text) = read.or_else(|_| self.meet(now, tid)) else {
+        let Ok(text) = text.or_else(|_| self.meet(now, tid, seen)) else {
             return Look::Known(Who { task: TaskId(0), ..last });
         };
         let Some(known) = self.known.get_mut(&tid) else { return Look::Known(last) };
@@ -154,10 +208,28 @@ impl Tasks {
         self.known.values_mut().for_each(|known| known.believed = Instant::ZERO);
     }
 
-    /// Registers a thread and returns its `/proc/TID/cgroup`; fails if the thread has ended.
-    fn meet(&mut self, now: Instant, tid: u32) -> Result<String, Unread> {
-        let cgroup = self.open(tid)?;
-        let text = read(&cgroup)?;
+    /// Whether what was seen is of this thread and no older than what is known of it. Another
+    /// request may have had the thread looked at meanwhile. For lack of descriptors nothing was
+    /// seen.
+    fn counts(&self, seen: &Seen, tid: u32) -> bool {
+        let known = self.known.get(&tid);
+        seen.tid == tid
+            && seen.meeting == known.map(|known| known.meeting)
+            && known.is_none_or(|known| seen.at >= known.looked)
+            && !matches!(seen.read, Err(Unread::Lacking))
+    }
+
+    /// Registers a thread, as it was `seen` or else as it is, and returns its `/proc/TID/cgroup`;
+    /// fails if the thread has ended.
+    fn meet(&mut self, now: Instant, tid: u32, seen: Option<Read>) -> Result<String, Unread> {
+        let (cgroup, text) = match seen {
+            Some(seen) => seen?,
+            None => {
+                let cgroup = self.open(tid)?;
+                let text = read(&cgroup)?;
+                (cgroup, text)
+            }
+        };
         let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let room = usize::try_from(most / 8).map_or(KEPT_MAX, |room| room.min(KEPT_MAX));
         let cgroup = (self.kept < room).then_some(cgroup);
@@ -167,7 +239,8 @@ impl Tasks {
         let who = Who { task, ..Who::NOBODY };
         self.met += 1;
         let (meeting, believed) = (Meeting(self.met), now + RECHECK);
-        self.known.insert(tid, Known { cgroup, who, meeting, believed, heard: now });
+        let known = Known { cgroup, who, meeting, looked: now, believed, heard: now };
+        self.known.insert(tid, known);
         Ok(text)
     }
 
@@ -175,15 +248,15 @@ impl Tasks {
     fn read(&mut self, tid: u32) -> Result<String, Unread> {
         match self.known.get(&tid).and_then(|known| known.cgroup.as_ref()) {
             Some(cgroup) => read(cgroup),
-            None => read(&self.open(tid)?),
+            None => self.open(tid).and_then(|cgroup| read(&cgroup)),
         }
     }
 
     /// Opens the `/proc/TID/cgroup` of a thread. If there are no descriptors left, those of the
     /// longest silent threads are closed, since these remain known without.
-    fn open(&mut self, tid: u32) -> Result<File, Unread> {
+    fn open(&mut self, tid: u32) -> Result<Arc<File>, Unread> {
         for _ in 0..=SPARED_MAX {
-            match File::open(format!("/proc/{tid}/cgroup")) {
+            match open(tid) {
                 Ok(file) => return Ok(file),
                 Err(error) if why(&error) == Unread::Ended => return Err(Unread::Ended),
                 Err(_) => {}
@@ -263,6 +336,10 @@ impl Known {
     }
 }
 
+fn open(tid: u32) -> io::Result<Arc<File>> {
+    File::open(format!("/proc/{tid}/cgroup")).map(Arc::new)
+}
+
 /// Reads a `/proc/TID/cgroup`.
 fn read(cgroup: &File) -> Result<String, Unread> {
     // It has one line for each hierarchy, and the paths of cgroups have no limit.
@@ -302,10 +379,12 @@ mod tests {
         let mut child =
             Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat");
         let tid = child.id();
-        assert!(matches!(tasks.look_at(at(0), tid), Look::Read(..)));
-        let Look::Known(who) = tasks.look_at(at(50), tid) else { panic!("read again too soon") };
+        assert!(matches!(tasks.look_at(at(0), tid, None), Look::Read(..)));
+        let Look::Known(who) = tasks.look_at(at(50), tid, None) else {
+            panic!("read again too soon")
+        };
         assert_eq!(who.task, TaskId(1));
-        assert!(matches!(tasks.look_at(at(150), tid), Look::Read(..)));
+        assert!(matches!(tasks.look_at(at(150), tid, None), Look::Read(..)));
         drop(child.stdin.take());
         child.wait().expect("it ends");
         let task = TaskId(1);
@@ -324,15 +403,56 @@ mod tests {
             assert_eq!(tasks.has_leaving(), (3000..7000).contains(&time), "{time}");
         }
         let own = std::process::id();
-        let Look::Read(known, text) = tasks.look_at(at(9000), own) else { panic!("we are alive") };
+        let Look::Read(known, text) = tasks.look_at(at(9000), own, None) else {
+            panic!("we are alive")
+        };
         assert_eq!(known.who.task, TaskId(1), "the number is free again");
         assert!(text.contains(":/"), "{text}");
+    }
+
+    /// Two requests may have the same thread looked at, and the first look may be reported last.
+    #[test]
+    fn no_look_replaces_a_newer_one() {
+        let (mut tasks, own) = (Tasks::new(), std::process::id());
+        let see = |tasks: &Tasks, ms, text: &str| {
+            let mut seen = tasks.due(at(ms), own).expect("it is due").look();
+            seen.read = seen.read.map(|(cgroup, _)| (cgroup, text.to_owned()));
+            Some(seen)
+        };
+        let answer = |tasks: &mut Tasks, ms, seen| match tasks.look_at(at(ms), own, seen) {
+            Look::Read(_, text) => Some(text),
+            Look::Known(_) => None,
+        };
+        let (one, other) = (see(&tasks, 0, "0::/a"), see(&tasks, 1, "0::/b"));
+        assert_eq!(answer(&mut tasks, 2, other).as_deref(), Some("0::/b"), "met as it was seen");
+        assert_eq!(answer(&mut tasks, 3, one), None, "it is known by now");
+        assert!(tasks.due(at(50), own).is_none());
+        let (old, older) = (see(&tasks, 110, "0::/c"), see(&tasks, 109, "0::/d"));
+        assert_eq!(answer(&mut tasks, 120, old).as_deref(), Some("0::/c"));
+        let text = answer(&mut tasks, 230, older).expect("it is looked at again");
+        assert!(text != "0::/d" && text.contains(":/"), "{text}");
+    }
+
+    #[test]
+    fn what_was_seen_of_a_thread_says_nothing_about_a_later_one_of_its_number() {
+        let mut tasks = Tasks::new();
+        let mut child =
+            Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat");
+        let tid = child.id();
+        assert!(matches!(tasks.look_at(at(0), tid, None), Look::Read(..)));
+        let seen = tasks.due(at(100), tid).expect("it is due").look();
+        drop(child.stdin.take());
+        child.wait().expect("it ends");
+        tasks.ended(at(110), tid);
+        assert!(seen.read.is_ok());
+        let look = tasks.look_at(at(120), tid, Some(seen));
+        assert!(matches!(look, Look::Known(Who::NOBODY)), "there is none by now");
     }
 
     #[test]
     fn a_thread_that_never_was_is_nobody() {
         let mut tasks = Tasks::new();
-        let look = tasks.look_at(at(0), u32::MAX);
+        let look = tasks.look_at(at(0), u32::MAX, None);
         assert!(matches!(look, Look::Known(Who::NOBODY)));
     }
 
@@ -343,11 +463,13 @@ mod tests {
         let mut child =
             Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat");
         let tid = child.id();
-        assert!(matches!(tasks.look_at(at(0), tid), Look::Read(..)));
+        assert!(matches!(tasks.look_at(at(0), tid, None), Look::Read(..)));
         assert_eq!(tasks.kept, 1);
         tasks.spare();
         assert_eq!(tasks.kept, 0);
-        let Look::Read(known, text) = tasks.look_at(at(150), tid) else { panic!("it is alive") };
+        let Look::Read(known, text) = tasks.look_at(at(150), tid, None) else {
+            panic!("it is alive")
+        };
         assert!(known.who.task == TaskId(1) && text.contains(":/"), "{text}");
         drop(child.stdin.take());
         child.wait().expect("it ends");
@@ -361,7 +483,7 @@ mod tests {
         for number in 1..=threads {
             let who = Who { task: TaskId(number), ..Who::NOBODY };
             let (meeting, believed, heard) = (Meeting(u64::from(number)), at(0), at(0));
-            let known = Known { cgroup: None, who, meeting, believed, heard };
+            let known = Known { cgroup: None, who, meeting, looked: at(0), believed, heard };
             // No thread has such a number.
             tasks.known.insert(u32::MAX - number, known);
         }
