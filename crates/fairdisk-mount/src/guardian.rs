@@ -16,7 +16,7 @@
 //! Where systemd runs the system, the guardian has a unit of its own, so that it survives when
 //! systemd kills all processes of the daemon's unit.
 
-use crate::made_up::{FUSECTL, kind};
+use crate::mounting::made_up::{FUSECTL, kind};
 use crate::sys::descriptors::Inherited;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};

@@ -14,7 +14,7 @@ mod named;
 mod place;
 mod table;
 
-use crate::own_devices::OwnDevice;
+use crate::mounting::own_devices::OwnDevice;
 use crate::sys::handle::{handle_of, open_path};
 pub(crate) use named::Mark;
 use named::{Named, Step};

@@ -1,6 +1,5 @@
 //! The tree below the source: the state that every request works on.
 
-use crate::block_device::BlockDevice;
 use crate::buffers::Buffers;
 use crate::caller::Privileges;
 use crate::directory::OpenDirectory;
@@ -9,10 +8,11 @@ use crate::extents::{Fallback, Layout};
 use crate::freshness::Stamp;
 use crate::gate::Gate;
 use crate::handles::Handles;
+use crate::mounting::block_device::BlockDevice;
+use crate::mounting::options::MountOptions;
 use crate::nodes::Nodes;
 use crate::notices::Notices;
 use crate::open_file::{FileStates, OpenFile};
-use crate::options::MountOptions;
 use crate::readers::Readers;
 use crate::sys::proc_fd::ProcFd;
 use rustix::fd::AsFd;

@@ -1,7 +1,7 @@
 //! Errors of the directory of groups, with what works instead.
 
-use crate::errors::MountError;
 use crate::identity::HierarchyError;
+use crate::mounting::errors::MountError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -92,7 +92,7 @@ impl From<HierarchyError> for CgroupError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::errors::MountProblem;
+    use crate::mounting::errors::MountProblem;
     use std::path::Path;
 
     #[test]

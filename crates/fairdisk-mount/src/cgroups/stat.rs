@@ -80,7 +80,7 @@ fn block(text: &mut String, status: &Status, group: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mounts::MountEntry;
+    use crate::mounting::mounts::MountEntry;
 
     #[test]
     fn a_group_that_asked_for_nothing_got_nothing() {

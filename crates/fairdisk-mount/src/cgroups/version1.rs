@@ -4,7 +4,7 @@
 use super::error::CgroupError;
 use crate::file_lock::{FileLock, NotLocked, NotNow};
 use crate::identity::{Hierarchy, HierarchyError, VERSION2};
-use crate::mountpoint;
+use crate::mounting::mountpoint;
 use fairdisk_core::Span;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::ffi::CString;

@@ -8,8 +8,8 @@
 use super::client::{Client, ControlError};
 use super::directory;
 use super::name::prepare;
-use crate::block_device::BlockDevice;
 use crate::file_lock::{FileLock, NotLocked, NotNow};
+use crate::mounting::block_device::BlockDevice;
 use fairdisk_core::Span;
 use std::fmt;
 use std::fs;

@@ -2,8 +2,8 @@
 
 use super::settings::Settings;
 use crate::identity::{Asks, Hierarchy, Said};
-use crate::mounts::MountEntry;
-use crate::options::MountOptions;
+use crate::mounting::mounts::MountEntry;
+use crate::mounting::options::MountOptions;
 use fairdisk_core::{GroupAccount, GroupLoad, Histogram, Qos, Share, Span};
 use fairdisk_sched::Honours;
 use serde::{Deserialize, Serialize};

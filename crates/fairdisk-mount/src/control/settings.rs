@@ -2,7 +2,7 @@
 //! to join.
 
 use super::server::About;
-use crate::mounts::MountEntry;
+use crate::mounting::mounts::MountEntry;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 

@@ -2,7 +2,7 @@
 
 use super::kept::{self, Kept, NotKept};
 use super::setting::{Said, Setting, SettingError};
-use crate::mountinfo::{Line, Mountinfo};
+use crate::mounting::mountinfo::{Line, Mountinfo};
 use std::fmt;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};

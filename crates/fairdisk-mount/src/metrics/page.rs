@@ -2,8 +2,8 @@
 
 use super::text::{Kind, Label, Text};
 use crate::identity::Asks;
-use crate::mounted::Watch;
-use crate::mounts::{MountEntry, Mounts};
+use crate::mounting::mounted::Watch;
+use crate::mounting::mounts::{MountEntry, Mounts};
 use crate::scheduled::GroupStatus;
 use fairdisk_core::{GroupAccount, Histogram, Share, Span};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use crate::caller::{Caller, User};
 use crate::directory::OpenDirectory;
 use crate::freshness;
-use crate::made_up::refuse_made_up;
+use crate::mounting::made_up::refuse_made_up;
 use crate::nodes::{Found, Referred, demand_name};
 use crate::open_file::OpenFile;
 use crate::tree::Tree;

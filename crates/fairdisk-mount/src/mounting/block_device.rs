@@ -1,6 +1,6 @@
 //! Determines the disk of a directory, and the position of its file system on that disk.
 
-use crate::mountinfo::Mountinfo;
+use super::mountinfo::Mountinfo;
 use rustix::fs::{FileType, major, minor, stat};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,15 +1,15 @@
 //! The life of a mount: mounting, observing and unmounting.
 
+use super::errors::{Lack, MountError, MountProblem};
+use super::made_up::is_made_up;
+use super::mountpoint::{self, Places};
+use super::options::MountOptions;
+use super::own_devices::OwnDevice;
 use crate::caller::Privileges;
-use crate::errors::{Lack, MountError, MountProblem};
 use crate::filesystem::PassThrough;
 use crate::gate::Gate;
 use crate::guardian::{Guarded, Guardian};
-use crate::made_up::is_made_up;
-use crate::mountpoint::{self, Places};
 use crate::notices::Notices;
-use crate::options::MountOptions;
-use crate::own_devices::OwnDevice;
 use crate::tree::{MountCounts, Tree};
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
 use rustix::fd::AsFd as _;

@@ -1,10 +1,10 @@
 //! The mounts on one disk, which share its scheduler and come and go independently.
 
+use super::errors::MountError;
+use super::mounted::{Mounted, Watch};
+use super::options::MountOptions;
 use crate::control::Name;
-use crate::errors::MountError;
 use crate::guardian::Guardian;
-use crate::mounted::{Mounted, Watch};
-use crate::options::MountOptions;
 use crate::scheduled::ScheduledGate;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

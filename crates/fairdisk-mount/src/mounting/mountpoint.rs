@@ -1,10 +1,10 @@
 //! Mount points: checking, recovery from a dead daemon, mounting and unmounting.
 
+use super::errors::{Lack, MountError, MountProblem};
+use super::mountinfo::Mountinfo;
+use super::options::MountOptions;
 use crate::control::{Alone, directory};
-use crate::errors::{Lack, MountError, MountProblem};
 use crate::file_lock::NotNow;
-use crate::mountinfo::Mountinfo;
-use crate::options::MountOptions;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, Stat, StatVfsMountFlags, StatxFlags, fstat, fstatvfs,
