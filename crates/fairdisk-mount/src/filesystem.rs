@@ -6,7 +6,7 @@ use crate::answers::{
 };
 use crate::attributes::attributes;
 use crate::caller::{Caller, User};
-use crate::ends;
+use crate::ending::ends;
 use crate::nodes::ROOT;
 use crate::ops::{Changes, Written};
 use crate::sys::inode_flags;

@@ -10,7 +10,7 @@
 //! below may block them for an unlimited time, for example while it is frozen. Other requests
 //! continue meanwhile.
 //!
-//! A worker that panics is not replaced: [the process ends](crate::panics).
+//! A worker that panics is not replaced: [the process ends](crate::ending::panics).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};

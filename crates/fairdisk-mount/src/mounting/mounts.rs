@@ -4,7 +4,7 @@ use super::errors::MountError;
 use super::mounted::{Mounted, Watch};
 use super::options::MountOptions;
 use crate::control::Name;
-use crate::guardian::Guardian;
+use crate::ending::guardian::Guardian;
 use crate::scheduled::ScheduledGate;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
