@@ -1,7 +1,7 @@
 //! Replies to the kernel, one function for each kind of result.
 
 use crate::attributes::attributes;
-use crate::nodes::Found;
+use crate::files::nodes::Found;
 use crate::tree::Tree;
 use fuser::{
     Errno, FileHandle, FopenFlags, Generation, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry,

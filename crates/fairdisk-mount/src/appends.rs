@@ -10,8 +10,8 @@
 //! write fail, too, so that no data follows a gap.
 
 use crate::clock;
+use crate::files::open_file::OpenFile;
 use crate::landed::Landed;
-use crate::open_file::OpenFile;
 use fairdisk_core::{Instant, SECTOR_BYTES, Span};
 use rustix::fs::fstat;
 use std::collections::BTreeMap;
@@ -296,8 +296,8 @@ impl OpenFile {
 mod tests {
     use super::*;
     use crate::extents::{Fallback, Layout};
+    use crate::files::open_file::FileStates;
     use crate::gate::OpenGate;
-    use crate::open_file::FileStates;
     use rustix::fs::OFlags;
     use std::sync::mpsc::{self, Receiver, Sender};
 

@@ -7,7 +7,7 @@ use crate::answers::{
 use crate::attributes::attributes;
 use crate::caller::{Caller, User};
 use crate::ending::ends;
-use crate::nodes::ROOT;
+use crate::files::nodes::ROOT;
 use crate::ops::{Changes, Written};
 use crate::sys::inode_flags;
 use crate::tree::Tree;

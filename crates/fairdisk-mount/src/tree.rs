@@ -2,17 +2,17 @@
 
 use crate::buffers::Buffers;
 use crate::caller::Privileges;
-use crate::directory::OpenDirectory;
 use crate::dirty::Accounts;
 use crate::extents::{Fallback, Layout};
-use crate::freshness::Stamp;
+use crate::files::directory::OpenDirectory;
+use crate::files::freshness::Stamp;
+use crate::files::handles::Handles;
+use crate::files::nodes::Nodes;
+use crate::files::open_file::{FileStates, OpenFile};
 use crate::gate::Gate;
-use crate::handles::Handles;
 use crate::mounting::block_device::BlockDevice;
 use crate::mounting::options::MountOptions;
-use crate::nodes::Nodes;
 use crate::notices::Notices;
-use crate::open_file::{FileStates, OpenFile};
 use crate::readers::Readers;
 use crate::sys::proc_fd::ProcFd;
 use rustix::fd::AsFd;

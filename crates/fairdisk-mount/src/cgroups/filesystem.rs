@@ -6,7 +6,7 @@ use super::own_file::OwnFile;
 use super::user::User;
 use crate::attributes::kind;
 use crate::caller::{Caller, Privileges};
-use crate::directory::OpenDirectory;
+use crate::files::directory::OpenDirectory;
 use crate::identity::Hierarchy;
 use crate::sys::proc_fd::ProcFd;
 use fuser::{

@@ -2,9 +2,9 @@
 
 use crate::attributes::timespec;
 use crate::caller::{Caller, User};
-use crate::freshness::{self, Changing, Stamp};
+use crate::files::freshness::{self, Changing, Stamp};
+use crate::files::nodes::Referred;
 use crate::mounting::made_up::refuse_made_up;
-use crate::nodes::Referred;
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
 use fuser::TimeOrNow;

@@ -3,10 +3,10 @@
 use crate::appends::Turn;
 use crate::caller::User;
 use crate::dirty::{Chunk, Then};
+use crate::files::open_file::OpenFile;
 use crate::gate::{Job as _, Piece};
 use crate::jobs::{FlushJob, Flushed, ReadJob, WriteJob, WriteOutJob};
 use crate::landed::{Landed, Target};
-use crate::open_file::OpenFile;
 use crate::tree::Tree;
 use fairdisk_core::{Flags, Lba, Op, SECTOR_BYTES, Sectors};
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};

@@ -2,8 +2,8 @@
 
 use crate::attributes::device_from_wire;
 use crate::caller::Caller;
+use crate::files::nodes::{Found, demand_name};
 use crate::mounting::made_up::refuse_made_up;
-use crate::nodes::{Found, demand_name};
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
 use rustix::fd::OwnedFd;

@@ -1,7 +1,7 @@
 //! Listing of directories.
 
 use crate::attributes::{attributes, kind};
-use crate::nodes::ROOT;
+use crate::files::nodes::ROOT;
 use crate::shortage::is_shortage;
 use crate::tree::Tree;
 use fuser::{FileAttr, FileType, Generation, INodeNo, ReplyDirectory, ReplyDirectoryPlus};

@@ -1,11 +1,11 @@
 //! Opening of files and directories.
 
 use crate::caller::{Caller, User};
-use crate::directory::OpenDirectory;
-use crate::freshness;
+use crate::files::directory::OpenDirectory;
+use crate::files::freshness;
+use crate::files::nodes::{Found, Referred, demand_name};
+use crate::files::open_file::OpenFile;
 use crate::mounting::made_up::refuse_made_up;
-use crate::nodes::{Found, Referred, demand_name};
-use crate::open_file::OpenFile;
 use crate::tree::Tree;
 use fuser::FopenFlags;
 use rustix::fd::OwnedFd;

@@ -2,7 +2,7 @@
 //! everybody who had the file open when it happened and, if nobody was told, to whoever opens the
 //! file next.
 
-use crate::nodes::Mark;
+use super::nodes::Mark;
 use rustix::fd::OwnedFd;
 use rustix::fs::fstat;
 use std::collections::VecDeque;

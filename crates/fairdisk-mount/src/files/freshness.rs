@@ -6,7 +6,7 @@
 //! is open and for some time after. If they differ later, somebody else has changed the file, and
 //! the kernel is told to drop its cached data.
 
-use crate::open_file::FileState;
+use super::open_file::FileState;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{Stat, fstat};
 use std::collections::HashMap;

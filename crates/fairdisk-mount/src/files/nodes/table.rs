@@ -337,7 +337,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nodes::named::{Mark, Named};
+    use crate::files::nodes::named::{Mark, Named};
     use std::ffi::OsStr;
 
     fn short(generation: u32) -> Place {

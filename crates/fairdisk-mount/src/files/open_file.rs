@@ -1,14 +1,14 @@
 //! Open files, and the state that all openers of a file share.
 
+use super::freshness::{Changing, Closed, Freshness, Stamp};
+use super::write_errors::{Heard, Untold, WhichFile, WriteErrors};
 use crate::appends::Appends;
 use crate::caller::User;
 use crate::dirty::Ranges;
 use crate::extents::{Extents, Layout};
-use crate::freshness::{Changing, Closed, Freshness, Stamp};
 use crate::gate::Gate;
 use crate::sys::proc_fd::ProcFd;
 use crate::sys::range::write_out;
-use crate::write_errors::{Heard, Untold, WhichFile, WriteErrors};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{OFlags, fstat};
 use std::collections::HashMap;
@@ -298,7 +298,7 @@ impl OpenFile {
 mod tests {
     use super::*;
     use crate::extents::Fallback;
-    use crate::freshness::look;
+    use crate::files::freshness::look;
     use crate::gate::OpenGate;
     use std::thread;
 

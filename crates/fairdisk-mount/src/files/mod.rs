@@ -1,0 +1,8 @@
+//! The files and directories that the kernel knows, and those that it has open.
+
+pub(crate) mod directory;
+pub(crate) mod freshness;
+pub(crate) mod handles;
+pub(crate) mod nodes;
+pub(crate) mod open_file;
+pub(crate) mod write_errors;
