@@ -1,15 +1,15 @@
 //! The tree below the source: the state that every request works on.
 
-use crate::buffers::Buffers;
 use crate::caller::Privileges;
-use crate::dirty::Accounts;
-use crate::extents::{Fallback, Layout};
+use crate::data::buffers::Buffers;
+use crate::data::dirty::Accounts;
+use crate::data::extents::{Fallback, Layout};
+use crate::data::gate::Gate;
 use crate::files::directory::OpenDirectory;
 use crate::files::freshness::Stamp;
 use crate::files::handles::Handles;
 use crate::files::nodes::Nodes;
 use crate::files::open_file::{FileStates, OpenFile};
-use crate::gate::Gate;
 use crate::mounting::block_device::BlockDevice;
 use crate::mounting::options::MountOptions;
 use crate::notices::Notices;

@@ -5,10 +5,10 @@ use super::name::{NEW, Own, alone_beside, prepare, remove, visit};
 use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
 use super::settings::{Settings, namespace};
 use super::socket_name;
+use crate::data::scheduled::GroupStatus;
 use crate::identity::{Setting, SettingError, group_path};
 use crate::mounting::errors::MountError;
 use crate::mounting::mounts::Mounts;
-use crate::scheduled::GroupStatus;
 use crate::trouble::Seldom;
 use crate::visitors::{Place, Visitors, go_with_others};
 use fairdisk_core::{Instant, Refusal, Span};
@@ -379,7 +379,7 @@ fn may_change(uid: Uid) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduled::ScheduledGate;
+    use crate::data::scheduled::ScheduledGate;
     use fairdisk_core::EngineConfig;
     use fairdisk_plane::backend::Preference;
     use fairdisk_plane::disk::{Device, Disk as Plane};

@@ -2,11 +2,11 @@
 
 use super::freshness::{Changing, Closed, Freshness, Stamp};
 use super::write_errors::{Heard, Untold, WhichFile, WriteErrors};
-use crate::appends::Appends;
 use crate::caller::User;
-use crate::dirty::Ranges;
-use crate::extents::{Extents, Layout};
-use crate::gate::Gate;
+use crate::data::appends::Appends;
+use crate::data::dirty::Ranges;
+use crate::data::extents::{Extents, Layout};
+use crate::data::gate::Gate;
 use crate::sys::proc_fd::ProcFd;
 use crate::sys::range::write_out;
 use rustix::fd::{AsFd as _, OwnedFd};
@@ -297,9 +297,9 @@ impl OpenFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extents::Fallback;
+    use crate::data::extents::Fallback;
+    use crate::data::gate::OpenGate;
     use crate::files::freshness::look;
-    use crate::gate::OpenGate;
     use std::thread;
 
     #[test]

@@ -1,10 +1,10 @@
 //! The page of metrics: the mounts on a disk, its groups, and the daemon process.
 
 use super::text::{Kind, Label, Text};
+use crate::data::scheduled::GroupStatus;
 use crate::identity::Asks;
 use crate::mounting::mounted::Watch;
 use crate::mounting::mounts::{MountEntry, Mounts};
-use crate::scheduled::GroupStatus;
 use fairdisk_core::{GroupAccount, Histogram, Share, Span};
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,12 +1,12 @@
 //! File data: every read, write and flush becomes a piece for the gate.
 
-use crate::appends::Turn;
 use crate::caller::User;
-use crate::dirty::{Chunk, Then};
+use crate::data::appends::Turn;
+use crate::data::dirty::{Chunk, Then};
+use crate::data::gate::{Job as _, Piece};
+use crate::data::jobs::{FlushJob, Flushed, ReadJob, WriteJob, WriteOutJob};
+use crate::data::landed::{Landed, Target};
 use crate::files::open_file::OpenFile;
-use crate::gate::{Job as _, Piece};
-use crate::jobs::{FlushJob, Flushed, ReadJob, WriteJob, WriteOutJob};
-use crate::landed::{Landed, Target};
 use crate::tree::Tree;
 use fairdisk_core::{Flags, Lba, Op, SECTOR_BYTES, Sectors};
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};

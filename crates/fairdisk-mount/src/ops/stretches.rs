@@ -1,9 +1,9 @@
 //! Ranges of files: allocation, holes and copies.
 
 use crate::caller::User;
+use crate::data::gate::Piece;
+use crate::data::jobs::CopyJob;
 use crate::files::open_file::OpenFile;
-use crate::gate::Piece;
-use crate::jobs::CopyJob;
 use crate::ops::Written;
 use crate::tree::Tree;
 use fairdisk_core::{Flags, Op, SECTOR_BYTES, Sectors};

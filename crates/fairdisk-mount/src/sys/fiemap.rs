@@ -1,6 +1,6 @@
 //! The positions of a file's blocks on its device (FIEMAP).
 
-use crate::extents::Extent;
+use crate::data::extents::Extent;
 use rustix::fd::{AsFd, AsRawFd};
 use std::io;
 

@@ -1,9 +1,9 @@
 //! The job that makes files and directories durable.
 
 use super::uninterrupted;
+use crate::data::gate::Job;
 use crate::files::directory::OpenDirectory;
 use crate::files::open_file::OpenFile;
-use crate::gate::Job;
 use crate::trouble;
 use fuser::ReplyEmpty;
 use rustix::fd::OwnedFd;

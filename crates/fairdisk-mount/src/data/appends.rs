@@ -9,9 +9,9 @@
 //! otherwise, it is written all the same. After a piece has failed, the later ones of the same
 //! write fail, too, so that no data follows a gap.
 
+use super::landed::Landed;
 use crate::clock;
 use crate::files::open_file::OpenFile;
-use crate::landed::Landed;
 use fairdisk_core::{Instant, SECTOR_BYTES, Span};
 use rustix::fs::fstat;
 use std::collections::BTreeMap;
@@ -295,9 +295,9 @@ impl OpenFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extents::{Fallback, Layout};
+    use crate::data::extents::{Fallback, Layout};
+    use crate::data::gate::OpenGate;
     use crate::files::open_file::FileStates;
-    use crate::gate::OpenGate;
     use rustix::fs::OFlags;
     use std::sync::mpsc::{self, Receiver, Sender};
 

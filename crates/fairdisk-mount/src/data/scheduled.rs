@@ -1,6 +1,6 @@
 //! The gate of scheduled mounts: a scheduler decides when each piece of I/O is done.
 
-use crate::gate::{DirtyAccounts, Gate, Job, Piece};
+use super::gate::{DirtyAccounts, Gate, Job, Piece};
 use crate::identity::{Asks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Who};
 use fairdisk_core::{AttachError, GroupAccount, GroupId, GroupLoad, Instant, Refusal, Span};
 use fairdisk_plane::disk::{Disk, Order, Served, Thread, Unfinished};

@@ -1,7 +1,7 @@
 //! Writes to a file below, and the record of where the data landed.
 
+use super::jobs::uninterrupted;
 use crate::files::open_file::OpenFile;
-use crate::jobs::uninterrupted;
 use rustix::fd::OwnedFd;
 use rustix::fs::tell;
 use rustix::io::{ReadWriteFlags, pwritev2};

@@ -1,8 +1,8 @@
 //! The job that reads file data.
 
 use super::uninterrupted;
+use crate::data::gate::Job;
 use crate::files::open_file::OpenFile;
-use crate::gate::Job;
 use crate::tree::Tree;
 use crate::trouble;
 use fairdisk_plane::buffer::Buffer;

@@ -1,8 +1,8 @@
 //! The job that writes back what a buffered write left in the page cache.
 
-use crate::dirty::Chunk;
+use crate::data::dirty::Chunk;
+use crate::data::gate::Job;
 use crate::files::open_file::OpenFile;
-use crate::gate::Job;
 use crate::sys::range::write_out;
 use crate::tree::Tree;
 use crate::trouble;

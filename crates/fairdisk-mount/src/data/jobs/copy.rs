@@ -1,8 +1,8 @@
 //! The job that copies between files.
 
 use super::uninterrupted;
+use crate::data::gate::Job;
 use crate::files::open_file::OpenFile;
-use crate::gate::Job;
 use crate::ops::Written;
 use crate::tree::Tree;
 use crate::trouble;

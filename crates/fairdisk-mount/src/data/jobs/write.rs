@@ -1,9 +1,9 @@
 //! The job that writes data and answers once it is on the disk.
 
-use crate::appends::Appended;
+use crate::data::appends::Appended;
+use crate::data::gate::Job;
+use crate::data::landed::Landed;
 use crate::files::open_file::OpenFile;
-use crate::gate::Job;
-use crate::landed::Landed;
 use crate::ops::Written;
 use crate::sys::range::write_out;
 use crate::tree::Tree;
