@@ -8,9 +8,6 @@
 //! Nothing here resolves a path below the source: every object is reached from the descriptor of
 //! its parent, without following links, and reopened through that descriptor.
 
-mod answers;
-mod attributes;
-mod caller;
 pub mod cgroups;
 mod clock;
 pub mod control;
@@ -18,20 +15,15 @@ mod data;
 mod ending;
 mod file_lock;
 mod files;
-mod filesystem;
 mod fingerprint;
 pub mod identity;
 pub mod metrics;
 mod mounting;
-mod notices;
-mod ops;
-mod readers;
+mod requests;
 mod shortage;
 mod sys;
-mod tree;
 mod trouble;
 mod visitors;
-mod wanted;
 
 pub use data::gate::{DirtyAccounts, Gate, Job, OpenGate, Piece};
 pub use data::scheduled::{GroupStatus, MountGate, ScheduledGate, scheduler};
@@ -44,5 +36,5 @@ pub use mounting::mounted::{Mounted, Watch};
 pub use mounting::mountpoint::is_ours as is_mount;
 pub use mounting::mounts::{MountEntry, Mounts};
 pub use mounting::options::MountOptions;
+pub use requests::tree::MountCounts;
 pub use sys::descriptors::Inherited;
-pub use tree::MountCounts;

@@ -4,10 +4,10 @@ use super::nodes::{Node, Nodes, ROOT, TASKS, is_shown};
 use super::open_file::OpenFile;
 use super::own_file::OwnFile;
 use super::user::User;
-use crate::attributes::kind;
-use crate::caller::{Caller, Privileges};
 use crate::files::directory::OpenDirectory;
 use crate::identity::Hierarchy;
+use crate::requests::attributes::kind;
+use crate::requests::caller::{Caller, Privileges};
 use crate::sys::proc_fd::ProcFd;
 use fuser::{
     BsdFileFlags, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,

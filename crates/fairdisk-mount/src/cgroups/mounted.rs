@@ -3,11 +3,11 @@
 use super::error::CgroupError;
 use super::filesystem::Groups;
 use super::version1::{self, Left, OWN_NAME, Say, Turn};
-use crate::caller::Privileges;
 use crate::identity::{Hierarchy, VERSION2};
 use crate::mounting::errors::{MountError, MountProblem};
 use crate::mounting::mountpoint::{self, Places};
 use crate::mounting::options::MountOptions;
+use crate::requests::caller::Privileges;
 use fuser::{BackgroundSession, Config, Session, SessionACL};
 use rustix::mount::MountFlags;
 use std::fs;

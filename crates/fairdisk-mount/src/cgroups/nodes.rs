@@ -1,7 +1,7 @@
 //! The nodes of the directory of groups: directories and files of the hierarchy, and our own files.
 
 use super::own_file::OwnFile;
-use crate::attributes::attributes;
+use crate::requests::attributes::attributes;
 use crate::sys::proc_fd::ProcFd;
 use fuser::{FileAttr, FileType};
 use rustix::fd::OwnedFd;

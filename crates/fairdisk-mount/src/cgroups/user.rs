@@ -5,7 +5,7 @@
 //! through the mount, not those of the daemon: the owner of a subtree may move tasks within it and
 //! do nothing else, which only the kernel can check.
 
-use crate::caller::{self, Standing};
+use crate::requests::caller::{self, Standing};
 use fuser::Request;
 use rustix::process::{Gid, Uid, getegid, getgroups};
 use rustix::thread::{

@@ -2,11 +2,11 @@
 
 use super::freshness::{Changing, Closed, Freshness, Stamp};
 use super::write_errors::{Heard, Untold, WhichFile, WriteErrors};
-use crate::caller::User;
 use crate::data::appends::Appends;
 use crate::data::dirty::Ranges;
 use crate::data::extents::{Extents, Layout};
 use crate::data::gate::Gate;
+use crate::requests::caller::User;
 use crate::sys::proc_fd::ProcFd;
 use crate::sys::range::write_out;
 use rustix::fd::{AsFd as _, OwnedFd};

@@ -1,7 +1,7 @@
 //! The dirty ranges of one file, from the write to the disk.
 
 use super::Then;
-use crate::caller::User;
+use crate::requests::caller::User;
 use std::collections::BTreeMap;
 
 /// The granularity of dirty ranges in bytes, as the page cache tracks whole pages.

@@ -3,8 +3,8 @@
 use super::uninterrupted;
 use crate::data::gate::Job;
 use crate::files::open_file::OpenFile;
-use crate::ops::Written;
-use crate::tree::Tree;
+use crate::requests::ops::Written;
+use crate::requests::tree::Tree;
 use crate::trouble;
 use fuser::ReplyWrite;
 use rustix::fs::copy_file_range;

@@ -3,7 +3,7 @@
 use super::uninterrupted;
 use crate::data::gate::Job;
 use crate::files::open_file::OpenFile;
-use crate::tree::Tree;
+use crate::requests::tree::Tree;
 use crate::trouble;
 use fairdisk_plane::buffer::Buffer;
 use fairdisk_plane::disk::{Transfer, Way};

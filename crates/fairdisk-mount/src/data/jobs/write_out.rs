@@ -3,8 +3,8 @@
 use crate::data::dirty::Chunk;
 use crate::data::gate::Job;
 use crate::files::open_file::OpenFile;
+use crate::requests::tree::Tree;
 use crate::sys::range::write_out;
-use crate::tree::Tree;
 use crate::trouble;
 use std::io;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Listing of directories.
 
-use crate::attributes::{attributes, kind};
 use crate::files::nodes::ROOT;
+use crate::requests::attributes::{attributes, kind};
+use crate::requests::tree::Tree;
 use crate::shortage::is_shortage;
-use crate::tree::Tree;
 use fuser::{FileAttr, FileType, Generation, INodeNo, ReplyDirectory, ReplyDirectoryPlus};
 use std::ffi::OsStr;
 use std::io;

@@ -1,11 +1,11 @@
 //! Ranges of files: allocation, holes and copies.
 
-use crate::caller::User;
 use crate::data::gate::Piece;
 use crate::data::jobs::CopyJob;
 use crate::files::open_file::OpenFile;
-use crate::ops::Written;
-use crate::tree::Tree;
+use crate::requests::caller::User;
+use crate::requests::ops::Written;
+use crate::requests::tree::Tree;
 use fairdisk_core::{Flags, Op, SECTOR_BYTES, Sectors};
 use fuser::ReplyWrite;
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};

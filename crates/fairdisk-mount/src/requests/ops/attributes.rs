@@ -1,12 +1,12 @@
 //! Reading and changing of file attributes.
 
-use crate::attributes::timespec;
-use crate::caller::{Caller, User};
 use crate::files::freshness::{self, Changing, Stamp};
 use crate::files::nodes::Referred;
 use crate::mounting::made_up::refuse_made_up;
+use crate::requests::attributes::timespec;
+use crate::requests::caller::{Caller, User};
+use crate::requests::tree::Tree;
 use crate::sys::proc_fd::ProcFd;
-use crate::tree::Tree;
 use fuser::TimeOrNow;
 use rustix::fd::AsFd as _;
 use rustix::fs::{

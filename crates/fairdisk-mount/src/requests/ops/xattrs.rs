@@ -1,9 +1,9 @@
 //! Extended attributes, including POSIX ACLs, and inode flags.
 
-use crate::caller::{ActingAs, Caller, Standing};
+use crate::requests::caller::{ActingAs, Caller, Standing};
+use crate::requests::tree::Tree;
 use crate::sys::inode_flags::pass_on;
 use crate::sys::proc_fd::ProcFd;
-use crate::tree::Tree;
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
 use rustix::io::Errno;
 use std::ffi::OsStr;

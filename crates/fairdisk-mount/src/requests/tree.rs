@@ -1,6 +1,8 @@
 //! The tree below the source: the state that every request works on.
 
-use crate::caller::Privileges;
+use super::caller::Privileges;
+use super::notices::Notices;
+use super::readers::Readers;
 use crate::data::buffers::Buffers;
 use crate::data::dirty::Accounts;
 use crate::data::extents::{Fallback, Layout};
@@ -12,8 +14,6 @@ use crate::files::nodes::Nodes;
 use crate::files::open_file::{FileStates, OpenFile};
 use crate::mounting::block_device::BlockDevice;
 use crate::mounting::options::MountOptions;
-use crate::notices::Notices;
-use crate::readers::Readers;
 use crate::sys::proc_fd::ProcFd;
 use rustix::fd::AsFd;
 use rustix::fs::{fstat, fstatvfs};

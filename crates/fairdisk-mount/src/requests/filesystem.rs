@@ -1,17 +1,17 @@
 //! The FUSE operations. Each request is decoded here and carried out by the [`Tree`].
 
-use crate::answers::{
+use super::answers::{
     answer, answer_attributes, answer_data, answer_entry, answer_flags, answer_offset, answer_open,
     answer_space, answer_value,
 };
-use crate::attributes::attributes;
-use crate::caller::{Caller, User};
+use super::attributes::attributes;
+use super::caller::{Caller, User};
+use super::ops::{Changes, Written};
+use super::tree::Tree;
+use super::wanted;
 use crate::ending::ends;
 use crate::files::nodes::ROOT;
-use crate::ops::{Changes, Written};
 use crate::sys::inode_flags;
-use crate::tree::Tree;
-use crate::wanted;
 use fuser::{
     BsdFileFlags, CopyFileRangeFlags, Errno, FileHandle, Filesystem, FopenFlags, Generation,
     INodeNo, IoctlFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,

@@ -1,8 +1,8 @@
 //! Replies to the kernel, one function for each kind of result.
 
-use crate::attributes::attributes;
+use super::attributes::attributes;
+use super::tree::Tree;
 use crate::files::nodes::Found;
-use crate::tree::Tree;
 use fuser::{
     Errno, FileHandle, FopenFlags, Generation, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry,
     ReplyIoctl, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyXattr,

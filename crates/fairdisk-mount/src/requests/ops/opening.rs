@@ -1,12 +1,12 @@
 //! Opening of files and directories.
 
-use crate::caller::{Caller, User};
 use crate::files::directory::OpenDirectory;
 use crate::files::freshness;
 use crate::files::nodes::{Found, Referred, demand_name};
 use crate::files::open_file::OpenFile;
 use crate::mounting::made_up::refuse_made_up;
-use crate::tree::Tree;
+use crate::requests::caller::{Caller, User};
+use crate::requests::tree::Tree;
 use fuser::FopenFlags;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fstat, openat};

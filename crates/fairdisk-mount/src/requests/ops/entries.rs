@@ -1,11 +1,11 @@
 //! Directory entries: looking up, creating, removing and renaming them.
 
-use crate::attributes::device_from_wire;
-use crate::caller::Caller;
 use crate::files::nodes::{Found, demand_name};
 use crate::mounting::made_up::refuse_made_up;
+use crate::requests::attributes::device_from_wire;
+use crate::requests::caller::Caller;
+use crate::requests::tree::Tree;
 use crate::sys::proc_fd::ProcFd;
-use crate::tree::Tree;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
     AtFlags, FileType, Mode, RenameFlags, linkat, mkdirat, mknodat, readlinkat, renameat_with,

@@ -1,13 +1,13 @@
 //! File data: every read, write and flush becomes a piece for the gate.
 
-use crate::caller::User;
 use crate::data::appends::Turn;
 use crate::data::dirty::{Chunk, Then};
 use crate::data::gate::{Job as _, Piece};
 use crate::data::jobs::{FlushJob, Flushed, ReadJob, WriteJob, WriteOutJob};
 use crate::data::landed::{Landed, Target};
 use crate::files::open_file::OpenFile;
-use crate::tree::Tree;
+use crate::requests::caller::User;
+use crate::requests::tree::Tree;
 use fairdisk_core::{Flags, Lba, Op, SECTOR_BYTES, Sectors};
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 use rustix::io::ReadWriteFlags;
