@@ -114,8 +114,9 @@ impl Journal {
         self.kept.drain(..)
     }
 
-    /// Appends an entry.
-    #[inline]
+    /// Appends an entry. Inlined, so that the kind of the record is known: 4 % of a run's
+    /// instructions.
+    #[inline(always)]
     pub fn push(&mut self, at: Instant, record: Record) {
         let mut hash = Words(step(self.hash, at.as_ns()));
         hash.record(&record);
@@ -143,7 +144,7 @@ struct Words(u64);
 impl Words {
     /// Adds a record: its tag, followed by its fields. The encoding must not change, or hashes of
     /// earlier runs cannot be compared.
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, record: &Record) {
         match *record {
             Record::Submitted(ref bio) => self.bio(bio),
