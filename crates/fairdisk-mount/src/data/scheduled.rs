@@ -181,14 +181,14 @@ impl ScheduledGate {
                 tracing::warn!(group, %why, "setting refused");
             }
         })?;
-        identity.settings_changed(&changed.group);
+        identity.settings_changed(self.now(), &changed.group);
         let Some(refusal) = self.configure(&mut identity) else {
             identity.tell_changed();
             return Ok(());
         };
         let group = changed.group.clone();
         changed.undo();
-        identity.settings_changed(&group);
+        identity.settings_changed(self.now(), &group);
         self.tell(&mut identity);
         Err(SettingError::NotKept { group, refusal })
     }

@@ -175,12 +175,12 @@ impl Identity {
         self.groups.tell_changed();
     }
 
-    /// Notes that the settings of the cgroup `path` have changed. This affects groups at once, and
-    /// the identity of threads at their next requests.
-    pub fn settings_changed(&mut self, path: &str) {
+    /// Notes at `now` that the settings of the cgroup `path` have changed. This affects groups at
+    /// once, and the identity of threads at their next requests.
+    pub fn settings_changed(&mut self, now: Instant, path: &str) {
         if let Some(hierarchy) = &self.hierarchy {
             self.groups.changed(hierarchy, path, &mut self.changes);
-            self.tasks.look_again();
+            self.tasks.look_again(now);
         }
     }
 

@@ -52,10 +52,8 @@ pub(super) struct Known {
     cgroup: Option<Arc<File>>,
     pub(super) who: Who,
     meeting: Meeting,
-    /// When it was last looked at.
+    /// When the last look at it began, or earlier.
     looked: Instant,
-    /// Until when the identity is valid without another check.
-    believed: Instant,
     heard: Instant,
 }
 
@@ -128,6 +126,8 @@ pub(super) struct Tasks {
     next: u32,
     /// The number of threads seen so far.
     met: u64,
+    /// When the groups last changed, if they have. Looks that began before do not count.
+    changed: Option<Instant>,
 }
 
 /// How many of `all` entries to process in the given number of passes.
@@ -148,13 +148,14 @@ impl Tasks {
             // Task 0 stands for no thread.
             next: 1,
             met: 0,
+            changed: None,
         }
     }
 
     /// The look at a thread that is due, if any.
     pub(super) fn due(&self, now: Instant, tid: u32) -> Option<DueLook> {
         let known = self.known.get(&tid);
-        let is_due = known.is_none_or(|known| now >= known.believed);
+        let is_due = known.is_none_or(|known| known.is_due(now, self.changed));
         is_due.then(|| DueLook {
             tid,
             at: now,
@@ -165,17 +166,17 @@ impl Tasks {
 
     /// Looks at a thread, unless it has been looked at recently or was `seen` just now.
     pub(super) fn look_at(&mut self, now: Instant, tid: u32, seen: Option<Seen>) -> Look<'_> {
-        let mut seen = seen.filter(|seen| self.counts(seen, tid)).map(|seen| seen.read);
+        let mut seen = seen.filter(|seen| self.counts(seen, tid));
         let (mut last, mut text) = (Who::NOBODY, Err(Unread::Ended));
         if let Some(known) = self.known.get_mut(&tid) {
             known.heard = now;
-            if now < known.believed {
+            if !known.is_due(now, self.changed) {
                 return Look::Known(known.who);
             }
-            (known.believed, known.looked) = (now + RECHECK, now);
+            known.looked = seen.as_ref().map_or(now, |seen| seen.at);
             last = known.who;
             text = match seen.take() {
-                Some(read) => read.map(|(_, text)| text),
+                Some(seen) => seen.read.map(|(_, text)| text),
                 None => self.read(tid),
             };
             match text {
@@ -204,26 +205,28 @@ impl Tasks {
     }
 
     /// Makes every thread be checked at its next request, because the groups have changed.
-    pub(super) fn look_again(&mut self) {
-        self.known.values_mut().for_each(|known| known.believed = Instant::ZERO);
+    pub(super) const fn look_again(&mut self, now: Instant) {
+        self.changed = Some(now);
     }
 
-    /// Whether what was seen is of this thread and no older than what is known of it. Another
-    /// request may have had the thread looked at meanwhile. For lack of descriptors nothing was
-    /// seen.
+    /// Whether what was seen is of this thread, no older than what is known of it, and of a time
+    /// after the last change of groups. Another request may have had the thread looked at
+    /// meanwhile. For lack of descriptors nothing was seen.
     fn counts(&self, seen: &Seen, tid: u32) -> bool {
         let known = self.known.get(&tid);
         seen.tid == tid
             && seen.meeting == known.map(|known| known.meeting)
             && known.is_none_or(|known| seen.at >= known.looked)
+            && Some(seen.at) > self.changed
             && !matches!(seen.read, Err(Unread::Lacking))
     }
 
     /// Registers a thread, as it was `seen` or else as it is, and returns its `/proc/TID/cgroup`;
     /// fails if the thread has ended.
-    fn meet(&mut self, now: Instant, tid: u32, seen: Option<Read>) -> Result<String, Unread> {
+    fn meet(&mut self, now: Instant, tid: u32, seen: Option<Seen>) -> Result<String, Unread> {
+        let looked = seen.as_ref().map_or(now, |seen| seen.at);
         let (cgroup, text) = match seen {
-            Some(seen) => seen?,
+            Some(seen) => seen.read?,
             None => {
                 let cgroup = self.open(tid)?;
                 let text = read(&cgroup)?;
@@ -238,9 +241,8 @@ impl Tasks {
         self.next = self.next.max(task.0 + 1);
         let who = Who { task, ..Who::NOBODY };
         self.met += 1;
-        let (meeting, believed) = (Meeting(self.met), now + RECHECK);
-        let known = Known { cgroup, who, meeting, looked: now, believed, heard: now };
-        self.known.insert(tid, known);
+        let meeting = Meeting(self.met);
+        self.known.insert(tid, Known { cgroup, who, meeting, looked, heard: now });
         Ok(text)
     }
 
@@ -328,6 +330,11 @@ impl Tasks {
 }
 
 impl Known {
+    /// Whether it must be looked at again, if the groups `changed` then.
+    fn is_due(&self, now: Instant, changed: Option<Instant>) -> bool {
+        now >= self.looked + RECHECK || Some(self.looked) <= changed
+    }
+
     fn has_ended(&self, tid: u32) -> bool {
         match &self.cgroup {
             Some(cgroup) => read(cgroup) == Err(Unread::Ended),
@@ -433,6 +440,31 @@ mod tests {
         assert!(text != "0::/d" && text.contains(":/"), "{text}");
     }
 
+    /// What is known of a thread is as old as the look, however late that is reported.
+    #[test]
+    fn a_look_counts_from_when_it_began_and_only_after_the_last_change_of_groups() {
+        let (mut tasks, own) = (Tasks::new(), std::process::id());
+        let see = |tasks: &Tasks, ms| tasks.due(at(ms), own).map(DueLook::look);
+        for (asked, reported, is_due) in [
+            (0, 60, [(99, false), (100, true)]), // met
+            (100, 190, [(199, false), (200, true)]),
+            (200, 350, [(350, true), (450, true)]),
+        ] {
+            let seen = see(&tasks, asked);
+            assert!(seen.is_some());
+            assert!(matches!(tasks.look_at(at(reported), own, seen), Look::Read(..)), "{asked}");
+            assert_eq!(is_due.map(|(ms, _)| (ms, tasks.due(at(ms), own).is_some())), is_due);
+        }
+        let mut before = see(&tasks, 500).expect("it is due");
+        before.read = Err(Unread::Ended);
+        tasks.look_again(at(510));
+        assert!(matches!(tasks.look_at(at(520), own, Some(before)), Look::Read(..)));
+        assert!(!tasks.has_leaving(), "it was looked at again");
+        assert!(see(&tasks, 619).is_none());
+        tasks.look_again(at(550));
+        assert!(see(&tasks, 551).is_some(), "at once");
+    }
+
     #[test]
     fn what_was_seen_of_a_thread_says_nothing_about_a_later_one_of_its_number() {
         let mut tasks = Tasks::new();
@@ -482,8 +514,8 @@ mod tests {
         let mut tasks = Tasks::new();
         for number in 1..=threads {
             let who = Who { task: TaskId(number), ..Who::NOBODY };
-            let (meeting, believed, heard) = (Meeting(u64::from(number)), at(0), at(0));
-            let known = Known { cgroup: None, who, meeting, looked: at(0), believed, heard };
+            let meeting = Meeting(u64::from(number));
+            let known = Known { cgroup: None, who, meeting, looked: at(0), heard: at(0) };
             // No thread has such a number.
             tasks.known.insert(u32::MAX - number, known);
         }
