@@ -84,27 +84,30 @@ fn recover(mountpoint: &Path) -> Result<(), MountError> {
     Ok(())
 }
 
-/// Removes the topmost mount if it is dead, and returns whether there may be another dead one.
+/// Removes the topmost mount if it is dead, and returns whether it was; there may be another below.
 /// `is_dead` is given the time after which it returns `None`. `lock` returns what keeps the lock.
 fn recover_once<L>(
     mountpoint: &Path,
     is_dead: impl Fn(Duration) -> Result<Option<bool>, MountError>,
-    lock: impl FnOnce() -> Result<L, MountError>,
+    lock: impl Fn() -> Result<L, MountError>,
     take_away: impl FnOnce() -> Result<(), MountError>,
 ) -> Result<bool, MountError> {
     let silent = || MountError::new(mountpoint, MountProblem::Silent);
-    if !is_dead(ANSWERS_WITHIN)?.ok_or_else(silent)? {
-        return Ok(false);
+    for _ in 0..ROUNDS {
+        if !is_dead(ANSWERS_WITHIN)?.ok_or_else(silent)? {
+            return Ok(false);
+        }
+        // Under the lock, because another process may be about to mount there.
+        let _alone = lock()?;
+        match is_dead(Alone::ANSWERS_WITHIN)? {
+            Some(true) => return take_away().map(|()| true),
+            Some(false) => return Ok(false),
+            // Another mount is there by now, or the way there is slow. It has the full time, but
+            // not while others wait for the lock.
+            None => {}
+        }
     }
-    // Under the lock, because another process may be about to mount there.
-    let _alone = lock()?;
-    match is_dead(Alone::ANSWERS_WITHIN)? {
-        Some(true) => take_away().map(|()| true),
-        Some(false) => Ok(false),
-        // Another mount is there by now. It has the full time, but not while others wait for the
-        // lock.
-        None => Ok(true),
-    }
+    Err(silent())
 }
 
 /// Waits for the lock under which mounts are made and dead ones removed.
@@ -131,6 +134,9 @@ fn is_dead(path: &Path, within: Duration) -> Result<Option<bool>, MountError> {
 /// The time limit for the answer of a mount, far longer than a busy disk takes. While others wait
 /// for the lock it is [`Alone::ANSWERS_WITHIN`].
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
+
+/// How often to ask anew if there is no answer under the lock.
+const ROUNDS: u32 = 3;
 
 /// Whether the topmost mount at `path` is one of ours.
 #[must_use]
@@ -291,13 +297,29 @@ mod tests {
             Ok(Locked(&locked))
         };
         let at = Path::new("/mnt");
-        let recover = || recover_once(at, is_dead, lock, || panic!("it is not dead"));
-        assert!(recover().unwrap());
-        let error = recover().unwrap_err();
+        let error = recover_once(at, is_dead, lock, || panic!("it is not dead")).unwrap_err();
         assert!(matches!(error.problem(), MountProblem::Silent));
         assert_eq!(asked.get(), 3);
         let patience = Duration::from_nanos(Alone::PATIENCE.as_ns());
         assert!(!waited.get().is_zero() && 2 * waited.get() < patience, "{waited:?}");
+    }
+
+    /// Where the way to the mount point is slow, a dead mount may never answer under the lock.
+    #[test]
+    fn who_never_answers_under_the_lock_is_asked_a_few_times() {
+        let (asked, locked) = (Cell::new(0), Cell::new(0));
+        let is_dead = |within| {
+            asked.set(asked.get() + 1);
+            Ok((within == ANSWERS_WITHIN).then_some(true))
+        };
+        let lock = || {
+            locked.set(locked.get() + 1);
+            Ok(())
+        };
+        let take_away = || panic!("nobody knows whether it is dead");
+        let error = recover_once(Path::new("/mnt"), is_dead, lock, take_away).unwrap_err();
+        assert!(matches!(error.problem(), MountProblem::Silent));
+        assert_eq!((asked.get(), locked.get()), (2 * ROUNDS, ROUNDS));
     }
 
     #[test]
