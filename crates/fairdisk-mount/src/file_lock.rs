@@ -124,6 +124,8 @@ impl Failed {
             Some(Errno::NFILE) => "let the system open more files (sysctl fs.file-max)",
             Some(Errno::NOMEM) => "free some memory",
             Some(Errno::NOSPC | Errno::DQUOT) => "make room there",
+            // The directory for temporary files may be on a network file system without locks.
+            Some(Errno::NOLCK) => "set XDG_RUNTIME_DIR to a directory on a disk of this machine",
             _ => "see to that",
         }
     }
@@ -219,7 +221,7 @@ mod tests {
             (libc::ENOSPC, "make room"),
             (libc::EDQUOT, "make room"),
             (libc::EIO, "try again"),
-            (libc::ENOLCK, "try again"),
+            (libc::ENOLCK, "set XDG_RUNTIME_DIR"),
         ] {
             let NotLocked::NotNow(not_now) = why(code) else { panic!("{code} passes") };
             let said = io::Error::from(not_now).to_string();
