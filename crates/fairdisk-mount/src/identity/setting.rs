@@ -129,20 +129,21 @@ impl Setting {
     }
 
     /// The values that the setting takes.
-    const fn takes(self) -> &'static str {
-        match self {
-            Self::Weight(_) => "a weight is a number from 1 to 10000, or none",
-            Self::Priority(_) => "a group priority is a number from 0 (high) to 7, or none",
-            Self::Idle(_) => "how long to wait is a number of ms from 0 to 1000, or default",
-            Self::Qos(QosKey::Burst, _) => "a burst is a number of ms from 1 to 60000, or default",
-            Self::Qos(QosKey::LatencyP99, _) => {
-                "a latency target is a number of ms from 0.001 to 60000, or none"
+    fn takes(self) -> String {
+        let (what, values, none) = match self {
+            Self::Weight(_) => ("a weight is a number from", "1 to 10000", "none"),
+            Self::Priority(_) => ("a group priority is a number from", "0 (high) to 7", "none"),
+            Self::Idle(_) => ("how long to wait is a number of ms from", "0 to 1000", "default"),
+            Self::Qos(key, _) => {
+                let (what, none) = match key {
+                    QosKey::Burst => ("a burst is a number of ms from", "default"),
+                    QosKey::LatencyP99 => ("a latency target is a number of ms from", "none"),
+                    _ => ("a rate, each second, is", "none"),
+                };
+                (what, key.notation().words, none)
             }
-            Self::Qos(..) => {
-                "a rate is a whole number a second, at least 1, with K, M or G for powers of \
-                 1024, or none"
-            }
-        }
+        };
+        format!("{what} {values}, or {none}")
     }
 
     /// Parses several settings as [`parse`](Self::parse) does.
@@ -311,13 +312,21 @@ mod tests {
             ("weight=4294967396", "1 to 10000"),
             ("ioprio=8", "0 (high) to 7"),
             ("idle=1001", "from 0 to 1000, or default"),
-            ("min_iops=0", "at least 1"),
+            ("min_iops=0", "from 1 on"),
             ("max_bps=20000000000G", "K, M or G"),
             ("burst_ms=0", "from 1 to 60000"),
             ("prio=1", "unknown setting `prio` (known: ioprio, weight, idle, min_iops"),
         ] {
             let error = Setting::parse(text).unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_values_that_are_taken_everywhere() {
+        for key in QosKey::ALL {
+            let error = Setting::of(key.name(), "some").unwrap_err().to_string();
+            assert!(error.contains(key.notation().words), "{error}");
         }
     }
 
