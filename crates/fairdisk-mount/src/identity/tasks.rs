@@ -3,7 +3,7 @@
 use super::{RECHECK, SWEEP, Who, ioprio};
 use crate::shortage::is_shortage;
 use crate::trouble::Seldom;
-use fairdisk_core::{Change, Instant, TaskId};
+use fairdisk_core::{Change, Instant, IoPrio, TaskId};
 use rustix::process::{Resource, getrlimit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -84,19 +84,34 @@ pub(crate) struct Seen {
     at: Instant,
     /// Which thread of this number was known at that time.
     meeting: Option<Meeting>,
-    read: Read,
+    sight: Result<Sight, Unread>,
 }
 
-/// The open `/proc/TID/cgroup` of a thread and its contents.
-type Read = Result<(Arc<File>, String), Unread>;
+/// A thread that was alive.
+#[derive(Debug)]
+struct Sight {
+    /// The open `/proc/TID/cgroup`.
+    cgroup: Arc<File>,
+    /// Its contents.
+    text: String,
+    ioprio: IoPrio,
+}
 
 impl DueLook {
     /// Looks at the thread.
     pub(crate) fn look(self) -> Seen {
         let Self { tid, at, meeting, cgroup } = self;
         let cgroup = cgroup.map_or_else(|| open(tid).map_err(|error| why(&error)), Ok);
-        let read = cgroup.and_then(|cgroup| read(&cgroup).map(|text| (cgroup, text)));
-        Seen { tid, at, meeting, read }
+        Seen { tid, at, meeting, sight: cgroup.and_then(|cgroup| Sight::of(tid, cgroup)) }
+    }
+}
+
+impl Sight {
+    fn of(tid: u32, cgroup: Arc<File>) -> Result<Self, Unread> {
+        // Before the cgroup is read, since that fails if the number may be another thread's by now.
+        let ioprio = ioprio::of(tid).unwrap_or_else(|| ioprio::from_cpu(tid));
+        let text = read(&cgroup)?;
+        Ok(Self { cgroup, text, ioprio })
     }
 }
 
@@ -167,7 +182,7 @@ impl Tasks {
     /// Looks at a thread, unless it has been looked at recently or was `seen` just now.
     pub(super) fn look_at(&mut self, now: Instant, tid: u32, seen: Option<Seen>) -> Look<'_> {
         let mut seen = seen.filter(|seen| self.counts(seen, tid));
-        let (mut last, mut text) = (Who::NOBODY, Err(Unread::Ended));
+        let (mut last, mut sight) = (Who::NOBODY, Err(Unread::Ended));
         if let Some(known) = self.known.get_mut(&tid) {
             known.heard = now;
             if !known.is_due(now, self.changed) {
@@ -175,22 +190,19 @@ impl Tasks {
             }
             known.looked = seen.as_ref().map_or(now, |seen| seen.at);
             last = known.who;
-            text = match seen.take() {
-                Some(seen) => seen.read.map(|(_, text)| text),
-                None => self.read(tid),
-            };
-            match text {
+            sight = seen.take().map_or_else(|| self.look(tid), |seen| seen.sight);
+            match sight {
                 Err(Unread::Ended) => self.ended(now, tid),
                 Err(Unread::Lacking) => return Look::Known(last),
                 Ok(_) => {}
             }
         }
-        let Ok(text) = text.or_else(|_| self.meet(now, tid, seen)) else {
+        let Ok(sight) = sight.or_else(|_| self.meet(now, tid, seen)) else {
             return Look::Known(Who { task: TaskId(0), ..last });
         };
         let Some(known) = self.known.get_mut(&tid) else { return Look::Known(last) };
-        known.who.ioprio = ioprio::of(tid).unwrap_or_else(|| ioprio::from_cpu(tid));
-        Look::Read(known, text)
+        known.who.ioprio = sight.ioprio;
+        Look::Read(known, sight.text)
     }
 
     /// The identity of the thread that has the number `tid`, as far as it is known.
@@ -218,24 +230,16 @@ impl Tasks {
             && seen.meeting == known.map(|known| known.meeting)
             && known.is_none_or(|known| seen.at >= known.looked)
             && Some(seen.at) > self.changed
-            && !matches!(seen.read, Err(Unread::Lacking))
+            && !matches!(seen.sight, Err(Unread::Lacking))
     }
 
-    /// Registers a thread, as it was `seen` or else as it is, and returns its `/proc/TID/cgroup`;
-    /// fails if the thread has ended.
-    fn meet(&mut self, now: Instant, tid: u32, seen: Option<Seen>) -> Result<String, Unread> {
+    /// Registers a thread, as it was `seen` or else as it is; fails if the thread has ended.
+    fn meet(&mut self, now: Instant, tid: u32, seen: Option<Seen>) -> Result<Sight, Unread> {
         let looked = seen.as_ref().map_or(now, |seen| seen.at);
-        let (cgroup, text) = match seen {
-            Some(seen) => seen.read?,
-            None => {
-                let cgroup = self.open(tid)?;
-                let text = read(&cgroup)?;
-                (cgroup, text)
-            }
-        };
+        let sight = seen.map_or_else(|| self.look(tid), |seen| seen.sight)?;
         let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let room = usize::try_from(most / 8).map_or(KEPT_MAX, |room| room.min(KEPT_MAX));
-        let cgroup = (self.kept < room).then_some(cgroup);
+        let cgroup = (self.kept < room).then(|| Arc::clone(&sight.cgroup));
         self.kept += usize::from(cgroup.is_some());
         let task = self.free.pop().unwrap_or(TaskId(self.next));
         self.next = self.next.max(task.0 + 1);
@@ -243,15 +247,13 @@ impl Tasks {
         self.met += 1;
         let meeting = Meeting(self.met);
         self.known.insert(tid, Known { cgroup, who, meeting, looked, heard: now });
-        Ok(text)
+        Ok(sight)
     }
 
-    /// Reads the `/proc/TID/cgroup` of a known thread.
-    fn read(&mut self, tid: u32) -> Result<String, Unread> {
-        match self.known.get(&tid).and_then(|known| known.cgroup.as_ref()) {
-            Some(cgroup) => read(cgroup),
-            None => self.open(tid).and_then(|cgroup| read(&cgroup)),
-        }
+    /// Looks at a thread as it is.
+    fn look(&mut self, tid: u32) -> Result<Sight, Unread> {
+        let kept = self.known.get(&tid).and_then(|known| known.cgroup.clone());
+        Sight::of(tid, kept.map_or_else(|| self.open(tid), Ok)?)
     }
 
     /// Opens the `/proc/TID/cgroup` of a thread. If there are no descriptors left, those of the
@@ -423,7 +425,7 @@ mod tests {
         let (mut tasks, own) = (Tasks::new(), std::process::id());
         let see = |tasks: &Tasks, ms, text: &str| {
             let mut seen = tasks.due(at(ms), own).expect("it is due").look();
-            seen.read = seen.read.map(|(cgroup, _)| (cgroup, text.to_owned()));
+            seen.sight = seen.sight.map(|sight| Sight { text: text.to_owned(), ..sight });
             Some(seen)
         };
         let answer = |tasks: &mut Tasks, ms, seen| match tasks.look_at(at(ms), own, seen) {
@@ -456,7 +458,7 @@ mod tests {
             assert_eq!(is_due.map(|(ms, _)| (ms, tasks.due(at(ms), own).is_some())), is_due);
         }
         let mut before = see(&tasks, 500).expect("it is due");
-        before.read = Err(Unread::Ended);
+        before.sight = Err(Unread::Ended);
         tasks.look_again(at(510));
         assert!(matches!(tasks.look_at(at(520), own, Some(before)), Look::Read(..)));
         assert!(!tasks.has_leaving(), "it was looked at again");
@@ -476,9 +478,23 @@ mod tests {
         drop(child.stdin.take());
         child.wait().expect("it ends");
         tasks.ended(at(110), tid);
-        assert!(seen.read.is_ok());
+        assert!(seen.sight.is_ok());
         let look = tasks.look_at(at(120), tid, Some(seen));
         assert!(matches!(look, Look::Known(Who::NOBODY)), "there is none by now");
+    }
+
+    /// By the time of the report, the number may be another thread's.
+    #[test]
+    fn the_io_priority_is_the_one_seen() {
+        let (mut tasks, own) = (Tasks::new(), std::process::id());
+        for (ms, ioprio) in [(0, IoPrio::best_effort(1)), (100, IoPrio::best_effort(2))] {
+            let mut seen = tasks.due(at(ms), own).expect("it is due").look();
+            seen.sight = seen.sight.map(|sight| Sight { ioprio, ..sight });
+            let Look::Read(known, _) = tasks.look_at(at(ms + 1), own, Some(seen)) else {
+                panic!("it was seen")
+            };
+            assert_eq!(known.who.ioprio, ioprio);
+        }
     }
 
     #[test]
