@@ -1,7 +1,9 @@
 //! The gate of scheduled mounts: a scheduler decides when each piece of I/O is done.
 
 use super::gate::{DirtyAccounts, Gate, Job, Piece};
-use crate::identity::{Asks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Who};
+use crate::identity::{
+    Asks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Silent, Who,
+};
 use fairdisk_core::{AttachError, GroupAccount, GroupId, GroupLoad, Instant, Refusal, Span};
 use fairdisk_plane::disk::{Disk, Order, Served, Thread, Unfinished};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
@@ -257,12 +259,18 @@ impl ScheduledGate {
             identity = self.identity();
             now = self.disk.now();
         }
-        if identity.is_to_be_swept(now) {
-            identity.sweep(now, || self.unfinished());
-        }
+        let is_due = identity.is_to_be_swept(now);
+        let silent = is_due.then(|| identity.sweep(now, || self.unfinished()));
         let who = identity.identify(seen, |identity| with(identity, now));
         // Reported while locked, so that changes reach the scheduler in order.
         self.tell(&mut identity);
+        drop(identity);
+        // Not locked, for the same reason as above.
+        let mut ended = silent.unwrap_or_default();
+        ended.retain(Silent::has_ended);
+        if !ended.is_empty() {
+            self.identity().have_ended(self.disk.now(), &ended);
+        }
         who
     }
 

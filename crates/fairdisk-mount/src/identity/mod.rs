@@ -12,6 +12,7 @@ pub use groups::GroupName;
 pub use hierarchy::{Changed, Hierarchy, HierarchyError, group_path};
 pub(crate) use hierarchy::{OWN, VERSION2};
 pub use setting::{Asks, Said, Setting, SettingError};
+pub(crate) use tasks::Silent;
 
 use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
 use fairdisk_plane::disk::Unfinished;
@@ -253,8 +254,13 @@ impl Identity {
     }
 
     /// Forgets ended threads and removed groups once they have nothing `unfinished`, before which
-    /// their numbers must not be reused. Each call handles a part of them.
-    pub fn sweep(&mut self, now: Instant, unfinished: impl FnOnce() -> Unfinished) {
+    /// their numbers must not be reused. Each call handles a part of them, and returns silent
+    /// threads, of which those that have ended are to be [noted](Self::have_ended).
+    pub(crate) fn sweep(
+        &mut self,
+        now: Instant,
+        unfinished: impl FnOnce() -> Unfinished,
+    ) -> Vec<Silent> {
         let due = now.since(self.passed).as_ns() / PASS.as_ns();
         self.passed = now;
         if now >= self.swept + SWEEP {
@@ -264,7 +270,12 @@ impl Identity {
             self.tasks.finish(now, &unfinished.tasks);
             self.sweep_groups(now, &unfinished.groups);
         }
-        self.tasks.pass(now, due, &mut self.changes);
+        self.tasks.pass(now, due, &mut self.changes)
+    }
+
+    /// Notes that silent threads have ended.
+    pub(crate) fn have_ended(&mut self, now: Instant, ended: &[Silent]) {
+        self.tasks.have_ended(now, ended);
     }
 
     fn sweep_groups(&mut self, now: Instant, unfinished: &BTreeSet<GroupId>) {
@@ -324,7 +335,7 @@ mod tests {
         child.wait().unwrap();
         std::fs::remove_dir(place.path().join("a")).unwrap();
         assert_eq!(identity.user_of(at(200), file), who, "it has ended a moment ago");
-        (1..=6).for_each(|round| identity.sweep(at(2000 * round), Unfinished::default));
+        (1..=6).for_each(|round| drop(identity.sweep(at(2000 * round), Unfinished::default)));
         let own = identity.classify(at(13_000), std::process::id());
         assert_eq!(own.task, who.task, "the number is another's");
         assert_eq!(find(&mut identity, 13_000, "b"), group, "so is that of the group");

@@ -115,6 +115,24 @@ impl Sight {
     }
 }
 
+/// A silent thread that may have ended. Finding out needs no lock.
+#[derive(Debug)]
+pub(crate) struct Silent {
+    tid: u32,
+    meeting: Meeting,
+    /// The open `/proc/TID/cgroup`, if it is.
+    cgroup: Option<Arc<File>>,
+}
+
+impl Silent {
+    pub(crate) fn has_ended(&self) -> bool {
+        match &self.cgroup {
+            Some(cgroup) => read(cgroup) == Err(Unread::Ended),
+            None => !Path::new(&format!("/proc/{}", self.tid)).exists(),
+        }
+    }
+}
+
 /// The result of looking at a thread.
 pub(super) enum Look<'a> {
     /// Its identity as known: it was checked recently, or cannot be checked any more.
@@ -309,10 +327,15 @@ impl Tasks {
         });
     }
 
-    /// Reports a part of the retired threads to the scheduler, and checks a part of the silent
-    /// threads for ones that have ended. `due` is the number of passes that have become due since
-    /// the last call.
-    pub(super) fn pass(&mut self, now: Instant, due: u64, changes: &mut Vec<Change>) {
+    /// Reports a part of the retired threads to the scheduler, and returns a part of the silent
+    /// threads, to be checked for ones that have ended. `due` is the number of passes that have
+    /// become due since the last call.
+    pub(super) fn pass(
+        &mut self,
+        now: Instant,
+        due: u64,
+        changes: &mut Vec<Change>,
+    ) -> Vec<Silent> {
         self.due = (self.due + due).min(PASSES);
         let passes = self.due.min(PASSES_AT_ONCE);
         self.due -= passes;
@@ -322,12 +345,25 @@ impl Tasks {
             self.free.push(task);
         }
         let most = part(self.known.len(), passes);
-        let is_gone = |tid, known: &Known| now >= known.heard + SWEEP && known.has_ended(tid);
-        let some = self.known.range(self.from..).take(most);
-        let some: Vec<_> = some.map(|(tid, known)| (*tid, is_gone(*tid, known))).collect();
+        let some: Vec<_> = self.known.range(self.from..).take(most).collect();
         let last = some.last().filter(|_| some.len() == most);
         self.from = last.map_or(0, |(tid, _)| tid.saturating_add(1));
-        some.iter().filter(|(_, gone)| *gone).for_each(|(tid, _)| self.ended(now, *tid));
+        let silent = some.into_iter().filter(|(_, known)| now >= known.heard + SWEEP);
+        let silent = silent.map(|(tid, known)| Silent {
+            tid: *tid,
+            meeting: known.meeting,
+            cgroup: known.cgroup.clone(),
+        });
+        silent.collect()
+    }
+
+    /// Notes that threads have been found to have ended, unless that is known already.
+    pub(super) fn have_ended(&mut self, now: Instant, ended: &[Silent]) {
+        for Silent { tid, meeting, .. } in ended {
+            if self.meeting(*tid) == Some(*meeting) {
+                self.ended(now, *tid);
+            }
+        }
     }
 }
 
@@ -335,13 +371,6 @@ impl Known {
     /// Whether it must be looked at again, if the groups `changed` then.
     fn is_due(&self, now: Instant, changed: Option<Instant>) -> bool {
         now >= self.looked + RECHECK || Some(self.looked) <= changed
-    }
-
-    fn has_ended(&self, tid: u32) -> bool {
-        match &self.cgroup {
-            Some(cgroup) => read(cgroup) == Err(Unread::Ended),
-            None => !Path::new(&format!("/proc/{tid}")).exists(),
-        }
     }
 }
 
@@ -381,6 +410,12 @@ mod tests {
         Instant::ZERO + Span::from_ms(ms)
     }
 
+    fn pass(tasks: &mut Tasks, ms: u64, due: u64, changes: &mut Vec<Change>) {
+        let silent = tasks.pass(at(ms), due, changes).into_iter();
+        let ended: Vec<_> = silent.filter(Silent::has_ended).collect();
+        tasks.have_ended(at(ms), &ended);
+    }
+
     #[test]
     fn a_thread_is_read_now_and_then_and_forgotten_when_it_has_ended() {
         let mut tasks = Tasks::new();
@@ -407,7 +442,7 @@ mod tests {
             (9000, &nothing, None),
         ] {
             tasks.finish(at(time), unfinished);
-            tasks.pass(at(time), 1, &mut changes);
+            pass(&mut tasks, time, 1, &mut changes);
             assert_eq!(std::mem::take(&mut changes), Vec::from_iter(told), "{time}");
             assert_eq!(tasks.has_leaving(), (3000..7000).contains(&time), "{time}");
         }
@@ -521,8 +556,22 @@ mod tests {
         assert!(known.who.task == TaskId(1) && text.contains(":/"), "{text}");
         drop(child.stdin.take());
         child.wait().expect("it ends");
-        tasks.pass(at(3000), 1, &mut Vec::new());
+        pass(&mut tasks, 3000, 1, &mut Vec::new());
         assert!(tasks.has_leaving() && tasks.known.is_empty());
+    }
+
+    #[test]
+    fn a_thread_does_not_end_with_an_earlier_one_of_its_number() {
+        let (mut tasks, own) = (Tasks::new(), std::process::id());
+        assert!(matches!(tasks.look_at(at(0), own, None), Look::Read(..)));
+        assert!(tasks.pass(at(1999), 1, &mut vec![]).is_empty(), "it was heard of");
+        let silent = tasks.pass(at(2000), 1, &mut vec![]);
+        assert!(silent.len() == 1 && !silent[0].has_ended());
+        tasks.ended(at(2000), own);
+        assert!(matches!(tasks.look_at(at(2000), own, None), Look::Read(..)));
+        let meeting = tasks.meeting(own);
+        tasks.have_ended(at(2000), &silent);
+        assert!(meeting.is_some() && tasks.meeting(own) == meeting);
     }
 
     /// This many threads have ended unnoticed.
@@ -544,12 +593,12 @@ mod tests {
         const THREADS: u32 = 25_000;
         let mut tasks = silent(THREADS);
         let (few, mut found, mut told) = (THREADS as usize / 512 + 1, 0, 0);
-        for pass in 0..20_000 {
+        for number in 0..20_000 {
             let mut changes = Vec::new();
             let before = tasks.known.len();
-            tasks.finish(at(3000 + 20 * pass), &BTreeSet::new());
-            tasks.pass(at(3000 + 20 * pass), 1, &mut changes);
-            assert!(changes.len() <= few && before - tasks.known.len() <= few, "pass {pass}");
+            tasks.finish(at(3000 + 20 * number), &BTreeSet::new());
+            pass(&mut tasks, 3000 + 20 * number, 1, &mut changes);
+            assert!(changes.len() <= few && before - tasks.known.len() <= few, "pass {number}");
             found += before - tasks.known.len();
             told += changes.len();
         }
@@ -562,7 +611,7 @@ mod tests {
         let (mut due, mut passes) = (30_000, 0);
         while due > 0 || tasks.due > 0 {
             let before = tasks.known.len();
-            tasks.pass(at(600_000 + 20 * passes), due, &mut vec![]);
+            pass(&mut tasks, 600_000 + 20 * passes, due, &mut vec![]);
             assert!(before - tasks.known.len() <= 8 * (25_000 / 512 + 1), "pass {passes}");
             (due, passes) = (0, passes + 1);
         }
