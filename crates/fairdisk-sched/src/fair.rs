@@ -13,6 +13,7 @@
 //! docs/fair.md states the rules and defines the terms used here: behind, ahead, think time, stated
 //! time.
 
+mod again;
 mod allowance;
 mod cache;
 mod ceiling;
@@ -197,12 +198,6 @@ impl Fair {
         Step::WaitUntil(at, self.targets.why_barred(at))
     }
 
-    /// When the next bar ends or the next floor or latency target is due, whichever is first.
-    fn next_claim(&mut self) -> Option<Instant> {
-        let claims = [self.barred.first(), self.floor_due(), self.targets.first_due()];
-        claims.into_iter().flatten().min()
-    }
-
     /// Dispatches a request, and charges it to ceilings, floors and shares.
     #[inline]
     fn dispatch(&mut self, now: Instant, at: u32, why: Why) -> Step {
@@ -320,22 +315,23 @@ impl Elevator for Fair {
         while let Some(group) = self.barred.due(now) {
             self.release_barred(group);
         }
-        let step =
-            if self.device.is_serial() { self.step_serial(now) } else { self.step_queueing(now) };
-        match step {
-            Step::Dispatch(id, why) => Decision::Dispatch(id, why),
-            // A group whose bar ends, or whose promise is due, before that may have to be served.
-            Step::WaitUntil(at, why) => {
-                Decision::WaitUntil(self.next_claim().unwrap_or(at).min(at), why)
-            }
-            Step::WaitCompletion(why) if !self.device.is_serial() => {
-                let claims = [self.next_claim(), self.expected.first_until(), self.targets.look()];
-                match claims.into_iter().flatten().min() {
+        loop {
+            let (bars, is_serial) = (self.barred.len(), self.device.is_serial());
+            let step = if is_serial { self.step_serial(now) } else { self.step_queueing(now) };
+            return match step {
+                Step::Dispatch(id, why) => Decision::Dispatch(id, why),
+                // Whoever was barred on the way here may have been first until then, so another
+                // wait, or none, may be right without it.
+                _ if self.barred.len() != bars => continue,
+                Step::WaitUntil(at, why) => {
+                    Decision::WaitUntil(self.decide_again_at(now).unwrap_or(at).min(at), why)
+                }
+                Step::WaitCompletion(why) if is_serial => Decision::WaitCompletion(why),
+                Step::WaitCompletion(why) => match self.decide_again_at(now) {
                     Some(at) => Decision::WaitUntil(at, why),
                     None => Decision::WaitCompletion(why),
-                }
-            }
-            Step::WaitCompletion(why) => Decision::WaitCompletion(why),
+                },
+            };
         }
     }
 

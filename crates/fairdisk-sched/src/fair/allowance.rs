@@ -159,8 +159,8 @@ impl Fair {
         }
     }
 
-    /// Until when the request, which is next, has to wait; `None` unless it is a write for which
-    /// the allowance is used up.
+    /// Until when the request has to wait if it stays the next; `None` unless it is a write for
+    /// which the allowance is used up.
     #[inline]
     pub(super) fn write_waits(&mut self, now: Instant, at: u32) -> Option<Instant> {
         let may_wait = !self.returning.is_empty() && self.requests[at].op.is_write();
@@ -179,18 +179,7 @@ impl Fair {
         // A shorter think time is bridged by keeping the disk free.
         let is_away = pause > self.params.idle_max;
         let waits = is_away && self.returning.allowance.withhold(cost, pause);
-        waits.then(|| {
-            self.another_is_next(now, self.requests[at].queue).map_or(until, |at| at.min(until))
-        })
-    }
-
-    /// When another request of the group may overtake the one of `queue`, which is next: the
-    /// queue's oldest request expires, or another class has been passed over for long enough.
-    fn another_is_next(&self, now: Instant, queue: u32) -> Option<Instant> {
-        let (_, arrived) = self.requests.oldest(&self.queues[queue]);
-        let expires = Some(arrived + self.params.expire).filter(|at| *at > now);
-        let passed_over = self.queues.passed_over_at(now, self.queues[queue].group);
-        expires.into_iter().chain(passed_over).min()
+        waits.then_some(until)
     }
 
     /// Judges the first request of a group that has come back. A read that shared the device with

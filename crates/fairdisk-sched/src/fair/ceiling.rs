@@ -37,6 +37,11 @@ impl Barred {
         self.capped == 0
     }
 
+    /// The number of bars.
+    pub(super) const fn len(&self) -> u32 {
+        self.until.len()
+    }
+
     /// When the first bar ends.
     pub(super) fn first(&self) -> Option<Instant> {
         self.until.first().map(|(_, at)| at)

@@ -110,12 +110,11 @@ impl Fair {
         kept
     }
 
-    /// Lets a write that is next, and everybody behind it in line, wait for a thinker until the
-    /// order may have changed; `None` if it need not wait.
+    /// Lets a write that is next, and everybody behind it in line, wait for a thinker; `None` if it
+    /// need not wait.
     fn hold_write(&mut self, now: Instant, at: u32) -> Option<Step> {
         let until = self.write_waits(now, at)?;
-        let looks = [Some(until), self.expected.first_until(), self.targets.look()];
-        looks.into_iter().flatten().min().map(|at| Step::WaitUntil(at, Why::HeldForThinker))
+        Some(Step::WaitUntil(until, Why::HeldForThinker))
     }
 
     /// Whether the group, once it has nothing queued and nothing at the device, thinks for longer

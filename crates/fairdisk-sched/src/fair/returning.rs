@@ -78,9 +78,8 @@ impl Fair {
     #[inline(never)]
     fn due_back(&mut self, now: Instant) -> Option<Instant> {
         let (group, until) = self.next_back(now)?;
-        let service = self.device.service.or_zero();
         let back = self.returning.order.key(group)?;
-        let most = (service / 2).min(self.idle_most(&self.groups[group as usize]));
+        let most = self.held_most(group);
         // Several late groups in a row keep the disk idle for no longer than one.
         let held = Some(self.returning.held_since).filter(|since| *since >= self.busy_since);
         let since = held.unwrap_or(now);
@@ -90,6 +89,27 @@ impl Fair {
             self.returning.held_since = since;
         }
         is_held.then_some(until)
+    }
+
+    /// How long before the thinker is due back the disk stays idle at most.
+    fn held_most(&self, group: u32) -> Span {
+        let service = self.device.service.or_zero();
+        (service / 2).min(self.idle_most(&self.groups[group as usize]))
+    }
+
+    /// When the disk may next be kept idle for the first thinker due back, or no longer be.
+    #[inline]
+    pub(super) fn next_return(&mut self, now: Instant) -> Option<Instant> {
+        if self.returning.is_empty() { None } else { self.next_hold(now) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_hold(&mut self, now: Instant) -> Option<Instant> {
+        let (group, until) = self.next_back(now)?;
+        let back = self.returning.order.key(group)?;
+        let begins = Instant::from_ns(back.as_ns().saturating_sub(self.held_most(group).as_ns()));
+        Some(if begins > now { begins } else { until })
     }
 
     /// The first thinker due back that no ceiling keeps from going on then, and until when the disk

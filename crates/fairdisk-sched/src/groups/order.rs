@@ -32,6 +32,11 @@ impl<K: Ord + Copy> Order<K> {
         Some((group, self.forest.key(group)))
     }
 
+    /// The number of groups.
+    pub(crate) const fn len(&self) -> u32 {
+        self.tree.len()
+    }
+
     /// The key of a group; `None` if it has not been placed.
     pub(crate) fn key(&self, group: u32) -> Option<K> {
         self.forest.contains(group).then(|| self.forest.key(group))
