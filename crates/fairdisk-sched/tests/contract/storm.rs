@@ -13,6 +13,8 @@ const TASKS: usize = 12;
 const GROUPS: u32 = 6;
 /// The size of the disk; small enough for bios to overlap and adjoin.
 const DISK_SECTORS: u64 = 3000;
+/// Enough for the scheduler to know how long a task thinks.
+const SHARED_PERIODS: usize = 16;
 
 /// The parameters of a storm.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +70,7 @@ impl Sea {
     fn new(storm: Storm, scheduler: Scheduler) -> Self {
         let elevator = Auditor::new(scheduler);
         let mut world = World::new(elevator, storm.config, storm.seed);
-        world.failing = 20;
+        (world.failing, world.asking) = (20, 4);
         let tasks = (0..TASKS as u32).map(newborn).collect();
         let prng = Prng::new(storm.seed);
         let (groups, next_task) = (vec![GroupId::ROOT], TASKS as u32);
@@ -90,7 +92,8 @@ impl Sea {
 
     fn something(&mut self) {
         match self.prng.below(100) {
-            0..70 => self.submit(),
+            0..69 => self.submit(),
+            69 => self.share(),
             70..72 => self.come_back(),
             72..78 => self.fill_a_gap(),
             78..83 => self.world.handle(Input::Tick),
@@ -100,8 +103,18 @@ impl Sea {
             94..97 => self.move_task(),
             97..99 => self.exit_task(),
             _ if self.storm.switch && self.prng.chance(3, 4) => self.switch(),
-            _ if self.prng.chance(1, 2) => self.change_depth(),
-            _ => self.change_costs(),
+            _ => self.change_device(),
+        }
+    }
+
+    fn change_device(&mut self) {
+        match self.prng.below(3) {
+            0 => self.change_depth(),
+            1 => self.change_costs(),
+            _ => {
+                let rotational = self.prng.chance(1, 2);
+                self.configure(Change::Rotational { rotational });
+            }
         }
     }
 
@@ -137,6 +150,45 @@ impl Sea {
             self.submit_as(who, op, start, sectors, true, Flags::NONE);
             pause = Span::from_us(self.prng.below(20_000));
         }
+    }
+
+    /// Lets three tasks share a slow disk: one always has something queued, one thinks for about as
+    /// long each time, and one comes now and then.
+    fn share(&mut self) {
+        let before = self.world.service;
+        self.world.service = Span::from_ms(self.prng.between(2, 8));
+        let [busy, thinker, guest] = [(); 3].map(|()| {
+            let who = self.some_task();
+            let group = self.some_group();
+            self.set_group(who, group);
+            who
+        });
+        let idle = self.prng.chance(1, 2).then(|| Span::from_ms(self.prng.between(5, 40)));
+        self.configure(Change::GroupIdle { group: self.tasks[guest].group, idle });
+        if self.prng.chance(1, 2) {
+            let who = [busy, thinker, guest][self.prng.below(3) as usize];
+            self.give_some_priority(who);
+            let (group, qos) = (self.tasks[who].group, self.some_qos());
+            self.configure(Change::GroupQos { group, qos });
+        }
+        let period = self.world.service.as_us() * self.prng.between(2, 5);
+        let op = if self.prng.chance(3, 4) { Op::Read } else { Op::Write };
+        for _ in 0..SHARED_PERIODS {
+            (0..3).for_each(|_| self.submit_somewhere(busy, op));
+            self.submit_somewhere(thinker, Op::Read);
+            let early = self.prng.below(period);
+            self.world.run_until(self.world.now + Span::from_us(early));
+            if self.prng.chance(1, 3) {
+                self.submit_somewhere(guest, Op::Read);
+            }
+            self.world.run_until(self.world.now + Span::from_us(period - early));
+        }
+        self.world.service = before;
+    }
+
+    fn submit_somewhere(&mut self, who: usize, op: Op) {
+        let start = Lba(8 * self.prng.below(DISK_SECTORS / 8));
+        self.submit_as(who, op, start, 8, true, Flags::NONE);
     }
 
     /// Submits two bios and a third one between them, so that the requests on either side are
@@ -197,10 +249,14 @@ impl Sea {
     }
 
     fn reprioritise(&mut self) {
+        let who = self.some_task();
+        self.give_some_priority(who);
+    }
+
+    fn give_some_priority(&mut self, who: usize) {
         let classes = [IoClass::None, IoClass::RealTime, IoClass::BestEffort, IoClass::Idle];
         let class = classes[self.prng.below(4) as usize];
         let ioprio = IoPrio { class, level: self.prng.below(8) as u8 };
-        let who = self.some_task();
         self.tasks[who].ioprio = ioprio;
         let task = self.tasks[who].id;
         self.configure(Change::TaskPriority { task, ioprio });
@@ -294,8 +350,12 @@ impl Sea {
 
     fn move_task(&mut self) {
         let who = self.some_task();
-        let group = self.groups[self.prng.below(self.groups.len() as u64) as usize];
+        let group = self.some_group();
         self.set_group(who, group);
+    }
+
+    fn some_group(&mut self) -> GroupId {
+        self.groups[self.prng.below(self.groups.len() as u64) as usize]
     }
 
     fn set_group(&mut self, who: usize, group: GroupId) {

@@ -22,6 +22,9 @@ pub(crate) struct World<E> {
     pub(crate) ledger: Ledger,
     /// One in this many completions fails; 0 for none.
     pub(crate) failing: u64,
+    /// Before one in this many events the engine is asked again, although nothing has happened; 0
+    /// for never.
+    pub(crate) asking: u64,
     pub(crate) depth: usize,
     /// The service time of a request.
     pub(crate) service: Span,
@@ -47,6 +50,7 @@ impl<E: Elevator> World<E> {
             now: Instant::ZERO,
             ledger: Ledger::new(config.keeps_order),
             failing: 0,
+            asking: 0,
             depth: config.depth as usize,
             service: Span::from_us(700),
             jobs: Vec::new(),
@@ -156,11 +160,28 @@ impl<E: Elevator> World<E> {
 
     /// Runs until `until`.
     pub(crate) fn run_until(&mut self, until: Instant) {
-        while let Some(at) = self.next_event().filter(|at| *at <= until) {
+        loop {
+            let next = self.next_event().filter(|at| *at <= until);
+            if self.ask_before(next.unwrap_or(until)) {
+                continue;
+            }
+            let Some(at) = next else { break };
             self.pass_to(at);
             self.event();
         }
         self.pass_to(until);
+    }
+
+    /// Now and then, asks the engine at some instant before `at`: what it waits for must not have
+    /// changed. Returns whether it did.
+    fn ask_before(&mut self, at: Instant) -> bool {
+        let asks = self.asking > 0 && at > self.now && self.prng.chance(1, self.asking);
+        if asks {
+            let us = self.prng.below((at - self.now).as_us() + 1);
+            self.pass_to(self.now + Span::from_us(us));
+            self.handle(Input::Tick);
+        }
+        asks
     }
 
     /// Runs until no event is left, and checks that everything is done.
