@@ -102,14 +102,14 @@ impl QosKey {
         }
     }
 
-    /// Parses a value. Only that of a latency target may have decimals; the others may end in `K`,
-    /// `M` or `G`.
+    /// Parses a value. A rate may end in `K`, `M` or `G`; a latency target may have decimals.
     #[must_use]
     pub fn parse(self, text: &str) -> Option<u64> {
         let Notation { unit, range: [least, most], .. } = self.notation();
         let value = match self {
             Self::LatencyP99 => decimal(text),
-            _ => parse_number(text)?.checked_mul(unit),
+            Self::Burst => text.parse::<u64>().ok()?.checked_mul(unit),
+            Self::MinIops | Self::MinBps | Self::MaxIops | Self::MaxBps => parse_number(text),
         };
         value.filter(|value| (least..=most).contains(value))
     }
@@ -192,7 +192,7 @@ mod tests {
     fn values_out_of_range_are_refused() {
         for (key, texts) in [
             (QosKey::MinIops, &["", "0", "K", "-1", "1.5", "20000000000G"][..]),
-            (QosKey::Burst, &["0", "60001", "1.5", "18446744073709551615"]),
+            (QosKey::Burst, &["0", "60001", "1.5", "1K", "18446744073709551615"]),
             (QosKey::LatencyP99, &["", ".", "0.000999", "60000.000001", "-1", "1.-5", "nan"]),
         ] {
             for text in texts {
