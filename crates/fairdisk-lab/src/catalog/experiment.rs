@@ -205,7 +205,7 @@ impl Group {
     /// The group's floor, ceiling and latency target.
     #[must_use]
     pub fn qos(&self) -> Qos {
-        let ms = |ms: f64| Span::from_ns((ms * 1e6) as u64);
+        let ms = |ms: f64| Span::from_ns((ms * 1e6).round() as u64);
         Qos {
             floor: Rates { iops: self.min_iops, bytes_per_s: self.min_bps },
             ceiling: Rates { iops: self.max_iops, bytes_per_s: self.max_bps },
@@ -383,5 +383,7 @@ mod tests {
                 toml::from_str(&format!("name = \"a\"\n{} = 2", key.name())).unwrap();
             assert_eq!(key.get(&group.qos()), Some(2 * key.notation().unit), "{key:?}");
         }
+        let group: Group = toml::from_str("name = \"a\"\nlatency_p99_ms = 8.2").unwrap();
+        assert_eq!(group.qos().latency_p99, Some(Span::from_us(8_200)), "no less by rounding");
     }
 }

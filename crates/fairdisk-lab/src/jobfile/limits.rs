@@ -34,8 +34,9 @@ pub(super) fn read(draft: &mut Draft, limit: QosKey, given: Given<'_>) -> Read<(
 
 /// Milliseconds with decimals, rounded to whole microseconds, as the job's JSON has them.
 fn milliseconds(given: Given<'_>) -> Read<u64> {
-    let expected = "milliseconds from 0.001 to 60000, such as 2.5";
-    let ns = QosKey::LatencyP99.parse(given.word(expected)?.trim());
+    let target = QosKey::LatencyP99;
+    let expected = format!("milliseconds from {}, such as 2.5", target.notation().words);
+    let ns = target.parse(given.word(&expected)?.trim());
     ns.map_or_else(|| ValueError::bad(expected), |ns| Ok((ns + 500) / 1_000 * 1_000))
 }
 
