@@ -59,13 +59,14 @@ try_again() {
     /^test result:/ { list = 0 }
     list && /^    [a-z0-9_:]+$/ { print $1 }
   ' "$log")
-  mapfile -t targets < <(sed -n 's/^    `\(-p .*\)`$/\1/p' "$log" | sort -u)
+  # Without the package: of the whole workspace, as before. A package alone has other features and
+  # is built anew.
+  mapfile -t targets < <(sed -n 's/^    `-p [^ ]* \(.*\)`$/\1/p' "$log" | sort -u)
   [ "${#names[@]}" -eq "$bad" ] && [ "${#targets[@]}" -gt 0 ] || return
   echo "== once more, one by one: ${names[*]}"
   for target in "${targets[@]}"; do
-    # Of the whole workspace, as before: a package alone has other features and is built anew.
     # shellcheck disable=SC2086 # several words
-    cargo test --workspace --locked ${target#-p * } -- \
+    cargo test --workspace --locked $target -- \
       --exact --show-output --test-threads=1 "${names[@]}" 2>&1
   done | tee "$log.again" | awk "$show"
   local again_ok again_bad again_absent _
