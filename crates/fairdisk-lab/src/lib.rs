@@ -17,3 +17,4 @@ pub mod plan;
 pub mod run;
 mod seconds;
 pub mod text_file;
+mod threads;

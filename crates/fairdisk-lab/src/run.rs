@@ -9,6 +9,7 @@ pub use group_run::GroupRun;
 pub use watch::Kept;
 
 use crate::plan::{GroupNumbers, Obstacle, Parts, Plan, PlannedArm, PlannedRow, Setup};
+use crate::threads::on_threads;
 use fairdisk_core::{Elevator, GroupId, Histogram, Instant, Prng, Span};
 use fairdisk_sched::With;
 use fairdisk_sim::device::Device as _;
@@ -452,12 +453,7 @@ pub fn run_plans(
         }
     };
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len());
-    thread::scope(|scope| {
-        (1..threads).for_each(|_| {
-            scope.spawn(work);
-        });
-        work();
-    });
+    on_threads(threads, work);
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     gather(plans.len(), &jobs, results)
 }

@@ -150,19 +150,20 @@ fn what_begins_within_a_sector_takes_the_whole_of_it() {
     assert_eq!(sectors, Some(3));
 }
 
+/// What is said of a job file that cannot be resolved.
+fn unresolved(text: &str) -> String {
+    let file = JobFile::parse("test.fio", text, &Context::closed());
+    file.and_then(|file| file.resolve()).expect_err("it has errors").to_string()
+}
+
 #[test]
 fn more_jobs_and_files_than_any_disk_has_are_refused() {
     let sections: String = (0..100_001).map(|at| format!("[j{at}]\n")).collect();
     let text = format!("[global]\nrw=read\nsize=4k\n{sections}");
-    let refused = |text: &str| {
-        let resolved =
-            JobFile::parse("test.fio", text, &Context::closed()).and_then(|file| file.resolve());
-        resolved.expect_err("too many").to_string()
-    };
-    let error = refused(&text);
+    let error = unresolved(&text);
     assert!(error.contains("up to 100000 jobs; this section is beyond that"), "{error}");
     let names = vec!["f"; 1_000_001].join(":");
-    let error = refused(&format!("[a]\nrw=read\nsize=8g\nfilename={names}\n"));
+    let error = unresolved(&format!("[a]\nrw=read\nsize=8g\nfilename={names}\n"));
     assert!(error.contains("up to 1000000 files; this section is beyond that"), "{error}");
 }
 
@@ -359,6 +360,14 @@ fn only_what_a_job_file_has_can_be_set() {
     }
     let changed = plan("[a]\nsize=1m\n", &set("host.hz=100")).expect("it has a host");
     assert_eq!(changed.rig.host.hz, 100);
+}
+
+#[test]
+fn of_many_errors_the_first_are_shown() {
+    let jobs: String = (0..30).map(|job| format!("[job{job}]\nsize=1m\nbsp={job}\n")).collect();
+    let message = unresolved(&jobs);
+    assert_eq!(message.lines().count(), 21, "{message}");
+    assert!(message.ends_with("\nand 10 more errors"), "{message}");
 }
 
 #[test]

@@ -2,11 +2,11 @@
 //! within a budget. Decisions never depend on the order in which runs were done.
 
 use super::{Design, FACTORS_MAX, FactorSet};
+use crate::threads::on_threads;
 use fairdisk_core::Prng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// Something that can be measured in any mixture.
 pub trait Measure: Sync {
@@ -184,12 +184,7 @@ impl<'a> Runs<'a> {
                 }
             }
         };
-        thread::scope(|scope| {
-            (1..self.threads.min(jobs.len())).for_each(|_| {
-                scope.spawn(work);
-            });
-            work();
-        });
+        on_threads(self.threads.min(jobs.len()), work);
         let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.take(jobs, results)
     }

@@ -53,6 +53,10 @@ impl Override {
         if keys.is_empty() || keys.iter().any(String::is_empty) {
             return Err(bad(format!("which key of the {scope}? expected {scope}.KEY=VALUE")));
         }
+        // What a file inherits is filled in before its values are changed.
+        if keys == ["inherits"] {
+            return Err(bad(format!("another {scope} is chosen by its name, not by a value")));
+        }
         let value = value.trim();
         if is_beyond_a_file(value) {
             let (least, most) = (i64::MIN, i64::MAX);
@@ -264,6 +268,12 @@ mod tests {
         let changed = changed(&changes).expect("known keys");
         assert_eq!(changed.text.parse::<Table>().expect("toml")["hz"], Value::from(1000));
         assert!(changed.text.contains("b = \"yes\""), "{}", changed.text);
+    }
+
+    #[test]
+    fn what_a_file_inherits_is_no_value_of_it() {
+        let error = Override::parse("scheduler.inherits=noop").expect_err("it would do nothing");
+        assert!(error.ends_with("another scheduler is chosen by its name, not by a value"));
     }
 
     #[test]

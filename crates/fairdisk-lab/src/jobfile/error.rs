@@ -271,13 +271,19 @@ impl From<Error> for Problems {
     }
 }
 
+/// The most errors that are shown; one mistake can repeat itself in thousands of sections.
+const SHOWN_MOST: usize = 20;
+
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, error) in self.0.iter().enumerate() {
+        for (index, error) in self.0.iter().take(SHOWN_MOST).enumerate() {
             let end = if index == 0 { "" } else { "\n" };
             write!(f, "{end}{error}")?;
         }
-        Ok(())
+        match self.0.len().saturating_sub(SHOWN_MOST) {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more errors"),
+        }
     }
 }
 
