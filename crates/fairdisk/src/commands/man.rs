@@ -3,8 +3,8 @@
 use crate::cli::Cli;
 use crate::failure::Failure;
 use clap::CommandFactory as _;
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io, process};
 
 /// Write the man pages into a directory
 #[derive(Debug, clap::Args)]
@@ -16,12 +16,25 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let directory = &args.directory;
-    let written = fs::create_dir_all(directory)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), directory));
-    written.map_err(|error| {
+    fs::create_dir_all(directory).and_then(|()| write(directory)).map_err(|error| {
         let path = directory.display();
         Failure::BadInput(format!(
             "{path}: cannot write man pages there: {error}; name a directory that you may write to"
         ))
     })
+}
+
+/// Writes the pages. They are written in a directory of their own first, so that none is left half
+/// written on a full disk.
+fn write(directory: &Path) -> io::Result<()> {
+    let part = directory.join(format!(".fairdisk-man.{}.part", process::id()));
+    fs::create_dir(&part)?;
+    let written = clap_mangen::generate_to(Cli::command(), &part).and_then(|()| {
+        fs::read_dir(&part)?.try_for_each(|page| {
+            let page = page?;
+            fs::rename(page.path(), directory.join(page.file_name()))
+        })
+    });
+    let removed = fs::remove_dir_all(&part);
+    written.and(removed)
 }

@@ -46,6 +46,38 @@ fn a_full_disk_is_told_and_nothing_is_left_on_it() {
 }
 
 #[test]
+fn no_man_page_is_left_half_written_on_a_full_disk() {
+    let place = Place::new();
+    let small = match Small::mount(place.path().join("small")) {
+        Ok(small) => small,
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    fs::write(small.0.join("full"), vec![0; 224 << 10]).unwrap();
+    let ended = place.run(&["man", "small/man"]);
+    demand_one_line(&ended, &["small/man", "cannot write man pages there"]);
+    assert_eq!(fs::read_dir(small.0.join("man")).unwrap().count(), 0, "something is left");
+    fs::remove_file(small.0.join("full")).unwrap();
+    assert_eq!(place.run(&["man", "man"]).code, Some(0));
+    assert!(place.path().join("man/fairdisk.1").exists());
+}
+
+#[test]
+fn where_no_thread_can_be_started_one_does_all() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_fairdisk");
+    let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    let run = format!("ulimit -u 1; exec {nobody} {program} run two-groups --duration 1s -q");
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &run]).current_dir("/");
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: only root may run a program as somebody else");
+    }
+    let ended = Ended::of(shell.output().unwrap());
+    let alone = place.run(&["run", "two-groups", "--duration", "1s", "-q"]);
+    assert_eq!(ended.quiet(), alone.quiet());
+}
+
+#[test]
 fn a_limit_on_the_size_of_files_is_told_and_nothing_is_left() {
     let place = Place::new();
     let limited = |run: &str| {
