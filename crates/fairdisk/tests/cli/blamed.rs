@@ -47,7 +47,7 @@ fn the_changes_that_matter_are_named_and_sum_to_the_whole() {
         (&true.into(), &true.into())
     );
     assert!(found["bisection"]["answers"].as_array().unwrap().len() >= 3);
-    assert_eq!(found["divergence"]["good"]["why"], "IdleWait", "{found:#}");
+    assert_eq!(found["divergence"]["good"]["why"], "OwnRequestInFlight", "{found:#}");
     assert!(found.get("partial").is_none());
 }
 
@@ -112,7 +112,7 @@ fn the_table_says_what_the_json_says() {
         "8 → 0",
         "cfq.slice_idle_ms × groups.slice_ms",
         "to undo\n  cfq.slice_idle_ms and groups.slice_ms: back to",
-        "bisections name groups.slice_ms; undone alone",
+        "bisections name cfq.slice_idle_ms; undone alone",
         "the first decision that differs, at",
     ];
     for part in parts {
