@@ -6,19 +6,21 @@ mod hierarchy;
 pub(crate) mod ioprio;
 mod kept;
 mod setting;
+mod sight;
 mod tasks;
 
 pub use groups::GroupName;
 pub use hierarchy::{Changed, Hierarchy, HierarchyError, group_path};
 pub(crate) use hierarchy::{OWN, VERSION2};
 pub use setting::{Asks, Said, Setting, SettingError};
-pub(crate) use tasks::Silent;
+pub(crate) use sight::Silent;
 
 use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
 use fairdisk_plane::disk::Unfinished;
 use groups::Groups;
+use sight::{DueLook, Seen};
 use std::collections::{BTreeSet, HashMap};
-use tasks::{DueLook, Look, Meeting, Seen, Tasks};
+use tasks::{Look, Meeting, Tasks};
 
 /// How long the identity of a thread or the settings of a group are cached.
 pub(crate) const RECHECK: Span = Span::from_ms(100);

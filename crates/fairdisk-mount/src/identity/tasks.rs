@@ -1,15 +1,12 @@
 //! The threads that have recently requested I/O.
 
-use super::{RECHECK, SWEEP, Who, ioprio};
-use crate::shortage::is_shortage;
+use super::sight::{DueLook, Seen, Sight, Silent, Unread};
+use super::{RECHECK, SWEEP, Who, sight};
 use crate::trouble::Seldom;
-use fairdisk_core::{Change, Instant, IoPrio, TaskId};
+use fairdisk_core::{Change, Instant, TaskId};
 use rustix::process::{Resource, getrlimit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The most threads for which a descriptor is kept open, so that many threads do not use up the
@@ -55,82 +52,6 @@ pub(super) struct Known {
     /// When the last look at it began, or earlier.
     looked: Instant,
     heard: Instant,
-}
-
-/// Why `/proc/TID/cgroup` could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unread {
-    /// The thread has ended.
-    Ended,
-    /// The system has run out of descriptors or memory.
-    Lacking,
-}
-
-/// A look at a thread that is due. It needs no lock, so that other requests go on meanwhile.
-#[derive(Debug)]
-pub(crate) struct DueLook {
-    tid: u32,
-    at: Instant,
-    meeting: Option<Meeting>,
-    /// The open `/proc/TID/cgroup`, if it is.
-    cgroup: Option<Arc<File>>,
-}
-
-/// What a look at a thread has shown.
-#[derive(Debug)]
-pub(crate) struct Seen {
-    tid: u32,
-    /// When the look began, or earlier.
-    at: Instant,
-    /// Which thread of this number was known at that time.
-    meeting: Option<Meeting>,
-    sight: Result<Sight, Unread>,
-}
-
-/// A thread that was alive.
-#[derive(Debug)]
-struct Sight {
-    /// The open `/proc/TID/cgroup`.
-    cgroup: Arc<File>,
-    /// Its contents.
-    text: String,
-    ioprio: IoPrio,
-}
-
-impl DueLook {
-    /// Looks at the thread.
-    pub(crate) fn look(self) -> Seen {
-        let Self { tid, at, meeting, cgroup } = self;
-        let cgroup = cgroup.map_or_else(|| open(tid).map_err(|error| why(&error)), Ok);
-        Seen { tid, at, meeting, sight: cgroup.and_then(|cgroup| Sight::of(tid, cgroup)) }
-    }
-}
-
-impl Sight {
-    fn of(tid: u32, cgroup: Arc<File>) -> Result<Self, Unread> {
-        // Before the cgroup is read, since that fails if the number may be another thread's by now.
-        let ioprio = ioprio::of(tid).unwrap_or_else(|| ioprio::from_cpu(tid));
-        let text = read(&cgroup)?;
-        Ok(Self { cgroup, text, ioprio })
-    }
-}
-
-/// A silent thread that may have ended. Finding out needs no lock.
-#[derive(Debug)]
-pub(crate) struct Silent {
-    tid: u32,
-    meeting: Meeting,
-    /// The open `/proc/TID/cgroup`, if it is.
-    cgroup: Option<Arc<File>>,
-}
-
-impl Silent {
-    pub(crate) fn has_ended(&self) -> bool {
-        match &self.cgroup {
-            Some(cgroup) => read(cgroup) == Err(Unread::Ended),
-            None => !Path::new(&format!("/proc/{}", self.tid)).exists(),
-        }
-    }
 }
 
 /// The result of looking at a thread.
@@ -278,10 +199,9 @@ impl Tasks {
     /// longest silent threads are closed, since these remain known without.
     fn open(&mut self, tid: u32) -> Result<Arc<File>, Unread> {
         for _ in 0..=SPARED_MAX {
-            match open(tid) {
-                Ok(file) => return Ok(file),
-                Err(error) if why(&error) == Unread::Ended => return Err(Unread::Ended),
-                Err(_) => {}
+            match sight::open(tid) {
+                Err(Unread::Lacking) => {}
+                opened => return opened,
             }
             if !self.spare() {
                 break;
@@ -374,36 +294,10 @@ impl Known {
     }
 }
 
-fn open(tid: u32) -> io::Result<Arc<File>> {
-    File::open(format!("/proc/{tid}/cgroup")).map(Arc::new)
-}
-
-/// Reads a `/proc/TID/cgroup`.
-fn read(cgroup: &File) -> Result<String, Unread> {
-    // It has one line for each hierarchy, and the paths of cgroups have no limit.
-    let mut text = vec![0; 4096];
-    let mut filled = 0;
-    loop {
-        match cgroup.read_at(&mut text[filled..], filled as u64).map_err(|error| why(&error))? {
-            0 => break,
-            read => filled += read,
-        }
-        if filled == text.len() {
-            text.resize(2 * filled, 0);
-        }
-    }
-    text.truncate(filled);
-    if filled == 0 { Err(Unread::Ended) } else { Ok(String::from_utf8_lossy(&text).into_owned()) }
-}
-
-fn why(error: &io::Error) -> Unread {
-    if is_shortage(error) { Unread::Lacking } else { Unread::Ended }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_core::Span;
+    use fairdisk_core::{IoPrio, Span};
     use std::process::{Command, Stdio};
 
     fn at(ms: u64) -> Instant {
