@@ -91,7 +91,7 @@ impl NotLocked {
     /// are taken to last. Without locks two processes could do the same at once, so no shortage may
     /// be mistaken for that.
     pub(crate) fn of(path: &Path, error: io::Error) -> Self {
-        let lasts = error.raw_os_error().map(Errno::from_raw_os_error).is_none_or(|error| {
+        let lasts = Errno::from_io_error(&error).is_none_or(|error| {
             matches!(
                 error,
                 Errno::NOENT
@@ -119,7 +119,7 @@ impl NotLocked {
 impl Failed {
     /// What to do before trying again.
     fn remedy(&self) -> &'static str {
-        match self.error.raw_os_error().map(Errno::from_raw_os_error) {
+        match Errno::from_io_error(&self.error) {
             Some(Errno::MFILE) => "let this process open more files (ulimit -n)",
             Some(Errno::NFILE) => "let the system open more files (sysctl fs.file-max)",
             Some(Errno::NOMEM) => "free some memory",
