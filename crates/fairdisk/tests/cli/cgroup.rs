@@ -1,6 +1,6 @@
 //! `fairdisk cgroup mount`, used by a shell as posted with the two-layer CFQ patches of 2008.
 
-use crate::program::Place;
+use crate::program::{NOBODY, Place};
 use fairdisk_core::Span;
 use fairdisk_plane::{Clock as _, MonotonicClock};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
@@ -9,8 +9,6 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-
-const NOBODY: &str = "setpriv --reuid=65534 --regid=65534 --clear-groups";
 
 /// A directory of groups with a hierarchy of its own.
 struct Groups {

@@ -83,6 +83,9 @@ impl Ended {
     }
 }
 
+/// The command that runs another as a user without rights.
+pub(crate) const NOBODY: &str = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+
 /// The experiment `two-groups` under the name `mine`, to be changed.
 pub(crate) fn two_groups() -> String {
     let text = include_str!("../../../../catalog/experiments/two-groups.toml");

@@ -1,7 +1,7 @@
 //! Refusals by the system: a full disk and missing permissions. Both need root to set up.
 
 use crate::bad_input::demand_one_line;
-use crate::program::{Ended, Place};
+use crate::program::{Ended, NOBODY, Place};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use serde_json::Value;
 use std::ffi::CString;
@@ -15,12 +15,14 @@ use std::process::Command;
 struct Small(PathBuf);
 
 impl Small {
-    fn mount(path: PathBuf) -> Result<Self, String> {
+    /// Mounts it; `None` if that cannot be done, which is said.
+    fn mount(path: PathBuf) -> Option<Self> {
         fs::create_dir(&path).unwrap();
         let options = CString::new("size=256k").unwrap();
         mount("none", &path, "tmpfs", MountFlags::empty(), Some(options.as_c_str()))
-            .map_err(|error| format!("cannot mount a small file system: {error}"))?;
-        Ok(Self(path))
+            .map_err(|error| eprintln!("skipped: cannot mount a small file system: {error}"))
+            .ok()?;
+        Some(Self(path))
     }
 }
 
@@ -35,10 +37,7 @@ impl Drop for Small {
 #[test]
 fn a_full_disk_is_told_and_nothing_is_left_on_it() {
     let place = Place::new();
-    let small = match Small::mount(place.path().join("small")) {
-        Ok(small) => small,
-        Err(why) => return eprintln!("skipped: {why}"),
-    };
+    let Some(small) = Small::mount(place.path().join("small")) else { return };
     let run = ["run", "two-groups", "--arm", "flat", "--on", "file:small/x", "-q"];
     let ended = place.run(&[&run[..], &["--device", "none"]].concat());
     demand_one_line(&ended, &["small/x", "bytes"]);
@@ -48,10 +47,7 @@ fn a_full_disk_is_told_and_nothing_is_left_on_it() {
 #[test]
 fn no_man_page_is_left_half_written_on_a_full_disk() {
     let place = Place::new();
-    let small = match Small::mount(place.path().join("small")) {
-        Ok(small) => small,
-        Err(why) => return eprintln!("skipped: {why}"),
-    };
+    let Some(small) = Small::mount(place.path().join("small")) else { return };
     fs::write(small.0.join("full"), vec![0; 224 << 10]).unwrap();
     let ended = place.run(&["man", "small/man"]);
     demand_one_line(&ended, &["small/man", "cannot write man pages there"]);
@@ -65,8 +61,7 @@ fn no_man_page_is_left_half_written_on_a_full_disk() {
 fn where_no_thread_can_be_started_one_does_all() {
     let place = Place::new();
     let program = env!("CARGO_BIN_EXE_fairdisk");
-    let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
-    let run = format!("ulimit -u 1; exec {nobody} {program} run two-groups --duration 1s -q");
+    let run = format!("ulimit -u 1; exec {NOBODY} {program} run two-groups --duration 1s -q");
     let mut shell = Command::new("bash");
     shell.args(["-c", &run]).current_dir("/");
     if !rustix::process::geteuid().is_root() {
@@ -97,10 +92,7 @@ fn a_limit_on_the_size_of_files_is_told_and_nothing_is_left() {
 #[test]
 fn a_disk_without_room_for_what_a_run_writes_is_told_beforehand() {
     let place = Place::new();
-    let small = match Small::mount(place.path().join("small")) {
-        Ok(small) => small,
-        Err(why) => return eprintln!("skipped: {why}"),
-    };
+    let Some(small) = Small::mount(place.path().join("small")) else { return };
     let run = |text: &str| {
         place.write("mine.fio", format!("[a]\nsize=1m\ndirect=1\nruntime=60\n{text}"));
         place.run(&["run", "mine.fio", "--on", "file:small/x", "-q"])
@@ -142,10 +134,7 @@ fn run_while_it_fills(place: &Place, small: &Small, more: &[&str]) -> Ended {
 #[test]
 fn a_disk_that_fills_up_under_way_ends_the_run_and_has_its_file_back() {
     let place = Place::new();
-    let small = match Small::mount(place.path().join("small")) {
-        Ok(small) => small,
-        Err(why) => return eprintln!("skipped: {why}"),
-    };
+    let Some(small) = Small::mount(place.path().join("small")) else { return };
     let ended = run_while_it_fills(&place, &small, &[]);
     assert_eq!(ended.code, Some(1), "{}", ended.err);
     assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
