@@ -62,11 +62,32 @@ fn a_write_is_done_in_the_buffer_until_that_is_full() {
 fn a_flush_waits_for_the_flash_and_a_second_one_does_not() {
     let mut host = Host::new(ssd(small_ssd()));
     host.time(Op::Write, 0, 8);
-    assert_eq!(host.time(Op::Flush, 0, 0), 500 * US);
+    assert_eq!(host.time(Op::Flush, 0, 0), (10 + 500) * US);
     assert_eq!(host.time(Op::Flush, 0, 0), 10 * US);
     let mut host = Host::new(ssd(SsdParams { flush_drains: false, ..small_ssd() }));
     host.time(Op::Write, 0, 8);
     assert_eq!(host.time(Op::Flush, 0, 0), 10 * US);
+}
+
+#[test]
+fn data_is_programmed_once_it_fills_a_page_or_has_to_be() {
+    let mut host = Host::new(ssd(small_ssd()));
+    let small = |host: &mut Host, write: u64| host.time(Op::Write, write * 8, 8);
+    // Nothing is programmed before the page is full, so no read waits.
+    for write in 0..3 {
+        small(&mut host, write);
+        for unit in 0..8 {
+            assert_eq!(host.time(Op::Read, page(unit, 0), 8), 60 * US + BUS_4K);
+        }
+    }
+    let full = small(&mut host, 3);
+    assert_eq!(full, 10 * US + BUS_4K);
+    let reads = (0..8).map(|unit| host.time(Op::Read, page(unit, 0), 8));
+    assert_eq!(reads.filter(|read| *read > 60 * US + BUS_4K).count(), 1);
+    // A buffer of one page that holds a part of one makes room for what does not fit beside it.
+    let mut host = Host::new(ssd(SsdParams { write_buffer_kib: 16, ..small_ssd() }));
+    small(&mut host, 0);
+    assert_eq!(host.time(Op::Write, 0, 32), 510 * US + 4 * BUS_4K + 1);
 }
 
 #[test]

@@ -3,8 +3,11 @@
 //!
 //! A read waits for the units that hold its pages and then for the bus. A write completes when its
 //! data is in the buffer. The units program buffered data when they have nothing to read, a page at
-//! a time on whichever unit is free. A program or collection that has begun is not interrupted:
-//! reads that arrive at such a unit wait for its end, which causes the tail of their latencies.
+//! a time on whichever unit is free. Data that does not fill a page stays in the buffer until more
+//! comes, it has to be in flash for a flush, or the buffer is full: a page is programmed once, and
+//! as a whole (US patent 10,013,177, 2018, describes such a buffer). A program or collection that
+//! has begun is not interrupted: reads that arrive at such a unit wait for its end, which causes
+//! the tail of their latencies.
 //!
 //! Simplifications: the location of data in flash follows its address, a page is always read whole,
 //! reads are not served from the write buffer, and nothing is read ahead, so a sequential stream
@@ -158,17 +161,19 @@ impl Ssd {
                 self.plan_begun(at);
             }
             Op::Write => self.transfer(at, slot),
-            Op::Flush => self.wait_for_flash(slot, done),
+            Op::Flush => self.wait_for_flash(at, slot, done),
             // Only the mapping table changes.
             Op::Discard | Op::WriteZeroes => self.complete(slot, done),
         }
     }
 
     /// Completes the command once everything now in the buffer has been programmed.
-    fn wait_for_flash(&mut self, slot: u32, done: &mut Vec<Done>) {
+    fn wait_for_flash(&mut self, at: u64, slot: u32, done: &mut Vec<Done>) {
         if !self.flush_drains || self.programmed == self.accepted {
             return self.complete(slot, done);
         }
+        self.units.drain(&mut self.begun);
+        self.plan_begun(at);
         self.command(slot).barrier = self.accepted;
         self.for_barrier.push_back(slot);
     }
@@ -179,13 +184,14 @@ impl Ssd {
             let io = self.command(slot).io;
             let held = self.accepted - self.programmed;
             if held > 0 && held + io.sectors.bytes() > self.buffer_bytes {
-                return;
+                self.units.drain(&mut self.begun);
+                return self.plan_begun(at);
             }
             self.for_room.pop_front();
             self.accepted += io.sectors.bytes();
             self.units.program(io.sectors.bytes(), &mut self.begun);
             self.plan_begun(at);
-            if io.fua { self.wait_for_flash(slot, done) } else { self.complete(slot, done) }
+            if io.fua { self.wait_for_flash(at, slot, done) } else { self.complete(slot, done) }
         }
     }
 

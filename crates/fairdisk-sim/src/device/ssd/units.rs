@@ -46,8 +46,10 @@ pub(super) struct Units {
     read_ns: u64,
     program_ns: u64,
     collection: Option<CollectionParams>,
-    /// Bytes that no unit has begun to program.
+    /// Bytes that no unit has begun to program, and those among them, the first ones, that are
+    /// programmed even if they do not fill a page.
     waiting_bytes: u64,
+    urgent_bytes: u64,
     /// Bytes programmed in total.
     written: u64,
     /// The unit that is considered first for programming.
@@ -63,6 +65,7 @@ impl Units {
             program_ns: Span::from_us(params.program_us.into()).as_ns(),
             collection: params.collection,
             waiting_bytes: 0,
+            urgent_bytes: 0,
             written: 0,
             turn: 0,
         }
@@ -113,11 +116,26 @@ impl Units {
         self.collection.filter(|one| self.written >= one.fresh_mib << 20)
     }
 
-    /// Queues data to be programmed.
+    /// Queues data to be programmed once it fills a page.
     pub(super) fn program(&mut self, bytes: u64, begun: &mut Vec<Begun>) {
         self.waiting_bytes += bytes;
+        self.begin_programs(begun);
+    }
+
+    /// Lets all data be programmed, even if the last of it does not fill a page.
+    pub(super) fn drain(&mut self, begun: &mut Vec<Begun>) {
+        self.urgent_bytes = self.waiting_bytes;
+        self.begin_programs(begun);
+    }
+
+    /// Whether there is a page to be programmed.
+    const fn has_page(&self) -> bool {
+        self.waiting_bytes >= self.page_bytes || self.urgent_bytes > 0
+    }
+
+    fn begin_programs(&mut self, begun: &mut Vec<Begun>) {
         for _ in 0..self.units.len() {
-            if self.waiting_bytes == 0 {
+            if !self.has_page() {
                 return;
             }
             let unit = self.turn as u32;
@@ -139,7 +157,7 @@ impl Units {
 
     /// Starts the next piece of work on an idle unit, if there is any.
     fn begin(&mut self, unit: u32) -> Option<Begun> {
-        let collects = self.must_collect(unit);
+        let (collects, has_page) = (self.must_collect(unit), self.has_page());
         let entry = &mut self.units[unit as usize];
         if entry.work.is_some() {
             return None;
@@ -149,9 +167,10 @@ impl Units {
             (Work::Collect, busy_ns)
         } else if let Some(job) = entry.reads.pop_front() {
             (Work::Read(job.slot), job.pages * self.read_ns)
-        } else if self.waiting_bytes > 0 {
+        } else if has_page {
             let bytes = self.waiting_bytes.min(self.page_bytes);
             self.waiting_bytes -= bytes;
+            self.urgent_bytes = self.urgent_bytes.saturating_sub(bytes);
             (Work::Program(bytes), self.program_ns)
         } else {
             return None;
