@@ -466,7 +466,8 @@ impl Elevator for Fair {
             self.queues.find_asynchronous(bio.group.0)
         };
         let known = self.requests.get(request.id.0).map(|rq| rq.queue);
-        request.sync == bio.sync && queue.is_some() && known == queue
+        let is_of_queue = request.sync == bio.sync && queue.is_some() && known == queue;
+        is_of_queue && !self.would_hold_up_others(request, bio)
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

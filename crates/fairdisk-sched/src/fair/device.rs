@@ -5,7 +5,7 @@ use super::cache::Service;
 use super::knee::Knee;
 use super::mean::Mean;
 use super::requests::Rq;
-use fairdisk_core::{Cost, CostModel, Instant, Lba, Span};
+use fairdisk_core::{Cost, CostModel, Instant, Lba, Op, Span};
 
 /// Size in bytes of a request that costs a seek more than its transfer: one page.
 const SMALL_BYTES: u64 = 4096;
@@ -98,6 +98,13 @@ impl Device {
             Some(costs) => at_work >= costs.saturation,
             None => self.knee.is_passed(at_work),
         }
+    }
+
+    /// Whether a request of this size alone is more than enough to keep a device fully busy that
+    /// has no head and serves several requests at once; `false` if its costs are unknown.
+    pub(super) fn is_filled_by(&self, op: Op, bytes: u64) -> bool {
+        let costs = self.costs.filter(|_| !self.rotational && !self.is_serial());
+        costs.is_some_and(|costs| costs.cost(op, true, bytes) > costs.saturation)
     }
 
     /// How long the device takes for requests of this total cost; zero if that is unknown.

@@ -3,7 +3,7 @@
 //! service utility", 2004). A request is charged its cost when it is dispatched.
 
 use super::{Fair, Step};
-use fairdisk_core::{Instant, Span, Why};
+use fairdisk_core::{Bio, Instant, Request, Span, Why};
 
 impl Fair {
     /// The next step on a device that serves several requests at once.
@@ -133,6 +133,17 @@ impl Fair {
         }
         let needs = if self.requests[at].op.is_write() { self.cost_of(at) } else { Span::ZERO };
         self.is_saturated(needs)
+    }
+
+    /// Whether the request would hold others up if the bio were merged into it. On a device without
+    /// a head nothing is gained by a request that is more than enough to keep the device fully busy
+    /// by itself, and what others have there would wait for all of it.
+    pub(super) fn would_hold_up_others(&self, request: &Request, bio: &Bio) -> bool {
+        let bytes = request.sectors.bytes() + bio.sectors.bytes();
+        let group = bio.group.0;
+        self.device.is_filled_by(request.op, bytes)
+            && (self.tree.others_want(group)
+                || self.in_flight > self.groups[group as usize].in_flight)
     }
 
     /// Whether a request is at the device, or a flush there or on its way.
