@@ -36,6 +36,7 @@ mod returning;
 mod rounds;
 mod stream;
 mod target;
+mod trial;
 mod turn;
 mod usual;
 mod writes_first;
@@ -234,6 +235,7 @@ impl Fair {
         if !self.targets.is_empty() && rq.op.is_write() {
             self.use_write_pace(now, group, self.requests[at].charged);
         }
+        self.try_room(now, group, self.requests[at].charged);
         self.expect(now, group);
         Step::Dispatch(RequestId(at), why)
     }
@@ -276,6 +278,7 @@ impl Elevator for Fair {
         if entry.is_quiet() {
             if entry.was_away(now, self.params.credit) {
                 self.rounds.came(now);
+                entry.trial.was_away();
             }
             entry.burst = Span::ZERO;
             if request.sync {
@@ -295,6 +298,7 @@ impl Elevator for Fair {
             self.queues.join(now, queue);
         }
         if entry.waiting == 1 {
+            self.expected.note_need(false, entry);
             self.tree.set_wants(group, true);
             self.floors_want(group);
             self.target_wants(now, group);

@@ -100,10 +100,15 @@ impl Device {
         }
     }
 
-    /// Whether a request of this size alone is more than enough to keep a device fully busy that
-    /// has no head and serves several requests at once; `false` if its costs are unknown.
+    /// Whether the device has no head, serves several requests at once, and its costs are known.
+    pub(super) const fn is_flash(&self) -> bool {
+        !self.rotational && !self.is_serial() && self.is_told()
+    }
+
+    /// Whether a request of this size alone is more than enough to keep a device without a head
+    /// fully busy.
     pub(super) fn is_filled_by(&self, op: Op, bytes: u64) -> bool {
-        let costs = self.costs.filter(|_| !self.rotational && !self.is_serial());
+        let costs = self.costs.filter(|_| self.is_flash());
         costs.is_some_and(|costs| costs.cost(op, true, bytes) > costs.saturation)
     }
 

@@ -8,6 +8,7 @@
 //! anybody.
 
 use super::Fair;
+use super::group::Group;
 use super::hierarchy::Hierarchy;
 use crate::groups::Order;
 use fairdisk_core::{Instant, Span};
@@ -20,11 +21,15 @@ const THINK_BURSTS_MOST: u64 = 64;
 #[derive(Debug)]
 pub(super) struct Expected {
     until: Order<Instant>,
+    /// The number of expected groups that need all of their room.
+    needing_all: u32,
+    /// How often others with reads were to make room for a group further behind.
+    pub(super) asked: u64,
 }
 
 impl Expected {
     pub(super) const fn new() -> Self {
-        Self { until: Order::new() }
+        Self { until: Order::new(), needing_all: 0, asked: 0 }
     }
 
     /// When the first of these groups stops being expected.
@@ -37,11 +42,24 @@ impl Expected {
         self.until.key(group).is_some()
     }
 
+    /// Whether any expected group needs all of its room.
+    pub(super) const fn need_all(&self) -> bool {
+        self.needing_all > 0
+    }
+
+    /// Notes whether the group, with nothing queued, is expected and so may need room.
+    pub(super) fn note_need(&mut self, expected: bool, group: &mut Group) {
+        let needs = expected && group.trial.has_all_room();
+        let needed = core::mem::replace(&mut group.needs_all_room, needs);
+        self.needing_all = self.needing_all - u32::from(needed) + u32::from(needs);
+    }
+
     /// Stops expecting the groups that should have come back by `now`.
-    pub(super) fn release_due(&mut self, now: Instant, tree: &mut Hierarchy) {
+    pub(super) fn release_due(&mut self, now: Instant, tree: &mut Hierarchy, groups: &mut [Group]) {
         while let Some((group, _)) = self.until.first().filter(|(_, until)| *until <= now) {
             self.until.place(group, None);
             tree.set_expected(group, false);
+            self.note_need(false, &mut groups[group as usize]);
         }
     }
 }
@@ -65,6 +83,7 @@ impl Fair {
         let expected = makes_room && !entry.is_quiet() || until.is_some();
         self.expected.until.place(group, until);
         self.tree.set_expected(group, expected);
+        self.expected.note_need(expected, &mut self.groups[group as usize]);
     }
 
     /// Until when a group whose last request has just completed is expected; `None` if it thinks

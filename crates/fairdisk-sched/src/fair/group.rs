@@ -6,6 +6,7 @@ use super::ceiling::Ceiling;
 use super::floor::PaidUntil;
 use super::mean::Mean;
 use super::target::Room;
+use super::trial::Trial;
 use super::usual::Usual;
 use crate::groups::Amount;
 use fairdisk_core::list::List;
@@ -60,6 +61,10 @@ pub(super) struct Group {
     pub(super) presumed: Mean<64>,
     /// The time of requests in the midst of the group's turns, as defined in `rounds`.
     pub(super) settled: Mean<64>,
+    /// How much room the group needs at the device.
+    pub(super) trial: Trial,
+    /// Whether the group is expected and needs all of its room.
+    pub(super) needs_all_room: bool,
     /// The group's writes that the device has acknowledged and not yet done.
     pub(super) traces: Traces,
 }
@@ -89,6 +94,8 @@ impl Group {
             usual: Usual::default(),
             settled: Mean::default(),
             presumed: Mean::default(),
+            trial: Trial::default(),
+            needs_all_room: false,
             traces: Traces::default(),
         }
     }
@@ -101,7 +108,7 @@ impl Group {
         (self.usual, self.presumed) = (Usual::default(), Mean::default());
         self.settled = Mean::default();
         (self.quiet_since, self.burst) = (None, Span::ZERO);
-        self.traces = Traces::default();
+        (self.trial, self.traces) = (Trial::default(), Traces::default());
     }
 
     /// Notes the pause of a group that left a turn early and has something queued again.

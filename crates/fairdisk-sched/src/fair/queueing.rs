@@ -8,7 +8,7 @@ use fairdisk_core::{Bio, Instant, Request, Span, Why};
 impl Fair {
     /// The next step on a device that serves several requests at once.
     pub(super) fn step_queueing(&mut self, now: Instant) -> Step {
-        self.expected.release_due(now, &mut self.tree);
+        self.expected.release_due(now, &mut self.tree, &mut self.groups);
         if !self.returning.is_empty() {
             // Drops groups that should have come back by now.
             self.next_back(now);
@@ -127,12 +127,18 @@ impl Fair {
     /// Whether the group, which is first in line with this request, waits because an expected group
     /// is behind it and the device is fully busy. A write counts with all of its cost: the device
     /// may acknowledge it at once and work on it long afterwards.
-    fn makes_room(&self, group: u32, at: u32) -> bool {
+    fn makes_room(&mut self, group: u32, at: u32) -> bool {
         if !self.is_busy() || !self.tree.has_passed_expected(group) {
             return false;
         }
-        let needs = if self.requests[at].op.is_write() { self.cost_of(at) } else { Span::ZERO };
-        self.is_saturated(needs)
+        if self.requests[at].op.is_write() {
+            return self.is_saturated(self.cost_of(at));
+        }
+        if !self.is_saturated(Span::ZERO) {
+            return false;
+        }
+        self.expected.asked += 1;
+        !self.may_have_more()
     }
 
     /// Whether the request would hold others up if the bio were merged into it. On a device without

@@ -1,0 +1,197 @@
+//! How much room a group needs on a device without a head (see `expected`).
+//!
+//! What just keeps the device busy leaves some of its units idle by chance. With more there it does
+//! more, and each request takes longer. That makes a group slower whose tasks wait for the device;
+//! one that something else limits, such as a task that asks for as much as its CPU can, is as fast
+//! as before. So it is tried: while a number of the group's requests are dispatched the others have
+//! no more than keeps the device busy, while as many more are they have a little more, and so on.
+//! Whether the group was faster with all of its room decides until the next trial.
+
+use super::Fair;
+use super::mean::Mean;
+use fairdisk_core::{Instant, Span};
+
+/// What others may have more, as a part of what keeps the device busy: if it does all but a tenth
+/// of what it can, as much as it lacks and as much again.
+const MORE_PARTS: u64 = 4;
+/// Requests per look: enough for a stable mean, and many more than are at the device from before.
+const LOOK_REQUESTS: u32 = 128;
+/// Pairs of looks, with all room and with less, for a first result, and looks from one pair to the
+/// next after that.
+const PAIRS_FIRST: u8 = 8;
+const LOOKS_BETWEEN: u32 = 64;
+/// A group needs all of its room if it is slower by more than a thirty-second with less: at half of
+/// the device that is 1.5 points. The mean of eight pairs is off by about half of that.
+const SLOWER_PARTS: u64 = 32;
+/// The cost for which the time is noted: large enough that nanoseconds are fine enough.
+const COST_UNIT: u64 = 1 << 16;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Look {
+    /// Between trials, as the last one told.
+    #[default]
+    Usual,
+    AllRoom,
+    /// After a look with all room in which `COST_UNIT` of requests took this long.
+    LessRoom(Span),
+}
+
+/// What is known of a group's need for room, and the current look.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Trial {
+    look: Look,
+    began: Instant,
+    requests: u32,
+    cost: Span,
+    /// How often others had been asked to make room when this look began.
+    asked: u64,
+    /// Looks since the last pair.
+    looks: u32,
+    with_all: Mean,
+    with_less: Mean,
+}
+
+impl Trial {
+    /// Whether the group gets all of its room now.
+    pub(super) fn has_all_room(&self) -> bool {
+        match self.look {
+            Look::Usual => self.needs_all(),
+            Look::AllRoom => true,
+            Look::LessRoom(_) => false,
+        }
+    }
+
+    fn needs_all(&self) -> bool {
+        let (all, less) = (self.with_all.or_zero(), self.with_less.or_zero());
+        !self.is_known() || less > all + all / SLOWER_PARTS
+    }
+
+    const fn is_known(&self) -> bool {
+        self.with_less.samples() >= PAIRS_FIRST
+    }
+
+    /// Breaks the current look off, as the group was away.
+    pub(super) const fn was_away(&mut self) {
+        (self.look, self.requests) = (Look::Usual, 0);
+    }
+
+    /// Accounts for a dispatched request of the group. `asked` is how often others have been
+    /// asked to make room so far.
+    fn dispatched(&mut self, now: Instant, cost: Span, asked: u64) {
+        if self.requests == 0 {
+            (self.began, self.cost, self.asked) = (now, Span::ZERO, asked);
+        } else {
+            self.cost += cost;
+        }
+        self.requests += 1;
+        if self.requests <= LOOK_REQUESTS {
+            return;
+        }
+        self.requests = 0;
+        let took = now.since(self.began).scaled(COST_UNIT, self.cost.as_ns().max(1));
+        // Where nobody was in the way, nothing is learned.
+        let is_asked = asked > self.asked;
+        self.look = match self.look {
+            _ if !is_asked => Look::Usual,
+            Look::AllRoom => Look::LessRoom(took),
+            Look::LessRoom(all) => {
+                self.with_all.add(all);
+                self.with_less.add(took);
+                self.looks = 0;
+                if self.is_known() { Look::Usual } else { Look::AllRoom }
+            }
+            Look::Usual => {
+                self.looks += 1;
+                let is_due = !self.is_known() || self.looks >= LOOKS_BETWEEN;
+                if is_due { Look::AllRoom } else { Look::Usual }
+            }
+        };
+    }
+}
+
+impl Fair {
+    /// Accounts for a dispatched request of the group in the trial of its room.
+    #[inline]
+    pub(super) fn try_room(&mut self, now: Instant, group: u32, cost: Span) {
+        if self.device.is_flash() {
+            let asked = self.expected.asked;
+            self.groups[group as usize].trial.dispatched(now, cost, asked);
+        }
+    }
+
+    /// Whether others may have more at the device than what keeps it busy, as no expected group
+    /// needs all of its room.
+    pub(super) fn may_have_more(&self) -> bool {
+        let less = self.at_work - self.at_work / (MORE_PARTS + 1);
+        self.device.is_flash() && !self.expected.need_all() && !self.device.is_saturated(less)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::Prng;
+
+    /// A group whose requests come after `all` us each, or after `less` us while it has less room,
+    /// give or take a half.
+    struct Asks {
+        trial: Trial,
+        now: Instant,
+        prng: Prng,
+        asked: u64,
+    }
+
+    impl Asks {
+        fn new() -> Self {
+            Self { trial: Trial::default(), now: Instant::ZERO, prng: Prng::new(1), asked: 0 }
+        }
+
+        /// How many of as many requests as are in `looks` looks were dispatched with all room.
+        fn looks(&mut self, looks: u32, [all, less]: [u64; 2]) -> u32 {
+            let step = |_| {
+                let had_all = self.trial.has_all_room();
+                let usual = if had_all { all } else { less };
+                self.now += Span::from_ns(usual * 500 + self.prng.below(usual * 1000));
+                self.asked += 1;
+                self.trial.dispatched(self.now, Span::from_us(3), self.asked);
+                u32::from(had_all)
+            };
+            (0..looks * (LOOK_REQUESTS + 1)).map(step).sum::<u32>() / (LOOK_REQUESTS + 1)
+        }
+    }
+
+    #[test]
+    fn who_is_as_fast_with_less_has_less() {
+        let mut asks = Asks::new();
+        assert_eq!(asks.looks(17, [100, 100]), 9, "as many looks with less as with all");
+        // One look in 66 is with all.
+        assert_eq!(asks.looks(660, [100, 100]), 10);
+    }
+
+    #[test]
+    fn who_is_slower_with_less_has_all() {
+        let mut asks = Asks::new();
+        assert_eq!(asks.looks(17, [100, 110]), 9);
+        assert_eq!(asks.looks(660, [100, 110]), 650);
+    }
+
+    #[test]
+    fn a_group_that_has_come_to_need_it_has_all_again() {
+        let mut asks = Asks::new();
+        asks.looks(17, [100, 100]);
+        assert_eq!(asks.looks(66, [100, 100]), 1);
+        // After half of the eight pairs that are remembered at most.
+        assert!(asks.looks(264, [100, 150]) < 250);
+        assert!(asks.looks(66, [100, 150]) > 60);
+    }
+
+    #[test]
+    fn where_nobody_is_in_the_way_nothing_is_tried() {
+        let mut asks = Asks::new();
+        for at in 0..100_000 {
+            asks.trial.dispatched(Instant::from_ns(at * 1000), Span::from_us(3), 0);
+            assert_eq!(asks.trial.look, Look::Usual);
+        }
+        assert!(asks.trial.has_all_room());
+    }
+}
