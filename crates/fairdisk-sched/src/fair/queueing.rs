@@ -126,13 +126,18 @@ impl Fair {
 
     /// Whether the group, which is first in line with this request, waits because an expected group
     /// is behind it and the device is fully busy. A write counts with all of its cost: the device
-    /// may acknowledge it at once and work on it long afterwards.
+    /// may acknowledge it at once and work on it long afterwards. So does a read that fills a
+    /// device without a head by itself.
     fn makes_room(&mut self, group: u32, at: u32) -> bool {
         if !self.is_busy() || !self.tree.has_passed_expected(group) {
             return false;
         }
-        if self.requests[at].op.is_write() {
+        let rq = &self.requests[at];
+        if rq.op.is_write() {
             return self.is_saturated(self.cost_of(at));
+        }
+        if self.device.is_filled_by(rq.op, rq.bytes()) {
+            return true;
         }
         if !self.is_saturated(Span::ZERO) {
             return false;
@@ -141,13 +146,14 @@ impl Fair {
         !self.may_have_more()
     }
 
-    /// Whether the request would hold others up if the bio were merged into it. On a device without
-    /// a head nothing is gained by a request that is more than enough to keep the device fully busy
-    /// by itself, and what others have there would wait for all of it.
+    /// Whether the request would hold others up if the bio were merged into it. Without a head
+    /// nothing is gained by a request that is more than enough to keep the device fully busy by
+    /// itself, and what others have there waits for all of it. Up to twice as much is merged:
+    /// smaller writes find the device busy more often (docs/isolation.md).
     pub(super) fn would_hold_up_others(&self, request: &Request, bio: &Bio) -> bool {
         let bytes = request.sectors.bytes() + bio.sectors.bytes();
         let group = bio.group.0;
-        self.device.is_filled_by(request.op, bytes)
+        self.device.is_filled_by(request.op, bytes / 2)
             && (self.tree.others_want(group)
                 || self.in_flight > self.groups[group as usize].in_flight)
     }

@@ -8,21 +8,23 @@
 //! Whether the group was faster with all of its room decides until the next trial.
 
 use super::Fair;
-use super::mean::Mean;
 use fairdisk_core::{Instant, Span};
 
 /// What others may have more, as a part of what keeps the device busy: if it does all but a tenth
 /// of what it can, as much as it lacks and as much again.
 const MORE_PARTS: u64 = 4;
 /// Requests per look: enough for a stable mean, and many more than are at the device from before.
-const LOOK_REQUESTS: u32 = 128;
+const LOOK_REQUESTS: u32 = 256;
 /// Pairs of looks, with all room and with less, for a first result, and looks from one pair to the
 /// next after that.
-const PAIRS_FIRST: u8 = 8;
+const PAIRS_FIRST: u32 = 8;
 const LOOKS_BETWEEN: u32 = 64;
-/// A group needs all of its room if it is slower by more than a thirty-second with less: at half of
-/// the device that is 1.5 points. The mean of eight pairs is off by about half of that.
+/// A group is slower with less room if it takes a thirty-second longer: at half of the device that
+/// is 1.5 points, and about as much as two looks differ by chance.
 const SLOWER_PARTS: u64 = 32;
+/// Pairs that are remembered. Those in which the group was slower are counted, rather than a mean
+/// taken: a few pairs in which other things changed, too, do not matter.
+const PAIRS_MOST: u32 = u16::BITS;
 /// The cost for which the time is noted: large enough that nanoseconds are fine enough.
 const COST_UNIT: u64 = 1 << 16;
 
@@ -47,13 +49,14 @@ pub(super) struct Trial {
     asked: u64,
     /// Looks since the last pair.
     looks: u32,
-    with_all: Mean,
-    with_less: Mean,
+    /// The number of remembered pairs, and in which of them the group was slower with less room.
+    pairs: u32,
+    slower: u16,
 }
 
 impl Trial {
     /// Whether the group gets all of its room now.
-    pub(super) fn has_all_room(&self) -> bool {
+    pub(super) const fn has_all_room(&self) -> bool {
         match self.look {
             Look::Usual => self.needs_all(),
             Look::AllRoom => true,
@@ -61,13 +64,12 @@ impl Trial {
         }
     }
 
-    fn needs_all(&self) -> bool {
-        let (all, less) = (self.with_all.or_zero(), self.with_less.or_zero());
-        !self.is_known() || less > all + all / SLOWER_PARTS
+    const fn needs_all(&self) -> bool {
+        !self.is_known() || 2 * self.slower.count_ones() >= self.pairs
     }
 
     const fn is_known(&self) -> bool {
-        self.with_less.samples() >= PAIRS_FIRST
+        self.pairs >= PAIRS_FIRST
     }
 
     /// Breaks the current look off, as the group was away.
@@ -95,9 +97,9 @@ impl Trial {
             _ if !is_asked => Look::Usual,
             Look::AllRoom => Look::LessRoom(took),
             Look::LessRoom(all) => {
-                self.with_all.add(all);
-                self.with_less.add(took);
-                self.looks = 0;
+                let is_slower = took > all + all / SLOWER_PARTS;
+                self.slower = self.slower << 1 | u16::from(is_slower);
+                (self.pairs, self.looks) = ((self.pairs + 1).min(PAIRS_MOST), 0);
                 if self.is_known() { Look::Usual } else { Look::AllRoom }
             }
             Look::Usual => {
@@ -180,9 +182,21 @@ mod tests {
         let mut asks = Asks::new();
         asks.looks(17, [100, 100]);
         assert_eq!(asks.looks(66, [100, 100]), 1);
-        // After half of the eight pairs that are remembered at most.
-        assert!(asks.looks(264, [100, 150]) < 250);
-        assert!(asks.looks(66, [100, 150]) > 60);
+        // Once it was slower in half of the pairs that are remembered.
+        assert!(asks.looks(7 * 66, [100, 150]) < 20);
+        asks.looks(2 * 66, [100, 150]);
+        assert_eq!(asks.looks(66, [100, 150]), 65);
+    }
+
+    #[test]
+    fn what_else_changes_now_and_then_does_not_matter() {
+        let mut asks = Asks::new();
+        asks.looks(17, [100, 110]);
+        for _ in 0..10 {
+            assert_eq!(asks.looks(3 * 66, [100, 110]), 195);
+            // Nobody is in the way in this pair, or somebody else all the time.
+            assert_eq!(asks.looks(66, [300, 100]), 65);
+        }
     }
 
     #[test]
