@@ -98,7 +98,7 @@ pub struct Fair {
     busy_since: Instant,
     /// Used only on an array, where the model's costs and measured time are charged side by side.
     pace: Box<Pace>,
-    rounds: Rounds,
+    rounds: Box<Rounds>,
     turn: Option<Turn>,
     queued: u32,
     in_flight: u32,
@@ -124,7 +124,7 @@ impl Fair {
             at_work: Span::ZERO,
             busy_since: Instant::ZERO,
             pace: Box::new(Pace::new()),
-            rounds: Rounds::new(params.round),
+            rounds: Box::new(Rounds::new(params.round)),
             turn: None,
             queued: 0,
             in_flight: 0,
@@ -213,6 +213,7 @@ impl Fair {
         let rq = *rq;
         let group = self.queues[rq.queue].group;
         self.tree.reach(group);
+        self.expected.let_go(group);
         self.queues.reach(now, rq.queue);
         self.take_out(at);
         let q = &mut self.queues[rq.queue];

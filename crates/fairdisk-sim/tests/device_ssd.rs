@@ -5,7 +5,7 @@ mod support;
 use fairdisk_core::prng::Prng;
 use fairdisk_core::request::Op;
 use fairdisk_core::time::Instant;
-use fairdisk_sim::device::{Device, SsdParams};
+use fairdisk_sim::device::{Device, DeviceIo, SsdParams};
 use support::{COLLECTION, Host, io, small_ssd, ssd};
 
 const US: u64 = 1_000;
@@ -84,6 +84,18 @@ fn data_is_programmed_once_it_fills_a_page_or_has_to_be() {
     assert_eq!(full, 10 * US + BUS_4K);
     let reads = (0..8).map(|unit| host.time(Op::Read, page(unit, 0), 8));
     assert_eq!(reads.filter(|read| *read > 60 * US + BUS_4K).count(), 1);
+    // A write that has to be in flash before it is done does not wait for more.
+    let through = |params| {
+        let mut device = ssd(params);
+        device.submit(Instant::ZERO, &DeviceIo { fua: true, ..io(0, Op::Write, 0, 8) });
+        let mut done = Vec::new();
+        core::iter::from_fn(|| device.next_event().inspect(|at| device.advance(*at, &mut done)))
+            .last()
+            .map(|at| at.as_ns())
+    };
+    assert_eq!(through(small_ssd()), Some(510 * US + BUS_4K));
+    let has_capacitors = SsdParams { flush_drains: false, ..small_ssd() };
+    assert_eq!(through(has_capacitors), Some(10 * US + BUS_4K));
     // A buffer of one page that holds a part of one makes room for what does not fit beside it.
     let mut host = Host::new(ssd(SsdParams { write_buffer_kib: 16, ..small_ssd() }));
     small(&mut host, 0);

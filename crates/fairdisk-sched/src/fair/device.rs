@@ -108,7 +108,7 @@ impl Device {
     /// Whether a request of this size alone is more than enough to keep a device without a head
     /// fully busy.
     pub(super) fn is_filled_by(&self, op: Op, bytes: u64) -> bool {
-        let costs = self.costs.filter(|_| self.is_flash());
+        let costs = self.costs.as_ref().filter(|_| self.is_flash());
         costs.is_some_and(|costs| costs.cost(op, true, bytes) > costs.saturation)
     }
 

@@ -7,9 +7,9 @@
 //! group that is further behind is expected. A device that is not fully busy takes requests from
 //! anybody.
 
-use super::Fair;
 use super::group::Group;
 use super::hierarchy::Hierarchy;
+use super::{Fair, NIL};
 use crate::groups::Order;
 use fairdisk_core::{Instant, Span};
 
@@ -23,13 +23,28 @@ pub(super) struct Expected {
     until: Order<Instant>,
     /// The number of expected groups that need all of their room.
     needing_all: u32,
-    /// How often others with reads were to make room for a group further behind.
-    pub(super) asked: u64,
+    /// How often others had to make all of the room, and how often only a part of it.
+    pub(super) made: Made,
+    /// A group that is held back on a device without a head, and the latest that it is let go.
+    held: (u32, Instant),
+}
+
+/// How often others had to make all of the room, and how often they had a little more because
+/// nobody needed all of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Made {
+    pub(super) all: u64,
+    pub(super) less: u64,
 }
 
 impl Expected {
-    pub(super) const fn new() -> Self {
-        Self { until: Order::new(), needing_all: 0, asked: 0 }
+    pub(super) fn new() -> Self {
+        Self {
+            until: Order::new(),
+            needing_all: 0,
+            made: Made::default(),
+            held: (NIL, Instant::ZERO),
+        }
     }
 
     /// When the first of these groups stops being expected.
@@ -52,6 +67,22 @@ impl Expected {
         let needs = expected && group.trial.has_all_room();
         let needed = core::mem::replace(&mut group.needs_all_room, needs);
         self.needing_all = self.needing_all - u32::from(needed) + u32::from(needs);
+    }
+
+    /// Until when the group is held back, for `most` from the first time on.
+    pub(super) fn hold_back(&mut self, now: Instant, group: u32, most: Span) -> Instant {
+        if self.held.0 != group {
+            self.held = (group, now + most);
+        }
+        self.held.1
+    }
+
+    /// Notes that the group is no longer held back.
+    #[inline]
+    pub(super) fn let_go(&mut self, group: u32) {
+        if self.held.0 == group {
+            self.held.0 = NIL;
+        }
     }
 
     /// Stops expecting the groups that should have come back by `now`.

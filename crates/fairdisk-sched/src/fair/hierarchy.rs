@@ -20,7 +20,7 @@ use line::{Line, Member, State};
 
 /// The whole disk, as the fixed-point unit of a group's part: 32 bits leave room for a product with
 /// a weight.
-const WHOLE_DISK: u64 = 1 << 32;
+pub(super) const WHOLE_DISK: u64 = 1 << 32;
 
 /// A group's node in the tree.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +85,11 @@ impl Hierarchy {
         Self { nodes, members, lines, order, credit, lag, now: Instant::ZERO }
     }
 
+    /// Sets of how much of everybody's service a member may catch up on its part.
+    pub(super) const fn set_lag(&mut self, lag: Span) {
+        self.lag = lag;
+    }
+
     /// Sets the current time.
     pub(super) const fn pass(&mut self, now: Instant) {
         self.now = now;
@@ -122,9 +127,11 @@ impl Hierarchy {
         };
         self.members[at as usize].weight = new;
         self.set_start(at, start);
-        if state == State::InLine {
-            let all = &mut self.lines[line as usize].weight;
-            *all = *all - old + new;
+        let line = &mut self.lines[line as usize];
+        match state {
+            State::InLine => line.weight = line.weight - old + new,
+            State::Expected => line.expected_weight = line.expected_weight - old + new,
+            State::Away => {}
         }
     }
 
@@ -330,6 +337,16 @@ impl Hierarchy {
         part.max(1)
     }
 
+    /// The same while also those that are expected do.
+    pub(super) fn part_beside_expected(&self, group: u32) -> u64 {
+        let part = self.levels(group).fold(WHOLE_DISK, |part, (at, line)| {
+            let member = self.member(at);
+            let others = if member.state == State::Expected { 0 } else { line.expected_weight };
+            part * member.weight / (line.weight_with(member) + others)
+        });
+        part.max(1)
+    }
+
     /// Whether any group but this one wants the disk.
     pub(super) fn others_want(&self, group: u32) -> bool {
         self.levels(group)
@@ -405,8 +422,13 @@ impl Hierarchy {
             self.order.remove(tree, at);
             member.left = self.now;
         }
-        if member.state == State::InLine {
-            line.weight -= member.weight;
+        match member.state {
+            State::InLine => line.weight -= member.weight,
+            State::Expected => line.expected_weight -= member.weight,
+            State::Away => {}
+        }
+        if state == State::Expected {
+            line.expected_weight += member.weight;
         }
         if state == State::InLine {
             // After an absence a member catches up on a limited amount of service; what it owes
@@ -510,6 +532,25 @@ mod tests {
         tree.set_wants(2, true);
         let first = served(&mut tree, 100);
         assert!(first[2] >= 45 && first[1] >= 40, "{first:?}");
+    }
+
+    #[test]
+    fn a_part_is_of_those_in_line_and_may_count_those_expected() {
+        let mut tree = tree(&[(100, None), (300, None), (100, None)]);
+        tree.set_wants(0, true);
+        let parts = |tree: &Hierarchy| {
+            [tree.part(0), tree.part_beside_expected(0)].map(|part| WHOLE_DISK / part)
+        };
+        assert_eq!(parts(&tree), [1, 1]);
+        tree.set_expected(1, true);
+        assert_eq!(parts(&tree), [1, 4]);
+        tree.set_weight(1, Weight::new(500).unwrap());
+        tree.set_expected(2, true);
+        assert_eq!(parts(&tree), [1, 7]);
+        tree.set_wants(1, true);
+        assert_eq!(parts(&tree), [6, 7]);
+        (1..=2).for_each(|group| tree.set_expected(group, false));
+        assert_eq!(parts(&tree), [6, 6]);
     }
 
     #[test]

@@ -2,8 +2,15 @@
 //! the device as it takes, SFQ(D) (Jin, Chase, Kaur, "Interposed proportional sharing for a storage
 //! service utility", 2004). A request is charged its cost when it is dispatched.
 
+use super::hierarchy::WHOLE_DISK;
 use super::{Fair, Step};
 use fairdisk_core::{Bio, Instant, Request, Span, Why};
+
+/// A group whose next request counts in full gets at least a fourth of its part of a device without
+/// a head, however long others stay behind. Chosen, as the next: docs/isolation.md compares others.
+const HELD_FACTOR: u64 = 4;
+/// Writes are merged up to twice what fills the device.
+const WRITE_FACTOR: u64 = 2;
 
 impl Fair {
     /// The next step on a device that serves several requests at once.
@@ -39,8 +46,8 @@ impl Fair {
             let Some(group) = self.tree.first() else { return self.wait_for_ceilings() };
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
-            if self.makes_room(group, at) {
-                return Step::WaitCompletion(Why::DepthLimited);
+            if let Some(step) = self.make_room(now, group, at) {
+                return step;
             }
             if self.bar_at_ceiling(now, at) || self.bar_early_write(now, group, at) {
                 continue;
@@ -85,8 +92,8 @@ impl Fair {
                 return Some(step);
             }
             let at = self.next_of(now, self.queues.first_of(now, group));
-            if self.makes_room(group, at) {
-                return Some(Step::WaitCompletion(Why::DepthLimited));
+            if let Some(step) = self.make_room(now, group, at) {
+                return Some(step);
             }
             if self.bar_at_ceiling(now, at) {
                 self.end_turn(now);
@@ -124,38 +131,49 @@ impl Fair {
         self.groups[group as usize].think.get().is_some_and(|think| think > self.params.idle_max)
     }
 
-    /// Whether the group, which is first in line with this request, waits because an expected group
-    /// is behind it and the device is fully busy. A write counts with all of its cost: the device
-    /// may acknowledge it at once and work on it long afterwards. So does a read that fills a
-    /// device without a head by itself.
-    fn makes_room(&mut self, group: u32, at: u32) -> bool {
+    /// Lets the group, which is first in line with this request, and everybody behind it wait if an
+    /// expected group is behind it and the device is fully busy; `None` if it need not wait. A write
+    /// counts with all of its cost: the device may acknowledge it at once and work on it long
+    /// afterwards. So does a read that fills a device without a head by itself.
+    fn make_room(&mut self, now: Instant, group: u32, at: u32) -> Option<Step> {
         if !self.is_busy() || !self.tree.has_passed_expected(group) {
-            return false;
+            return None;
         }
         let rq = &self.requests[at];
-        if rq.op.is_write() {
-            return self.is_saturated(self.cost_of(at));
+        let counts_in_full = rq.op.is_write() || self.device.is_filled_by(rq.op, rq.bytes());
+        let waits = match counts_in_full {
+            true => self.is_saturated(self.cost_of(at)),
+            false => self.is_saturated(Span::ZERO) && !self.may_have_more(),
+        };
+        if !waits || !self.device.is_flash() {
+            return waits.then_some(Step::WaitCompletion(Why::DepthLimited));
         }
-        if self.device.is_filled_by(rq.op, rq.bytes()) {
-            return true;
-        }
-        if !self.is_saturated(Span::ZERO) {
-            return false;
-        }
-        self.expected.asked += 1;
-        !self.may_have_more()
+        let until = self.expected.hold_back(now, group, self.held_back_most(group, at));
+        (until > now).then_some(Step::WaitUntil(until, Why::DepthLimited))
+    }
+
+    /// How long the group is held back with this request at most: a few times as long as its part
+    /// of the device takes for it. A group may be behind because its tasks wait for each request;
+    /// however long others make room, it does not catch up then.
+    fn held_back_most(&self, group: u32, at: u32) -> Span {
+        let part = self.tree.part_beside_expected(group);
+        self.cost_of(at).scaled(HELD_FACTOR * WHOLE_DISK, part)
     }
 
     /// Whether the request would hold others up if the bio were merged into it. Without a head
     /// nothing is gained by a request that is more than enough to keep the device fully busy by
-    /// itself, and what others have there waits for all of it. Up to twice as much is merged:
-    /// smaller writes find the device busy more often (docs/isolation.md).
+    /// itself, and what others have there waits for all of it. Writes, which wait for room in
+    /// any case, are merged a little further.
     pub(super) fn would_hold_up_others(&self, request: &Request, bio: &Bio) -> bool {
         let bytes = request.sectors.bytes() + bio.sectors.bytes();
+        let bytes = if request.op.is_write() { bytes / WRITE_FACTOR } else { bytes };
         let group = bio.group.0;
-        self.device.is_filled_by(request.op, bytes / 2)
-            && (self.tree.others_want(group)
-                || self.in_flight > self.groups[group as usize].in_flight)
+        let has_company = || {
+            self.tree.others_want(group)
+                || self.tree.has_passed_expected(group)
+                || self.in_flight > self.groups[group as usize].in_flight
+        };
+        self.device.is_filled_by(request.op, bytes) && has_company()
     }
 
     /// Whether a request is at the device, or a flush there or on its way.

@@ -8,6 +8,7 @@
 //! Whether the group was faster with all of its room decides until the next trial.
 
 use super::Fair;
+use super::expected::Made;
 use fairdisk_core::{Instant, Span};
 
 /// What others may have more, as a part of what keeps the device busy: if it does all but a tenth
@@ -45,8 +46,8 @@ pub(super) struct Trial {
     began: Instant,
     requests: u32,
     cost: Span,
-    /// How often others had been asked to make room when this look began.
-    asked: u64,
+    /// How often others had made room when this look began.
+    made: Made,
     /// Looks since the last pair.
     looks: u32,
     /// The number of remembered pairs, and in which of them the group was slower with less room.
@@ -77,11 +78,11 @@ impl Trial {
         (self.look, self.requests) = (Look::Usual, 0);
     }
 
-    /// Accounts for a dispatched request of the group. `asked` is how often others have been
-    /// asked to make room so far.
-    fn dispatched(&mut self, now: Instant, cost: Span, asked: u64) {
+    /// Accounts for a dispatched request of the group. `made` is how often others have made room so
+    /// far.
+    fn dispatched(&mut self, now: Instant, cost: Span, made: Made) {
         if self.requests == 0 {
-            (self.began, self.cost, self.asked) = (now, Span::ZERO, asked);
+            (self.began, self.cost, self.made) = (now, Span::ZERO, made);
         } else {
             self.cost += cost;
         }
@@ -91,12 +92,11 @@ impl Trial {
         }
         self.requests = 0;
         let took = now.since(self.began).scaled(COST_UNIT, self.cost.as_ns().max(1));
-        // Where nobody was in the way, nothing is learned.
-        let is_asked = asked > self.asked;
+        // Where others did not make the room that is tried, nothing is learned.
+        let (made_all, made_less) = (made.all > self.made.all, made.less > self.made.less);
         self.look = match self.look {
-            _ if !is_asked => Look::Usual,
-            Look::AllRoom => Look::LessRoom(took),
-            Look::LessRoom(all) => {
+            Look::AllRoom if made_all => Look::LessRoom(took),
+            Look::LessRoom(all) if made_less => {
                 let is_slower = took > all + all / SLOWER_PARTS;
                 self.slower = self.slower << 1 | u16::from(is_slower);
                 (self.pairs, self.looks) = ((self.pairs + 1).min(PAIRS_MOST), 0);
@@ -105,8 +105,9 @@ impl Trial {
             Look::Usual => {
                 self.looks += 1;
                 let is_due = !self.is_known() || self.looks >= LOOKS_BETWEEN;
-                if is_due { Look::AllRoom } else { Look::Usual }
+                if is_due && (made_all || made_less) { Look::AllRoom } else { Look::Usual }
             }
+            _ => Look::Usual,
         };
     }
 }
@@ -116,16 +117,21 @@ impl Fair {
     #[inline]
     pub(super) fn try_room(&mut self, now: Instant, group: u32, cost: Span) {
         if self.device.is_flash() {
-            let asked = self.expected.asked;
-            self.groups[group as usize].trial.dispatched(now, cost, asked);
+            let made = self.expected.made;
+            self.groups[group as usize].trial.dispatched(now, cost, made);
         }
     }
 
     /// Whether others may have more at the device than what keeps it busy, as no expected group
     /// needs all of its room.
-    pub(super) fn may_have_more(&self) -> bool {
-        let less = self.at_work - self.at_work / (MORE_PARTS + 1);
-        self.device.is_flash() && !self.expected.need_all() && !self.device.is_saturated(less)
+    pub(super) fn may_have_more(&mut self) -> bool {
+        if !self.device.is_flash() || self.expected.need_all() {
+            self.expected.made.all += 1;
+            return false;
+        }
+        self.expected.made.less += 1;
+        // Whether this is less than five quarters of what keeps the device busy.
+        !self.device.is_saturated(self.at_work - self.at_work / (MORE_PARTS + 1))
     }
 }
 
@@ -140,12 +146,17 @@ mod tests {
         trial: Trial,
         now: Instant,
         prng: Prng,
-        asked: u64,
+        made: Made,
     }
 
     impl Asks {
         fn new() -> Self {
-            Self { trial: Trial::default(), now: Instant::ZERO, prng: Prng::new(1), asked: 0 }
+            Self {
+                trial: Trial::default(),
+                now: Instant::ZERO,
+                prng: Prng::new(1),
+                made: Made::default(),
+            }
         }
 
         /// How many of as many requests as are in `looks` looks were dispatched with all room.
@@ -154,8 +165,9 @@ mod tests {
                 let had_all = self.trial.has_all_room();
                 let usual = if had_all { all } else { less };
                 self.now += Span::from_ns(usual * 500 + self.prng.below(usual * 1000));
-                self.asked += 1;
-                self.trial.dispatched(self.now, Span::from_us(3), self.asked);
+                let made = if had_all { &mut self.made.all } else { &mut self.made.less };
+                *made += 1;
+                self.trial.dispatched(self.now, Span::from_us(3), self.made);
                 u32::from(had_all)
             };
             (0..looks * (LOOK_REQUESTS + 1)).map(step).sum::<u32>() / (LOOK_REQUESTS + 1)
@@ -203,9 +215,43 @@ mod tests {
     fn where_nobody_is_in_the_way_nothing_is_tried() {
         let mut asks = Asks::new();
         for at in 0..100_000 {
-            asks.trial.dispatched(Instant::from_ns(at * 1000), Span::from_us(3), 0);
+            asks.trial.dispatched(Instant::from_ns(at * 1000), Span::from_us(3), Made::default());
             assert_eq!(asks.trial.look, Look::Usual);
         }
         assert!(asks.trial.has_all_room());
+    }
+
+    /// How many of 12 reads of group 2 are at a device that eight keep busy, where group 1 is behind
+    /// and has one there.
+    fn there(trial: Trial) -> u32 {
+        use crate::fair::FairParams;
+        use crate::samples::request;
+        use fairdisk_core::{Change, Cost, CostModel, Decision, Elevator, Op};
+        let (mut fair, now) = (Fair::new(&FairParams::default()), Instant::ZERO);
+        let time = Span::from_us(100);
+        let cost = Cost { sequential: time, random: time, byte_ps: 0, random_byte_ps: 0 };
+        let costs =
+            CostModel { depth: 32, saturation: Span::from_us(800), read: cost, write: cost };
+        fair.configure(now, &Change::Rotational { rotational: false });
+        fair.configure(now, &Change::Costs(costs));
+        let admit = |fair: &mut Fair, slot, group| {
+            fair.admit(now, &request(slot, group, Op::Read, now));
+        };
+        let dispatch = |fair: &mut Fair| matches!(fair.decide(now), Decision::Dispatch(..));
+        (1..=2).for_each(|slot| admit(&mut fair, slot, slot));
+        assert!(dispatch(&mut fair) && dispatch(&mut fair));
+        fair.groups[1].trial = trial;
+        fair.expect(now, 1);
+        (3..=14).for_each(|slot| admit(&mut fair, slot, 2));
+        while dispatch(&mut fair) {}
+        assert!(!dispatch(&mut fair), "and it stays so");
+        fair.groups[2].in_flight
+    }
+
+    #[test]
+    fn others_have_a_quarter_more_beside_who_does_not_need_all_room() {
+        let needs_less = Trial { pairs: PAIRS_FIRST, ..Trial::default() };
+        let needs_all = Trial { slower: u16::MAX, ..needs_less };
+        assert_eq!([Trial::default(), needs_all, needs_less].map(there), [7, 7, 9]);
     }
 }

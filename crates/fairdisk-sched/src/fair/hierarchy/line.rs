@@ -43,8 +43,9 @@ pub(super) struct Line {
     /// Virtual time: the smallest start in the line when a member was last served. Newcomers start
     /// near it.
     pub(super) reached: VirtualTime,
-    /// The sum of the weights of the members in the line.
+    /// The sum of the weights of the members in the line, and of those expected.
     pub(super) weight: u64,
+    pub(super) expected_weight: u64,
 }
 
 impl Line {

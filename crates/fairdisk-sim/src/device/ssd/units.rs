@@ -124,8 +124,12 @@ impl Units {
 
     /// Lets all data be programmed, even if the last of it does not fill a page.
     pub(super) fn drain(&mut self, begun: &mut Vec<Begun>) {
+        let had_page = self.has_page();
         self.urgent_bytes = self.waiting_bytes;
-        self.begin_programs(begun);
+        // With a page to program, every unit is at work already.
+        if !had_page {
+            self.begin_programs(begun);
+        }
     }
 
     /// Whether there is a page to be programmed.
