@@ -8,7 +8,7 @@
 //! - On a device that serves several, a request is charged its modelled cost: `queueing`, `device`.
 //!   On an array with heads a task that streams gets turns alone: `stream`, `pace`.
 //! - Promises to a group: `ceiling`, `floor`, `target`.
-//! - Which groups make room for which on a device that queues: `expected`.
+//! - Which groups make room for which on a device that queues: `expected`, `trial`.
 //!
 //! docs/fair.md states the rules and defines the terms used here: behind, ahead, think time, stated
 //! time.

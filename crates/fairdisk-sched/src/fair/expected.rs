@@ -4,8 +4,8 @@
 //! flight then gets less than its share, however soon each is dispatched. So a group with nothing
 //! queued is *expected* while it has requests or flushes at the device, and for its usual think
 //! time after that. Once the device is fully busy, a group gets no further request there while a
-//! group that is further behind is expected. A device that is not fully busy takes requests from
-//! anybody.
+//! group that is further behind is expected. A device that is not fully busy takes reads from
+//! anybody. `trial` finds out whose room may be smaller.
 
 use super::group::Group;
 use super::hierarchy::Hierarchy;
@@ -62,7 +62,7 @@ impl Expected {
         self.needing_all > 0
     }
 
-    /// Notes whether the group, with nothing queued, is expected and so may need room.
+    /// Notes whether the group is expected and needs all of its room.
     pub(super) fn note_need(&mut self, expected: bool, group: &mut Group) {
         let needs = expected && group.trial.has_all_room();
         let needed = core::mem::replace(&mut group.needs_all_room, needs);
