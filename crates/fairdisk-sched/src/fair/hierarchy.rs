@@ -328,21 +328,21 @@ impl Hierarchy {
 
     /// The group's part of the disk, in parts of 2^32, while it and all that now want the disk do.
     pub(super) fn part(&self, group: u32) -> u64 {
-        let part = self.levels(group).fold(WHOLE_DISK, |part, (at, line)| {
-            let member = self.member(at);
-            let all = line.weight_with(member);
-            // The product fits into 64 bits: a weight has at most 14.
-            part * member.weight / all
-        });
-        part.max(1)
+        self.part_of(group, Line::weight_with)
     }
 
-    /// The same while also those that are expected do.
+    /// The group's part of the disk, in parts of 2^32, while all those that are expected want it,
+    /// too.
     pub(super) fn part_beside_expected(&self, group: u32) -> u64 {
+        self.part_of(group, Line::weight_beside_expected)
+    }
+
+    /// The product of the member's parts of its lines, whose weights `all` returns.
+    fn part_of(&self, group: u32, all: impl Fn(&Line, &Member) -> u64) -> u64 {
         let part = self.levels(group).fold(WHOLE_DISK, |part, (at, line)| {
             let member = self.member(at);
-            let others = if member.state == State::Expected { 0 } else { line.expected_weight };
-            part * member.weight / (line.weight_with(member) + others)
+            // The product fits into 64 bits: a weight has at most 14.
+            part * member.weight / all(line, member)
         });
         part.max(1)
     }

@@ -132,8 +132,8 @@ impl Fair {
     }
 
     /// Lets the group, which is first in line with this request, and everybody behind it wait if an
-    /// expected group is behind it and the device is fully busy; `None` if it need not wait. A write
-    /// counts with all of its cost: the device may acknowledge it at once and work on it long
+    /// expected group is behind it and the device is fully busy; `None` if it need not wait. A
+    /// write counts with all of its cost: the device may acknowledge it at once and work on it long
     /// afterwards. So does a read that fills a device without a head by itself.
     fn make_room(&mut self, now: Instant, group: u32, at: u32) -> Option<Step> {
         if !self.is_busy() || !self.tree.has_passed_expected(group) {

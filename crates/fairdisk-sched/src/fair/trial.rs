@@ -221,8 +221,8 @@ mod tests {
         assert!(asks.trial.has_all_room());
     }
 
-    /// How many of 12 reads of group 2 are at a device that eight keep busy, where group 1 is behind
-    /// and has one there.
+    /// How many of 12 reads of group 2 are at a device that eight keep busy, where group 1 is
+    /// behind and has one there.
     fn there(trial: Trial) -> u32 {
         use crate::fair::FairParams;
         use crate::samples::request;

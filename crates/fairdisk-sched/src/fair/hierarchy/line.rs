@@ -57,6 +57,15 @@ impl Line {
         }
     }
 
+    /// The sum of the weights of the members in the line, of those expected, and of `member`, which
+    /// belongs to it.
+    pub(super) const fn weight_beside_expected(&self, member: &Member) -> u64 {
+        match member.state {
+            State::InLine | State::Expected => self.weight + self.expected_weight,
+            State::Away => self.weight + self.expected_weight + member.weight,
+        }
+    }
+
     /// The tree that holds the members with this state.
     pub(super) const fn tree_of(&mut self, state: State) -> Option<&mut Tree> {
         match state {

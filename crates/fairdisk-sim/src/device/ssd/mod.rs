@@ -5,9 +5,9 @@
 //! data is in the buffer. The units program buffered data when they have nothing to read, a page at
 //! a time on whichever unit is free. Data that does not fill a page stays in the buffer until more
 //! comes, a flush or a write with FUA waits for it, or the buffer is full: a page is programmed
-//! once, and as a whole (US patent 10,013,177, 2018, describes such a buffer). A program or collection that
-//! has begun is not interrupted: reads that arrive at such a unit wait for its end, which causes
-//! the tail of their latencies.
+//! once, and as a whole (US patent 10,013,177, 2018, describes such a buffer). A program or
+//! collection that has begun is not interrupted: reads that arrive at such a unit wait for its end,
+//! which causes the tail of their latencies.
 //!
 //! Simplifications: the location of data in flash follows its address, a page is always read whole,
 //! reads are not served from the write buffer, and nothing is read ahead, so a sequential stream
