@@ -69,7 +69,8 @@ impl Expected {
         self.needing_all = self.needing_all - u32::from(needed) + u32::from(needs);
     }
 
-    /// Until when the group is held back, for `most` from the first time on.
+    /// Until when the group is held back: for `most` since it last had a request dispatched and was
+    /// first held back.
     pub(super) fn hold_back(&mut self, now: Instant, group: u32, most: Span) -> Instant {
         if self.held.0 != group {
             self.held = (group, now + most);

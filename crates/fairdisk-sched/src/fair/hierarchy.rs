@@ -85,7 +85,7 @@ impl Hierarchy {
         Self { nodes, members, lines, order, credit, lag, now: Instant::ZERO }
     }
 
-    /// Sets of how much of everybody's service a member may catch up on its part.
+    /// Replaces the `lag` of [`new`](Self::new).
     pub(super) const fn set_lag(&mut self, lag: Span) {
         self.lag = lag;
     }
