@@ -110,7 +110,7 @@ impl Fair {
     pub fn new(params: &FairParams) -> Self {
         let mut scheduler = Self {
             params: *params,
-            tree: Hierarchy::new(params.credit, params.round + params.round),
+            tree: Hierarchy::new(params.credit, params.lag(true)),
             groups: Vec::new(),
             barred: Box::new(Barred::new()),
             floors: Floors::new(),

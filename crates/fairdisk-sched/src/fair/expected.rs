@@ -69,13 +69,14 @@ impl Expected {
         self.needing_all = self.needing_all - u32::from(needed) + u32::from(needs);
     }
 
-    /// Until when the group is held back: for `most` since it last had a request dispatched and was
-    /// first held back.
-    pub(super) fn hold_back(&mut self, now: Instant, group: u32, most: Span) -> Instant {
-        if self.held.0 != group {
-            self.held = (group, now + most);
-        }
-        self.held.1
+    /// Until when the group is held back, if it is.
+    pub(super) fn held_until(&self, group: u32) -> Option<Instant> {
+        (self.held.0 == group).then_some(self.held.1)
+    }
+
+    /// Holds the group back until then, or until one of its requests is dispatched.
+    pub(super) const fn hold_back(&mut self, group: u32, until: Instant) {
+        self.held = (group, until);
     }
 
     /// Notes that the group is no longer held back.

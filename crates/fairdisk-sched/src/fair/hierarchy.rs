@@ -127,11 +127,8 @@ impl Hierarchy {
         };
         self.members[at as usize].weight = new;
         self.set_start(at, start);
-        let line = &mut self.lines[line as usize];
-        match state {
-            State::InLine => line.weight = line.weight - old + new,
-            State::Expected => line.expected_weight = line.expected_weight - old + new,
-            State::Away => {}
+        if let Some(weight) = self.lines[line as usize].weight_of(state) {
+            *weight = *weight - old + new;
         }
     }
 
@@ -422,13 +419,8 @@ impl Hierarchy {
             self.order.remove(tree, at);
             member.left = self.now;
         }
-        match member.state {
-            State::InLine => line.weight -= member.weight,
-            State::Expected => line.expected_weight -= member.weight,
-            State::Away => {}
-        }
-        if state == State::Expected {
-            line.expected_weight += member.weight;
+        if let Some(weight) = line.weight_of(member.state) {
+            *weight -= member.weight;
         }
         if state == State::InLine {
             // After an absence a member catches up on a limited amount of service; what it owes
@@ -437,7 +429,9 @@ impl Hierarchy {
             let brief = self.now.since(member.left) <= self.credit;
             let lag = if brief { virtual_time(self.lag, line.weight_with(member)) } else { 0 };
             member.start = member.start.max(line.reached.saturating_sub(credit.max(lag)));
-            line.weight += member.weight;
+        }
+        if let Some(weight) = line.weight_of(state) {
+            *weight += member.weight;
         }
         if let Some(tree) = line.tree_of(state) {
             self.order.insert(tree, at, member.start);

@@ -23,6 +23,14 @@ pub struct FairParams {
     pub expire: Span,
 }
 
+impl FairParams {
+    /// How much of everybody's service a group may catch up on its part after a short absence: two
+    /// rounds, or the credit where a turn is a request and there are no rounds to miss.
+    pub(super) fn lag(&self, has_rounds: bool) -> Span {
+        if has_rounds { self.round + self.round } else { self.credit }
+    }
+}
+
 impl Default for FairParams {
     fn default() -> Self {
         Self {

@@ -148,7 +148,11 @@ impl Fair {
         if !waits || !self.device.is_flash() {
             return waits.then_some(Step::WaitCompletion(Why::DepthLimited));
         }
-        let until = self.expected.hold_back(now, group, self.held_back_most(group, at));
+        let until = self.expected.held_until(group).unwrap_or_else(|| {
+            let until = now + self.held_back_most(group, at);
+            self.expected.hold_back(group, until);
+            until
+        });
         (until > now).then_some(Step::WaitUntil(until, Why::DepthLimited))
     }
 

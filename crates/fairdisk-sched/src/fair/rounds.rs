@@ -89,9 +89,7 @@ impl Fair {
         let alone = self.device.alone();
         let moves = if self.device.is_paced() { alone + alone } else { Span::ZERO };
         self.rounds.shortest = self.worth_round(moves);
-        // Where a turn is a request, there are no rounds to miss.
-        let rounds = self.params.round + self.params.round;
-        self.tree.set_lag(if self.device.is_flash() { self.params.credit } else { rounds });
+        self.tree.set_lag(self.params.lag(!self.device.is_flash()));
         self.rounds.came(now);
     }
 

@@ -138,7 +138,9 @@ impl Fair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_core::Prng;
+    use crate::fair::FairParams;
+    use crate::samples::request;
+    use fairdisk_core::{Change, Cost, CostModel, Decision, Elevator, Op, Prng};
 
     /// A group whose requests come after `all` us each, or after `less` us while it has less room,
     /// give or take a half.
@@ -224,9 +226,6 @@ mod tests {
     /// How many of 12 reads of group 2 are at a device that eight keep busy, where group 1 is
     /// behind and has one there.
     fn there(trial: Trial) -> u32 {
-        use crate::fair::FairParams;
-        use crate::samples::request;
-        use fairdisk_core::{Change, Cost, CostModel, Decision, Elevator, Op};
         let (mut fair, now) = (Fair::new(&FairParams::default()), Instant::ZERO);
         let time = Span::from_us(100);
         let cost = Cost { sequential: time, random: time, byte_ps: 0, random_byte_ps: 0 };

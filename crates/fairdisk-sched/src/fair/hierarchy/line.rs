@@ -66,6 +66,15 @@ impl Line {
         }
     }
 
+    /// The sum of the weights of the members with this state.
+    pub(super) const fn weight_of(&mut self, state: State) -> Option<&mut u64> {
+        match state {
+            State::InLine => Some(&mut self.weight),
+            State::Expected => Some(&mut self.expected_weight),
+            State::Away => None,
+        }
+    }
+
     /// The tree that holds the members with this state.
     pub(super) const fn tree_of(&mut self, state: State) -> Option<&mut Tree> {
         match state {
