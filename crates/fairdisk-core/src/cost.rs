@@ -2,7 +2,7 @@
 //! between two completions says nothing about the request that completed, so requests are charged
 //! by an estimated cost instead.
 
-use crate::request::Op;
+use crate::request::{Op, Sectors};
 use crate::time::Span;
 
 /// The cost of requests of one direction: a fixed part per request and a part per byte.
@@ -35,6 +35,44 @@ impl Cost {
     pub const fn linear(self) -> Self {
         Self { random_byte_ps: self.byte_ps, ..self }
     }
+}
+
+/// What a device was measured to take for one request of a direction among many of its kind, so that
+/// it is fully busy: the time in which it did a number of them, divided by that number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Times {
+    /// A [small](Self::SMALL) request that continues the one before.
+    pub sequential: Span,
+    /// A small request anywhere else.
+    pub random: Span,
+    /// A [large](Self::LARGE) request that continues the one before.
+    pub large_sequential: Span,
+    /// A large request anywhere else.
+    pub large_random: Span,
+}
+
+impl Times {
+    /// The size of a small request, for which the position matters: 4 KiB.
+    pub const SMALL: Sectors = Sectors(8);
+    /// The size of a large request, for which the bytes matter: 256 KiB.
+    pub const LARGE: Sectors = Sectors(512);
+
+    /// The cost of a request of any size: the line through both sizes.
+    #[must_use]
+    pub const fn cost(&self) -> Cost {
+        let (sequential, byte_ps) = parts(self.sequential, self.large_sequential);
+        let (random, random_byte_ps) = parts(self.random, self.large_random);
+        Cost { sequential, random, byte_ps, random_byte_ps }
+    }
+}
+
+/// Splits a cost into a fixed part and a part per byte, in picoseconds.
+const fn parts(small: Span, large: Span) -> (Span, u64) {
+    let more_bytes = Times::LARGE.bytes() - Times::SMALL.bytes();
+    let (small, large) = (small.as_ns(), large.as_ns());
+    let byte_ps = large.saturating_sub(small).saturating_mul(1000) / more_bytes;
+    let fixed = small.saturating_sub(Times::SMALL.bytes() * byte_ps / 1000);
+    (Span::from_ns(fixed), byte_ps)
 }
 
 /// A linear cost model of a device. The cost of a request is the device time that it uses up when
@@ -74,6 +112,26 @@ impl CostModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_sizes_that_were_measured_cost_what_they_took() {
+        let times = Times {
+            sequential: Span::from_us(20),
+            random: Span::from_us(110),
+            large_sequential: Span::from_us(1_000),
+            large_random: Span::from_us(3_000),
+        };
+        let cost = times.cost();
+        let of = |is_sequential, size: Sectors| {
+            let ns = cost.of(is_sequential, size.bytes()).as_ns();
+            (ns + 500) / 1000
+        };
+        assert_eq!([of(true, Times::SMALL), of(false, Times::SMALL)], [20, 110]);
+        assert_eq!([of(true, Times::LARGE), of(false, Times::LARGE)], [1_000, 3_000]);
+        // Large requests that take less than small ones have no cost per byte.
+        let odd = Times { large_random: Span::from_us(100), ..times };
+        assert_eq!(odd.cost().of(false, 1 << 20), Span::from_us(110));
+    }
 
     #[test]
     fn a_request_costs_its_place_and_its_bytes() {

@@ -43,7 +43,7 @@ pub use account::{Accounts, GroupAccount, GroupLoad};
 pub use attach::{AttachError, Leftovers};
 pub use audit::Auditor;
 pub use contradiction::Contradiction;
-pub use cost::{Cost, CostModel};
+pub use cost::{Cost, CostModel, Times};
 pub use elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge,
 };

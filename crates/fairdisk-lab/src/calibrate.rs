@@ -1,139 +1,157 @@
-//! Calibration: measures a device's cost model. A few loads that each saturate the device show how
-//! much of a second one request of a kind uses up.
+//! Calibration: measures what requests cost a device. A few loads that each keep all of it busy
+//! show how much of a second one request of a kind uses up.
+//!
+//! Eight rates at full depth are measured, the six of cgroup v2's `io.cost.model` and two more:
+//! small and large requests, sequential and random, in each direction. Writes are measured when the
+//! device's caches are full. Two more rates, of one and two reads at a time, tell how much of the
+//! device one request keeps busy.
 
-use fairdisk_core::{Cost, CostModel, GroupId, Instant, Lba, Op, Prng, RequestId, Sectors, Span};
-use fairdisk_sim::device::{Device, DeviceIo, DeviceModel, DeviceSpec, Done};
+mod load;
+mod probe;
+mod simulated;
 
-/// Small requests, for which the position matters, and large ones, for which the bytes do.
-const SMALL: Sectors = Sectors(8);
-const LARGE: Sectors = Sectors(512);
+pub use load::{Load, Place};
 
-/// Requests that are measured per load.
-const MEASURED: u64 = 2048;
-/// Requests before those, to fill the queues.
-const BEFORE: u64 = 512;
-/// Large writes before any write is measured: 512 MiB fill the caches and buffers of devices.
-const FILLING: u64 = 2048;
+use fairdisk_core::{CostModel, Instant, Op, RequestId, Span, Times};
+use fairdisk_sim::device::{DeviceIo, DeviceSpec, MeasuredParams};
+use probe::Probe;
 
-/// Seed of the positions of random requests; any number would do.
-const SEED: u64 = 0xCA11_B8A7;
+/// A device that can be measured.
+pub trait Bench {
+    /// Why a measurement ends early.
+    type Error;
 
-/// Measures the request costs of a device with fresh caches, kept at full depth.
+    /// How many requests the device takes at once.
+    fn depth(&self) -> u32;
+
+    /// Its size in sectors.
+    fn capacity_sectors(&self) -> u64;
+
+    /// Says that a load begins. Nothing is outstanding.
+    fn begin(&mut self, load: &Load);
+
+    /// Submits a request.
+    fn submit(&mut self, io: &DeviceIo);
+
+    /// Waits until a request is done, and appends those that are.
+    ///
+    /// # Errors
+    /// The measurement has to end.
+    fn wait(&mut self, done: &mut Vec<RequestId>) -> Result<(), Self::Error>;
+
+    /// The time.
+    fn now(&self) -> Instant;
+}
+
+/// How long each load is measured: for so many requests or so long, whichever is over first. Before
+/// that it runs for a fourth as long, to fill the queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Length {
+    /// Requests.
+    pub requests: u64,
+    /// Time; not before every place in the queue was used once.
+    pub time: Span,
+}
+
+/// What was measured of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// Times of reads at full depth.
+    pub read: Times,
+    /// The time of a small random read with one at a time.
+    pub alone: Span,
+    /// The time for each with two at a time.
+    pub of_two: Span,
+    /// Times of writes at full depth.
+    pub write: Times,
+    /// How long a flush takes that follows a small random write.
+    pub flush: Span,
+}
+
+impl Figures {
+    /// The device that was measured, as its file describes it.
+    #[must_use]
+    pub const fn device(
+        &self,
+        capacity_sectors: u64,
+        depth: u32,
+        rotational: bool,
+    ) -> MeasuredParams {
+        let Self { read, alone, of_two, write, flush } = *self;
+        MeasuredParams { capacity_sectors, depth, rotational, read, write, alone, of_two, flush }
+    }
+}
+
+/// How many loads [`measure`] consists of, with writes and without.
+#[must_use]
+pub const fn loads(writes: bool) -> u64 {
+    if writes { 12 } else { 6 }
+}
+
+/// The time of a small random read with one at a time.
 ///
-/// Eight rates determine the model, the six of cgroup v2's `io.cost.model` and two more: large and
-/// small, sequential and random requests in each direction. Writes are measured when the device's
-/// cache is full.
+/// # Errors
+/// The bench ended the measurement.
+pub fn alone<B: Bench>(bench: &mut B, length: Length) -> Result<Span, B::Error> {
+    few(bench, 1, length)
+}
+
+/// Measures a device. If it may not be written to, writes are taken to cost what reads do.
+///
+/// # Errors
+/// The bench ended the measurement.
+pub fn measure<B: Bench>(bench: &mut B, length: Length, writes: bool) -> Result<Figures, B::Error> {
+    let (alone, of_two) = (few(bench, 1, length)?, few(bench, 2, length)?);
+    let read = reads(bench, length)?;
+    if !writes {
+        return Ok(Figures { read, alone, of_two, write: read, flush: Span::ZERO });
+    }
+    let write = self::writes(bench, length)?;
+    let mut probe = Probe::new(bench, Op::Write, 1);
+    Ok(Figures { read, alone, of_two, write, flush: probe.flush(length)? })
+}
+
+/// The time for each of a few small random reads at a time.
+fn few<B: Bench>(bench: &mut B, depth: u32, length: Length) -> Result<Span, B::Error> {
+    let mut probe = Probe::new(bench, Op::Read, depth.min(bench.depth()));
+    let took = probe.small_random(length)?;
+    probe.end()?;
+    Ok(took)
+}
+
+fn reads<B: Bench>(bench: &mut B, length: Length) -> Result<Times, B::Error> {
+    let depth = bench.depth();
+    let mut probe = Probe::new(bench, Op::Read, depth);
+    let times = probe.times(length)?;
+    probe.end()?;
+    Ok(times)
+}
+
+fn writes<B: Bench>(bench: &mut B, length: Length) -> Result<Times, B::Error> {
+    let depth = bench.depth();
+    let mut probe = Probe::new(bench, Op::Write, depth);
+    probe.fill(length)?;
+    let times = probe.times(length)?;
+    probe.end()?;
+    Ok(times)
+}
+
+/// The costs of requests at a device of the lab, measured with fresh caches for each direction. A
+/// device that was measured has its own.
 #[must_use]
 pub fn calibrate(device: &DeviceSpec) -> CostModel {
-    let depth = device.build().depth().max(1);
-    let read = Probe::new(device, Op::Read, depth).cost();
-    let mut write = Probe::new(device, Op::Write, depth);
-    write.run(Place::Sequential, LARGE, FILLING);
-    CostModel { depth, saturation: saturation(device, depth), read, write: write.cost() }
-}
-
-/// The amount of outstanding work that saturates the device. Of `n` parallel servers, two requests
-/// hit the same one once in `n` times; the number of servers follows from how much less than twice
-/// as much the device does at depth two. And no more requests are needed than would reach the
-/// throughput of full depth if none of them had to wait.
-fn saturation(device: &DeviceSpec, depth: u32) -> Span {
-    if depth == 1 {
-        return Span::ZERO;
+    if let DeviceSpec::Measured(device) = device {
+        return device.params().costs();
     }
-    let read = |depth: u32| {
-        let each = Probe::new(device, Op::Read, depth).each(Place::Random, SMALL);
-        each.max(1) as f64
-    };
-    let (alone, of_two, full) = (read(1), read(2), read(depth));
-    let servers = 1.0 / (2.0 - alone / of_two).max(1e-6);
-    let enough = servers.min(alone / full).clamp(1.0, f64::from(depth));
-    Span::from_ns((enough * full) as u64)
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Sequential,
-    Random,
-}
-
-/// A device and one direction of requests to it.
-struct Probe {
-    device: DeviceModel,
-    op: Op,
-    now: Instant,
-    prng: Prng,
-    /// The position of the next sequential request.
-    next: u64,
-    free: Vec<RequestId>,
-}
-
-impl Probe {
-    fn new(device: &DeviceSpec, op: Op, depth: u32) -> Self {
-        let device = device.build();
-        let free = (0..depth).map(RequestId).collect();
-        Self { device, op, now: Instant::ZERO, prng: Prng::new(SEED), next: 0, free }
-    }
-
-    fn cost(&mut self) -> Cost {
-        let large = self.each(Place::Sequential, LARGE);
-        let small = self.each(Place::Sequential, SMALL);
-        let random = self.each(Place::Random, SMALL);
-        let large_random = self.each(Place::Random, LARGE);
-        let more_bytes = LARGE.bytes() - SMALL.bytes();
-        // Splits a cost into a fixed part and a part per byte.
-        let parts = |small: u64, large: u64| {
-            let byte_ps = large.saturating_sub(small).saturating_mul(1000) / more_bytes;
-            (Span::from_ns(small.saturating_sub(SMALL.bytes() * byte_ps / 1000)), byte_ps)
-        };
-        let ((sequential, byte_ps), (random, random_byte_ps)) =
-            (parts(small, large), parts(random, large_random));
-        Cost { sequential, random, byte_ps, random_byte_ps }
-    }
-
-    /// Nanoseconds of device time per request, among others of its kind.
-    fn each(&mut self, place: Place, size: Sectors) -> u64 {
-        self.run(place, size, BEFORE);
-        let began = self.now;
-        self.run(place, size, MEASURED);
-        (self.now - began).as_ns() / MEASURED
-    }
-
-    /// Keeps the device busy until it has completed `requests` requests.
-    fn run(&mut self, place: Place, size: Sectors, requests: u64) {
-        let mut completed = 0;
-        let mut done: Vec<Done> = Vec::new();
-        while completed < requests {
-            while let Some(id) = self.free.pop() {
-                let io = self.io(id, place, size);
-                self.device.submit(self.now, &io);
-            }
-            let Some(due) = self.device.next_event() else { return };
-            self.now = self.now.max(due);
-            self.device.advance(self.now, &mut done);
-            completed += done.len() as u64;
-            self.free.extend(done.drain(..).map(|done| done.id));
-        }
-    }
-
-    fn io(&mut self, id: RequestId, place: Place, size: Sectors) -> DeviceIo {
-        let last = self.device.capacity_sectors().saturating_sub(u64::from(size.0));
-        let start = match place {
-            Place::Random => self.prng.below(last / 8 + 1) * 8,
-            Place::Sequential => {
-                let start = if self.next > last { 0 } else { self.next };
-                self.next = start + u64::from(size.0);
-                start
-            }
-        };
-        let group = GroupId::ROOT;
-        DeviceIo { id, group, op: self.op, start: Lba(start), sectors: size, fua: false }
-    }
+    simulated::costs(device)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::simulated::{LENGTH, Simulated};
     use super::*;
     use crate::catalog::device::load;
+    use fairdisk_sim::device::MeasuredSpec;
 
     fn costs(id: &str) -> CostModel {
         calibrate(&load(id, &[]).unwrap().spec)
@@ -185,5 +203,44 @@ mod tests {
         assert_eq!(model.depth, 32);
         assert!(model.read.random > Span::from_ms(3), "{:?}", model.read);
         assert!(model.read.sequential < Span::from_us(200), "{:?}", model.read);
+    }
+
+    /// A device as it was measured, from the catalogue.
+    fn measured(id: &str) -> DeviceSpec {
+        let spec = load(id, &[]).unwrap().spec;
+        let mut bench = Simulated::new(&spec);
+        let Ok(figures) = measure(&mut bench, LENGTH, true);
+        let (capacity, depth) = (spec.capacity_sectors(), bench.depth());
+        let params = figures.device(capacity, depth, spec.is_rotational());
+        DeviceSpec::Measured(MeasuredSpec::new(params).unwrap())
+    }
+
+    #[test]
+    fn a_measured_device_measures_as_it_was() {
+        for id in ["fixed-8ms", "hdd-7200-2007", "hdd-ncq", "raid5-4", "sata-ssd", "nvme"] {
+            let device = measured(id);
+            let (is, again) = (calibrate(&device), simulated::costs(&device));
+            let near = |name: &str, is: Span, again: Span, most: f64| {
+                let (is, again) = (is.as_ns() as f64, again.as_ns() as f64);
+                assert!((again / is - 1.0).abs() < most, "{id}, {name}: {is} and then {again}");
+            };
+            for (op, is_sequential, bytes) in [
+                (Op::Read, true, 4096),
+                (Op::Read, false, 4096),
+                (Op::Read, true, 1 << 18),
+                (Op::Read, false, 1 << 18),
+                (Op::Write, true, 4096),
+                (Op::Write, false, 4096),
+                (Op::Write, true, 1 << 18),
+                (Op::Write, false, 1 << 18),
+            ] {
+                let cost = |model: CostModel| model.cost(op, is_sequential, bytes);
+                near(&format!("{op:?} {is_sequential} {bytes}"), cost(is), cost(again), 0.1);
+            }
+            if is.depth > 1 {
+                // Servers are whole.
+                near("saturation", is.saturation, again.saturation, 0.2);
+            }
+        }
     }
 }

@@ -2,7 +2,8 @@
 //! definition.
 
 use crate::commands::{
-    advise, blame, catalog, cgroup, compare, completions, ctl, demo, explain, man, mount, run, top,
+    advise, blame, calibrate, catalog, cgroup, compare, completions, ctl, demo, explain, man,
+    mount, run, top,
 };
 use clap::{Parser, Subcommand};
 
@@ -28,6 +29,7 @@ pub(crate) enum Command {
     Run(run::Args),
     Compare(compare::Args),
     Advise(advise::Args),
+    Calibrate(calibrate::Args),
     Mount(mount::Args),
     Ctl(ctl::Args),
     Top(top::Args),

@@ -16,7 +16,7 @@ mod mount_helper;
 mod notify;
 mod number_arg;
 mod output;
-mod page;
+mod own_file;
 mod progress;
 mod real;
 mod results;

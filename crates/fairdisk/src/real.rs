@@ -7,12 +7,14 @@
 //! device.depth=32` lets a device with a deep queue reorder, too.
 
 mod backend;
+mod bench;
 mod place;
 mod report;
 mod room;
 mod watched;
 
 pub(crate) use backend::{BackendArg, Needs};
+pub(crate) use bench::{Ended, RealBench};
 pub(crate) use place::Place;
 pub(crate) use report::{to_json, to_text};
 

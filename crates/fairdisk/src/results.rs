@@ -1,9 +1,11 @@
 //! Options for how a command presents its results.
 
 use crate::failure::Failure;
-use crate::{output, page};
+use crate::output;
+use crate::own_file::OwnFile;
 use clap::ValueHint;
 use serde_json::Value;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The output options that all commands with results share.
@@ -26,7 +28,7 @@ impl Results {
     /// # Errors
     /// It cannot.
     pub(crate) fn demand_place(&self) -> Result<(), Failure> {
-        self.report.as_deref().map_or(Ok(()), page::demand_place)
+        self.report.as_deref().map_or(Ok(()), |path| OwnFile::PAGE.demand_place(path))
     }
 
     /// Writes the report page, if requested, as `make` returns it for the command line. To be
@@ -36,7 +38,7 @@ impl Results {
     /// # Errors
     /// The file cannot be written.
     pub(crate) fn write_page(&self, make: impl FnOnce(&str) -> String) -> Result<(), Failure> {
-        self.report.as_deref().map_or(Ok(()), |path| page::write(path, make))
+        self.report.as_deref().map_or(Ok(()), |path| OwnFile::PAGE.write(path, &make(&command())))
     }
 
     /// Prints the results: as JSON if that was requested, else as a table, which is `None` if there
@@ -56,4 +58,18 @@ impl Results {
         }
         Ok(())
     }
+}
+
+/// The command line of this process, quoted for the shell.
+pub(crate) fn command() -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=.,:/+%@".contains(letter);
+    let quoted = |argument: OsString| {
+        let text = argument.to_string_lossy().into_owned();
+        match !text.is_empty() && text.chars().all(plain) {
+            true => text,
+            false => format!("'{}'", text.replace('\'', "'\\''")),
+        }
+    };
+    let arguments: Vec<String> = std::env::args_os().skip(1).map(quoted).collect();
+    format!("fairdisk {}", arguments.join(" "))
 }

@@ -2,6 +2,7 @@
 
 mod fixed;
 mod hdd;
+mod measured;
 mod null;
 mod raid5;
 mod ssd;
@@ -16,6 +17,8 @@ use super::text::check_line;
 use fairdisk_sim::device::{Check, Checked, DeviceSpec};
 use fixed::FixedFile;
 use hdd::HddFile;
+use measured::MeasuredFile;
+pub use measured::{keys_of, to_toml};
 use null::NullFile;
 use raid5::Raid5File;
 use serde::Deserialize;
@@ -76,9 +79,13 @@ fn parse_entry(id: &str, source: Source<'_>) -> Result<DeviceEntry, CatalogError
             DeviceSpec::Raid5(checked(source, source.parse::<Raid5File>()?.params(source)?)?)
         }
         "ssd" => DeviceSpec::Ssd(checked(source, source.parse::<SsdFile>()?.params())?),
+        "measured" => {
+            let params = source.parse::<MeasuredFile>()?.params();
+            DeviceSpec::Measured(checked(source, params.map_err(|wrong| source.wrong(wrong))?)?)
+        }
         "null" => DeviceSpec::Null(checked(source, source.parse::<NullFile>()?.params())?),
         other => {
-            let known = ["hdd", "raid5", "ssd", "fixed", "null"];
+            let known = ["hdd", "raid5", "ssd", "fixed", "measured", "null"];
             return Err(source.error_at_key("kind", unknown("kind", other, &known)));
         }
     };
@@ -192,7 +199,7 @@ mod tests {
         );
         assert_eq!(
             refusal(&FIXED.replace("fixed", "fixd")),
-            "f.toml:3: unknown kind `fixd`; did you mean `fixed`? (known: hdd, raid5, ssd, fixed, null)"
+            "f.toml:3: unknown kind `fixd`; did you mean `fixed`? (known: hdd, raid5, ssd, fixed, measured, null)"
         );
         assert_eq!(refusal("id = \"f\"\ntitle = \"t\""), "f.toml:1: missing key `kind`");
         let array = "id = \"f\"\ntitle = \"t\"\nkind = \"raid5\"\ndisk = \"null\"\ndisks = 4\nchunk_kib = 64\ndepth = 8\n";

@@ -24,16 +24,19 @@ pub struct BlockDevice {
     pub start: u64,
     /// Whether the kernel reports the disk as rotational; `None` without a block device.
     pub rotational: Option<bool>,
+    /// The size of the disk in sectors; `None` without a block device.
+    pub sectors: Option<u64>,
 }
 
 impl BlockDevice {
-    /// The disk of `directory`.
+    /// The disk of a directory, or the disk that a block device is or belongs to.
     ///
     /// # Errors
-    /// The directory cannot be inspected.
-    pub fn of(directory: &Path) -> std::io::Result<Self> {
-        let device = stat(directory)?.st_dev;
-        let number = number_of(device);
+    /// What is at `path` cannot be inspected.
+    pub fn of(path: &Path) -> std::io::Result<Self> {
+        let found = stat(path)?;
+        let is_block = FileType::from_raw_mode(found.st_mode) == FileType::BlockDevice;
+        let number = number_of(if is_block { found.st_rdev } else { found.st_dev });
         let found = Self::find(Path::new(BY_NUMBER), &number);
         // A file system that spans several devices names one of them in the mount table.
         let found = found.or_else(|| {
@@ -46,6 +49,7 @@ impl BlockDevice {
             number,
             start: 0,
             rotational: None,
+            sectors: None,
         }))
     }
 
@@ -68,6 +72,7 @@ impl BlockDevice {
             name: device.file_name()?.to_string_lossy().into_owned(),
             start,
             rotational: read(&device, "queue/rotational").map(|it| it == "1"),
+            sectors: read(&device, "size").and_then(|size| size.parse().ok()),
         })
     }
 }
@@ -140,7 +145,8 @@ mod tests {
     fn two_disks() -> Kernel {
         let kernel = Kernel::new();
         for (disk, number) in [("sda", "8"), ("sdb", "9")] {
-            kernel.device(disk, &format!("{number}:0"), &[("queue/rotational", "1")]);
+            let attributes = [("queue/rotational", "1"), ("size", "976773168")];
+            kernel.device(disk, &format!("{number}:0"), &attributes);
             for (part, start) in [(1, "2048"), (2, "1050624")] {
                 let (path, number) = (format!("{disk}/{disk}{part}"), format!("{number}:{part}"));
                 kernel.device(&path, &number, &[("partition", "1"), ("start", start)]);
@@ -156,7 +162,7 @@ mod tests {
         assert_eq!(kernel.find("8:1"), ("sda 8:0".to_owned(), 2048));
         assert_eq!(kernel.find("9:2"), ("sdb 9:0".to_owned(), 1_050_624));
         let disk = BlockDevice::find(&kernel.by_number(), "8:2").unwrap();
-        assert_eq!(disk.rotational, Some(true));
+        assert_eq!((disk.rotational, disk.sectors), (Some(true), Some(976_773_168)));
     }
 
     #[test]

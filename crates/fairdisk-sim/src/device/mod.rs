@@ -10,6 +10,7 @@
 
 mod fixed;
 mod hdd;
+mod measured;
 mod null;
 mod raid5;
 mod rate;
@@ -22,6 +23,7 @@ pub use hdd::{
     FlushPolicy, Hdd, HddParams, HddSpec, Order, QueueParams, ReadAheadParams, SeekParams,
     SeekPoint, WriteCacheParams,
 };
+pub use measured::{Measured, MeasuredParams, MeasuredSpec};
 pub use null::{Null, NullParams, NullSpec};
 pub use raid5::{Raid5, Raid5Params, Raid5Spec};
 pub use spec::{Check, Checked, DeviceSpec, SpecError};
@@ -115,6 +117,8 @@ pub enum DeviceModel {
     Raid5(Raid5),
     /// A solid-state disk.
     Ssd(Ssd),
+    /// A device that does as much as was measured.
+    Measured(Measured),
     /// A device that takes no time.
     Null(Null),
 }
@@ -126,6 +130,7 @@ macro_rules! each {
             DeviceModel::Fixed($device) => $call,
             DeviceModel::Raid5($device) => $call,
             DeviceModel::Ssd($device) => $call,
+            DeviceModel::Measured($device) => $call,
             DeviceModel::Null($device) => $call,
         }
     };
@@ -136,7 +141,11 @@ impl DeviceModel {
     /// nothing has to move to reach them or because several arms can.
     #[must_use]
     pub fn serves_together(&self) -> bool {
-        !matches!(self, Self::Hdd(_)) && self.depth() > 1
+        match self {
+            Self::Hdd(_) => false,
+            Self::Measured(device) => device.serves_together(),
+            _ => self.depth() > 1,
+        }
     }
 }
 

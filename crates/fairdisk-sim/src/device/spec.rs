@@ -2,7 +2,8 @@
 //! specification that exists can be built.
 
 use super::{
-    DeviceModel, Fixed, FixedSpec, Hdd, HddSpec, Null, NullSpec, Raid5, Raid5Spec, Ssd, SsdSpec,
+    DeviceModel, Fixed, FixedSpec, Hdd, HddSpec, Measured, MeasuredSpec, Null, NullSpec, Raid5,
+    Raid5Spec, Ssd, SsdSpec,
 };
 use std::fmt;
 
@@ -94,6 +95,8 @@ pub enum DeviceSpec {
     Raid5(Raid5Spec),
     /// A solid-state disk.
     Ssd(SsdSpec),
+    /// A device that does as much as was measured.
+    Measured(MeasuredSpec),
     /// A device that takes no time.
     Null(NullSpec),
 }
@@ -115,6 +118,7 @@ impl DeviceSpec {
             Self::Fixed(spec) => DeviceModel::Fixed(Fixed::new(spec)),
             Self::Raid5(spec) => DeviceModel::Raid5(Raid5::new(spec, phase_ns)),
             Self::Ssd(spec) => DeviceModel::Ssd(Ssd::new(spec)),
+            Self::Measured(spec) => DeviceModel::Measured(Measured::new(spec)),
             Self::Null(spec) => DeviceModel::Null(Null::new(spec)),
         }
     }
@@ -127,6 +131,7 @@ impl DeviceSpec {
             Self::Fixed(_) => "fixed",
             Self::Raid5(_) => "raid5",
             Self::Ssd(_) => "ssd",
+            Self::Measured(_) => "measured",
             Self::Null(_) => "null",
         }
     }
@@ -134,7 +139,11 @@ impl DeviceSpec {
     /// Whether the device has a moving head, or is not known to have none.
     #[must_use]
     pub const fn is_rotational(&self) -> bool {
-        !matches!(self, Self::Ssd(_))
+        match self {
+            Self::Ssd(_) => false,
+            Self::Measured(spec) => spec.params().rotational,
+            _ => true,
+        }
     }
 
     /// The device's size in sectors.
@@ -145,6 +154,7 @@ impl DeviceSpec {
             Self::Fixed(spec) => spec.params().capacity_sectors,
             Self::Raid5(spec) => spec.params().capacity_sectors(),
             Self::Ssd(spec) => spec.params().capacity_sectors,
+            Self::Measured(spec) => spec.params().capacity_sectors,
             Self::Null(spec) => spec.params().capacity_sectors,
         }
     }

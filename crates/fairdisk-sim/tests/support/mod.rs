@@ -1,13 +1,14 @@
 //! Devices for tests, and a host that drives one.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
-use fairdisk_core::GroupId;
 use fairdisk_core::request::{Lba, Op, RequestId, Sectors};
-use fairdisk_core::time::Instant;
+use fairdisk_core::time::{Instant, Span};
+use fairdisk_core::{GroupId, Times};
 use fairdisk_sim::device::{
     CollectionParams, Device, DeviceIo, DeviceModel, DeviceSpec, Done, FixedCost, FixedParams,
-    FixedSpec, FlushPolicy, HddParams, HddSpec, NullParams, NullSpec, Order, QueueParams,
-    Raid5Params, Raid5Spec, ReadAheadParams, SeekParams, SsdParams, SsdSpec, WriteCacheParams,
+    FixedSpec, FlushPolicy, HddParams, HddSpec, MeasuredParams, MeasuredSpec, NullParams, NullSpec,
+    Order, QueueParams, Raid5Params, Raid5Spec, ReadAheadParams, SeekParams, SsdParams, SsdSpec,
+    WriteCacheParams,
 };
 
 /// A WD2500JS with its write cache off.
@@ -115,12 +116,36 @@ pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
         };
         DeviceSpec::Fixed(FixedSpec::new(params).expect("describes a device")).build()
     };
+    let times = |small, large| Times {
+        sequential: Span::from_us(small),
+        random: Span::from_us(small),
+        large_sequential: Span::from_us(large),
+        large_random: Span::from_us(large),
+    };
+    let measured = |depth, rotational, alone, of_two| {
+        let (alone, of_two) = (Span::from_us(alone), Span::from_us(of_two));
+        let (read, write) = (times(20, 900), times(40, 1_000));
+        let flush = Span::from_us(300);
+        let params = MeasuredParams {
+            capacity_sectors: 1 << 23,
+            depth,
+            rotational,
+            read,
+            write,
+            alone,
+            of_two,
+            flush,
+        };
+        DeviceSpec::Measured(MeasuredSpec::new(params).expect("describes a device")).build()
+    };
     let null = NullSpec::new(NullParams { capacity_sectors: 1 << 30, depth: 64 })
         .expect("describes a device");
     vec![
         ("null", DeviceSpec::Null(null).build()),
         ("fixed, serial", fixed(1)),
         ("fixed, parallel", fixed(8)),
+        ("measured, serial", measured(1, true, 20, 20)),
+        ("measured, parallel", measured(32, false, 160, 86)),
         ("raid5", raid5(wd2500js())),
         (
             "raid5, cached and queued",

@@ -2,6 +2,7 @@
 
 pub(crate) mod advise;
 pub(crate) mod blame;
+pub(crate) mod calibrate;
 pub(crate) mod catalog;
 pub(crate) mod cgroup;
 pub(crate) mod compare;
@@ -29,6 +30,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Run(args) => run::execute(&args),
         Command::Compare(args) => compare::execute(&args),
         Command::Advise(args) => advise::execute(&args),
+        Command::Calibrate(args) => calibrate::execute(&args),
         Command::Mount(args) => mount::execute(&args),
         Command::Ctl(args) => ctl::execute(&args),
         Command::Top(args) => top::execute(&args),

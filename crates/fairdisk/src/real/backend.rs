@@ -30,7 +30,7 @@ pub(crate) enum BackendArg {
 }
 
 impl BackendArg {
-    const fn preference(self) -> Preference {
+    pub(super) const fn preference(self) -> Preference {
         match self {
             Self::Auto | Self::Memory => Preference::Auto,
             Self::Threads => Preference::Threads,
@@ -125,14 +125,7 @@ pub(super) fn open(
     let inner: Box<dyn Backend + Send> = if target.backend == BackendArg::Memory {
         Box::new(Memory::new(needs.sectors, needs.depth))
     } else {
-        let bar = progress::bar(0, quiet);
-        let go_on = |written: Allocated| {
-            progress::show(&bar, written.done >> 20, written.total >> 20);
-            bar.set_message("MiB written out");
-            !stop.load(Ordering::Relaxed)
-        };
-        let file = open_file(target, &needs.file(target), go_on)?;
-        bar.finish_and_clear();
+        let file = write_out(target, &needs.file(target), quiet, stop)?;
         let Some(file) = file else { return Ok(None) };
         made = file.made();
         let opened = backend::open(file, target.backend.preference(), needs.depth);
@@ -145,6 +138,24 @@ pub(super) fn open(
     let backend: Box<dyn Backend + Send> =
         if target.modelled { Box::new(Modelled::new(inner, disk)) } else { inner };
     Ok(Some(Opened { backend, made }))
+}
+
+/// Opens the target file and shows how far it is written out; `None` if `stop` was set meanwhile.
+pub(super) fn write_out(
+    target: &Target,
+    needs: &FileNeeds,
+    quiet: bool,
+    stop: &AtomicBool,
+) -> Result<Option<TargetFile>, Failure> {
+    let bar = progress::bar(0, quiet);
+    let go_on = |written: Allocated| {
+        progress::show(&bar, written.done >> 20, written.total >> 20);
+        bar.set_message("MiB written out");
+        !stop.load(Ordering::Relaxed)
+    };
+    let file = open_file(target, needs, go_on)?;
+    bar.finish_and_clear();
+    Ok(file)
 }
 
 /// Opens the target file; `None` if `go_on` returned false.

@@ -1,0 +1,146 @@
+//! Keeps a device busy with requests of one direction, and takes the time.
+
+use super::{Bench, Length, Load, Place};
+use fairdisk_core::{GroupId, Instant, Lba, Op, Prng, RequestId, Sectors, Span, Times};
+use fairdisk_sim::device::DeviceIo;
+
+/// Seed of the positions of random requests; any number would do.
+const SEED: u64 = 0xCA11_B8A7;
+
+/// How much longer than a load a device is written to before any write is measured. Of a device in
+/// the lab that is 512 MiB.
+const FILLING_FACTOR: u64 = 4;
+
+/// A device and one direction of requests to it.
+pub(super) struct Probe<'a, B> {
+    bench: &'a mut B,
+    op: Op,
+    depth: u32,
+    prng: Prng,
+    /// The position of the next sequential request.
+    next: u64,
+    free: Vec<RequestId>,
+    done: Vec<RequestId>,
+}
+
+impl<'a, B: Bench> Probe<'a, B> {
+    /// A probe that keeps up to `depth` requests at a device.
+    pub(super) fn new(bench: &'a mut B, op: Op, depth: u32) -> Self {
+        let free = (0..depth).map(RequestId).collect();
+        Self { bench, op, depth, prng: Prng::new(SEED), next: 0, free, done: Vec::new() }
+    }
+
+    /// Times of all four kinds of requests.
+    pub(super) fn times(&mut self, length: Length) -> Result<Times, B::Error> {
+        let large_sequential = self.each(Place::Sequential, Times::LARGE, length)?;
+        let sequential = self.each(Place::Sequential, Times::SMALL, length)?;
+        let random = self.each(Place::Random, Times::SMALL, length)?;
+        let large_random = self.each(Place::Random, Times::LARGE, length)?;
+        Ok(Times { sequential, random, large_sequential, large_random })
+    }
+
+    /// The time of a small random request.
+    pub(super) fn small_random(&mut self, length: Length) -> Result<Span, B::Error> {
+        self.each(Place::Random, Times::SMALL, length)
+    }
+
+    /// Writes until the caches are full.
+    pub(super) fn fill(&mut self, length: Length) -> Result<(), B::Error> {
+        let Length { requests, time } = length;
+        let time = time.scaled(FILLING_FACTOR, 1);
+        self.bench.begin(&self.load(Place::Sequential, Times::LARGE));
+        self.run(Place::Sequential, Times::LARGE, Length { requests, time })?;
+        Ok(())
+    }
+
+    /// The time of a flush after a small random write.
+    pub(super) fn flush(&mut self, length: Length) -> Result<Span, B::Error> {
+        self.bench.begin(&Load { op: Op::Flush, ..self.load(Place::Random, Times::SMALL) });
+        let began = self.bench.now();
+        let (mut flushes, mut took) = (0, Span::ZERO);
+        while !self.is_over(length, flushes, began) {
+            let write = self.io(RequestId(0), Place::Random, Times::SMALL);
+            self.one(&write)?;
+            let written = self.bench.now();
+            let flush = DeviceIo { op: Op::Flush, start: Lba(0), sectors: Sectors(0), ..write };
+            self.one(&flush)?;
+            took += self.bench.now() - written;
+            flushes += 1;
+        }
+        Ok(took / flushes)
+    }
+
+    /// Performs one request while there are no others.
+    fn one(&mut self, io: &DeviceIo) -> Result<(), B::Error> {
+        self.bench.submit(io);
+        self.bench.wait(&mut self.done)?;
+        self.done.clear();
+        Ok(())
+    }
+
+    /// The device's time per request, among others of its kind.
+    fn each(&mut self, place: Place, size: Sectors, length: Length) -> Result<Span, B::Error> {
+        self.bench.begin(&self.load(place, size));
+        let Length { requests, time } = length;
+        self.run(place, size, Length { requests: requests / 4, time: time / 4 })?;
+        let (completed, took) = self.run(place, size, length)?;
+        Ok(took / completed)
+    }
+
+    /// Keeps the device busy for `length`. How many requests it has completed in what time.
+    fn run(
+        &mut self,
+        place: Place,
+        size: Sectors,
+        length: Length,
+    ) -> Result<(u64, Span), B::Error> {
+        let (began, mut completed) = (self.bench.now(), 0);
+        while !self.is_over(length, completed, began) {
+            while let Some(id) = self.free.pop() {
+                let io = self.io(id, place, size);
+                self.bench.submit(&io);
+            }
+            completed += self.collect()?;
+        }
+        Ok((completed, self.bench.now() - began))
+    }
+
+    /// Waits until everything outstanding is done.
+    pub(super) fn end(mut self) -> Result<(), B::Error> {
+        while self.free.len() < self.depth as usize {
+            self.collect()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for requests to be done, and counts them.
+    fn collect(&mut self) -> Result<u64, B::Error> {
+        self.bench.wait(&mut self.done)?;
+        let completed = self.done.len() as u64;
+        self.free.append(&mut self.done);
+        Ok(completed)
+    }
+
+    fn is_over(&self, length: Length, completed: u64, began: Instant) -> bool {
+        let is_late = self.bench.now() - began >= length.time;
+        completed >= length.requests || is_late && completed >= self.depth.into()
+    }
+
+    const fn load(&self, place: Place, size: Sectors) -> Load {
+        Load { op: self.op, place, size, depth: self.depth }
+    }
+
+    fn io(&mut self, id: RequestId, place: Place, size: Sectors) -> DeviceIo {
+        let last = self.bench.capacity_sectors().saturating_sub(u64::from(size.0));
+        let start = match place {
+            Place::Random => self.prng.below(last / 8 + 1) * 8,
+            Place::Sequential => {
+                let start = if self.next > last { 0 } else { self.next };
+                self.next = start + u64::from(size.0);
+                start
+            }
+        };
+        let group = GroupId::ROOT;
+        DeviceIo { id, group, op: self.op, start: Lba(start), sectors: size, fua: false }
+    }
+}

@@ -1,0 +1,284 @@
+//! A device of which nothing is known but what was measured of it from outside.
+//!
+//! It consists of a few equal servers that work side by side, so many that as many small reads keep
+//! all of it busy as were measured to. A request takes what it costs by the linear model, of all
+//! servers together; what is larger than a [stripe](STRIPE_BYTES) is spread over several. With one
+//! server, such as a head, a request takes longer the fewer others there are to pick from.
+//!
+//! Simplifications: writes take what they took once the caches were full, so there is no write
+//! cache; a request is sequential if it continues the one before it, so there is one stream; and
+//! nothing is rarely slow, as garbage collection makes a solid-state disk.
+
+use super::spec::{CAPACITY_MAX, SpecError, within};
+use super::work::Ledger;
+use super::{Check, Checked, Device, DeviceIo, Done};
+use fairdisk_core::request::{Lba, Op};
+use fairdisk_core::time::{Instant, Span};
+use fairdisk_core::{CostModel, GroupId, Times};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What was measured of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasuredParams {
+    /// The device's size in 512-byte sectors.
+    pub capacity_sectors: u64,
+    /// The number of requests that it was kept busy with.
+    pub depth: u32,
+    /// Whether it has a moving head.
+    pub rotational: bool,
+    /// Times of reads.
+    pub read: Times,
+    /// Times of writes.
+    pub write: Times,
+    /// How long a small read at a random place takes with one request at the device at a time, and
+    /// the time for each with two.
+    pub alone: Span,
+    /// See [`alone`](Self::alone).
+    pub of_two: Span,
+    /// How long a flush takes.
+    pub flush: Span,
+}
+
+/// [`MeasuredParams`] that have been checked.
+pub type MeasuredSpec = Checked<MeasuredParams>;
+
+impl Check for MeasuredParams {
+    fn check(&self) -> Result<(), SpecError> {
+        let least = u64::from(Times::LARGE.0);
+        within("capacity_sectors", self.capacity_sectors, least, CAPACITY_MAX)?;
+        within("depth", self.depth, 1, 65_536)
+    }
+}
+
+impl MeasuredParams {
+    /// The cost model that follows from the measurement.
+    #[must_use]
+    pub fn costs(&self) -> CostModel {
+        let (read, write) = (self.read.cost(), self.write.cost());
+        CostModel { depth: self.depth, saturation: self.saturation(), read, write }
+    }
+
+    /// The amount of outstanding work that saturates the device. Of `n` parallel servers, two
+    /// requests hit the same one once in `n` times; the number of servers follows from how much
+    /// less than twice as much the device does at depth two. And no more requests are needed than
+    /// would reach the throughput of full depth if none of them had to wait.
+    fn saturation(&self) -> Span {
+        if self.depth == 1 {
+            return Span::ZERO;
+        }
+        let ns = |span: Span| span.as_ns().max(1) as f64;
+        let (alone, of_two, full) = (ns(self.alone), ns(self.of_two), ns(self.read.random));
+        let servers = 1.0 / (2.0 - alone / of_two).max(1e-6);
+        let enough = servers.min(alone / full).clamp(1.0, f64::from(self.depth));
+        Span::from_ns((enough * full) as u64)
+    }
+
+    /// The number of servers: of requests that saturate the device.
+    fn servers(&self) -> u32 {
+        let full = self.read.random.as_ns().max(1);
+        let servers = (self.saturation().as_ns() + full / 2) / full;
+        (servers as u32).clamp(1, self.depth)
+    }
+}
+
+/// What one server does of a request in one go. Assumed: the customary page of flash.
+const STRIPE_BYTES: u64 = 16 << 10;
+
+/// What happens by itself to the request in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A server is done with a part of it.
+    Served(u32),
+    /// It completes.
+    Completed(u32),
+}
+
+/// A request at the device.
+#[derive(Clone, Copy, Debug)]
+struct AtWork {
+    io: DeviceIo,
+    is_sequential: bool,
+    /// How many parts it has, and how many of them a server has done.
+    parts: u32,
+    served: u32,
+}
+
+/// Whether an operation is charged by its bytes.
+const fn moves_data(op: Op) -> bool {
+    !matches!(op, Op::Flush | Op::Discard)
+}
+
+/// How often two must be doubled to make `n`, times 65,536 and along straight lines between powers
+/// of two: whole numbers are the same on every machine.
+const fn doublings(n: u32) -> u64 {
+    let whole = n.ilog2();
+    let more = ((n - (1 << whole)) as u64) << 16 >> whole;
+    ((whole as u64) << 16) + more - (1 << 16)
+}
+
+/// A device that does as much as was measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    params: MeasuredParams,
+    costs: CostModel,
+    servers: u32,
+    /// What a random read takes that occupies nobody, such as a way over a network.
+    lag: Span,
+    /// The servers that have nothing to do, and the slots of requests that wait for one, once for
+    /// each part.
+    idle: u32,
+    waiting: VecDeque<u32>,
+    /// The end of the last request.
+    position: Lba,
+    /// By slot.
+    at_work: Vec<Option<AtWork>>,
+    free: Vec<u32>,
+    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    planned: u64,
+    work: Ledger,
+}
+
+impl Measured {
+    /// An idle device.
+    #[must_use]
+    pub fn new(spec: &MeasuredSpec) -> Self {
+        let params = *spec.params();
+        let (depth, servers) = (params.depth, params.servers());
+        let each = params.read.random;
+        let soonest = params.alone.min(each.scaled(depth.into(), 1));
+        let lag = if servers == 1 { Span::ZERO } else { soonest - each.scaled(servers.into(), 1) };
+        Self {
+            costs: params.costs(),
+            servers,
+            lag,
+            idle: servers,
+            waiting: VecDeque::with_capacity(depth as usize),
+            position: Lba(0),
+            at_work: vec![None; depth as usize],
+            free: (0..depth).rev().collect(),
+            events: BinaryHeap::with_capacity(depth as usize),
+            planned: 0,
+            work: Ledger::default(),
+            params,
+        }
+    }
+
+    /// Whether there are several servers.
+    #[must_use]
+    pub const fn serves_together(&self) -> bool {
+        self.servers > 1
+    }
+
+    fn plan(&mut self, at: u64, event: Event) {
+        self.planned += 1;
+        self.events.push(Reverse((at, self.planned, event)));
+    }
+
+    fn at_work(&mut self, slot: u32) -> &mut AtWork {
+        self.at_work[slot as usize].as_mut().expect("only slots of requests are named")
+    }
+
+    /// Lets idle servers begin with what waits.
+    fn serve(&mut self, at: u64) {
+        while self.idle > 0
+            && let Some(slot) = self.waiting.pop_front()
+        {
+            self.idle -= 1;
+            let request = *self.at_work(slot);
+            let takes = self.takes(&request);
+            if moves_data(request.io.op) {
+                self.work.add(request.io.group, takes.as_ns() / u64::from(self.servers));
+            }
+            self.plan(at.saturating_add(takes.as_ns()), Event::Served(slot));
+        }
+    }
+
+    /// How long a server takes for a part of a request.
+    fn takes(&self, request: &AtWork) -> Span {
+        let AtWork { io, is_sequential, parts, .. } = *request;
+        if !moves_data(io.op) {
+            return self.params.flush;
+        }
+        let cost = self.costs.cost(io.op, is_sequential, io.sectors.bytes());
+        if self.servers == 1 && !is_sequential {
+            return self.picked(cost);
+        }
+        cost.scaled(self.servers.into(), parts.into())
+    }
+
+    /// How long a single head takes for a request of this cost with those that are there to pick
+    /// from. In between it gets shorter by the same time with each doubling.
+    fn picked(&self, cost: Span) -> Span {
+        let MeasuredParams { depth, read, alone, of_two, .. } = self.params;
+        let there = (depth - self.free.len() as u32).clamp(1, depth);
+        let full = read.random;
+        let took = match there {
+            1 if depth > 1 => alone,
+            2 if depth > 2 => of_two,
+            _ if depth <= 2 => full,
+            _ => {
+                let longer = of_two - full;
+                full + longer.scaled(doublings(depth) - doublings(there), doublings(depth))
+            }
+        };
+        cost.scaled(took.as_ns(), full.as_ns().max(1))
+    }
+}
+
+impl Device for Measured {
+    fn depth(&self) -> u32 {
+        self.params.depth
+    }
+
+    fn capacity_sectors(&self) -> u64 {
+        self.params.capacity_sectors
+    }
+
+    fn submit(&mut self, now: Instant, io: &DeviceIo) {
+        let slot = self.free.pop().expect("more requests than the depth");
+        let is_sequential = io.start == self.position;
+        self.position = Lba(io.start.0.saturating_add(io.sectors.0.into()));
+        let stripes = io.sectors.bytes().div_ceil(STRIPE_BYTES);
+        let parts = stripes.clamp(1, self.servers.into()) as u32;
+        self.at_work[slot as usize] = Some(AtWork { io: *io, is_sequential, parts, served: 0 });
+        self.waiting.extend(std::iter::repeat_n(slot, parts as usize));
+        self.serve(now.as_ns());
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        self.events.peek().map(|next| Instant::from_ns(next.0.0))
+    }
+
+    fn advance(&mut self, now: Instant, done: &mut Vec<Done>) {
+        while let Some(Reverse((at, _, event))) = self.events.peek().copied()
+            && at <= now.as_ns()
+        {
+            self.events.pop();
+            match event {
+                Event::Served(slot) => {
+                    let lag = self.lag.as_ns();
+                    let request = self.at_work(slot);
+                    request.served += 1;
+                    if request.served == request.parts {
+                        let lags = request.io.op == Op::Read && !request.is_sequential;
+                        let lag = if lags { lag } else { 0 };
+                        self.plan(at.saturating_add(lag), Event::Completed(slot));
+                    }
+                    self.idle += 1;
+                    self.serve(at);
+                }
+                Event::Completed(slot) => {
+                    let AtWork { io, .. } = *self.at_work(slot);
+                    self.at_work[slot as usize] = None;
+                    self.free.push(slot);
+                    done.push(Done { id: io.id, ok: io.fits(self.params.capacity_sectors) });
+                }
+            }
+        }
+    }
+
+    fn work(&self, group: GroupId) -> Span {
+        self.work.of(group)
+    }
+}

@@ -1,0 +1,225 @@
+//! `fairdisk calibrate`: measures what requests cost a real disk, and writes its device file.
+
+use crate::failure::Failure;
+use crate::own_file::OwnFile;
+use crate::real::{BackendArg, Ended, RealBench, Target};
+use crate::results::command;
+use crate::{interrupt, number_arg, output, time_arg};
+use clap::ValueHint;
+use fairdisk_core::{SECTOR_BYTES, Span, parse_number};
+use fairdisk_lab::calibrate::{Bench as _, Figures, Length, alone, loads, measure};
+use fairdisk_lab::catalog::device::{keys_of, to_toml};
+use fairdisk_mount::BlockDevice;
+use fairdisk_plane::FileNeeds;
+use fairdisk_sim::device::MeasuredParams;
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Requests at once at a disk that is not slow to move a head.
+const DEEP: u32 = 32;
+
+/// A disk whose reads of 4 KiB take longer than this, one at a time, may turn.
+const TURNING: Span = Span::from_ms(1);
+
+/// Measure what requests cost a real disk, and write its device file
+///
+/// Mounts take that file with `--costs`, and the lab with `--device`. A directory gets a scratch
+/// file, which is gone at the end. Nothing else should use the disk meanwhile.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    fairdisk calibrate /srv --output srv.toml\n  \
+    fairdisk mount --costs srv.toml /srv /mnt/srv\n  \
+    fairdisk compare two-groups --device srv.toml --scheduler noop,fair")]
+pub(crate) struct Args {
+    /// A directory on the disk, or a block device
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    path: PathBuf,
+    /// Write the device file there, rather than to standard output; its name is the disk's
+    #[arg(long, short, value_name = "FILE.toml", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// How large the scratch file is. A disk with heads takes longer the further apart requests are
+    #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = size)]
+    size: u64,
+    /// How long each of 12 loads is measured
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time_arg::parse)]
+    time: Span,
+    /// Requests at the disk at once [default: 32; 1 for a disk that turns]
+    #[arg(long, value_name = "N", value_parser = number_arg::within::<u32>(1..=1024))]
+    depth: Option<u32>,
+    /// Write nothing to the disk; writes are taken to cost what reads do
+    #[arg(long)]
+    reads_only: bool,
+    /// Destroy what is on the block device
+    #[arg(long, conflicts_with = "reads_only")]
+    overwrite: bool,
+    /// What performs the I/O
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    backend: BackendArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// No progress, no remarks
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// The least scratch file: what a few large requests at once need.
+const SIZE_MIN: u64 = 16 << 20;
+
+fn size(text: &str) -> Result<u64, String> {
+    let bytes = parse_number(text).filter(|bytes| (SIZE_MIN..=1 << 50).contains(bytes));
+    bytes.ok_or_else(|| "expected a number of bytes from 16M, as 512M or 4G".to_owned())
+}
+
+pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    if let Some(path) = &args.output {
+        OwnFile::DEVICE.demand_place(path)?;
+    }
+    let disk = Disk::of(&args.path)?;
+    let id = args.id(&disk)?;
+    let stop = interrupt::stop_flag()?;
+    let Some((device, measured_bytes)) = measured(args, &disk, &stop)? else {
+        return Err(Failure::Interrupted("nothing is measured".to_owned()));
+    };
+    let text = args.file(&id, &disk, &device, measured_bytes);
+    match (&args.output, args.json) {
+        (Some(path), _) => OwnFile::DEVICE.write(path, &text)?,
+        (None, false) => output::print(&text)?,
+        (None, true) => {}
+    }
+    if args.json {
+        output::print_json(&json!({ "schema": output::SCHEMA, "device": keys_of(&text) }))?;
+    }
+    if let Some(path) = args.output.as_ref().filter(|_| !args.quiet) {
+        let path = path.display();
+        output::diagnose(&format!(
+            "{path} is written. Mounts take it with --costs {path}, the lab with --device {path}."
+        ));
+    }
+    Ok(())
+}
+
+/// Measures the disk, and says how much of it was used; `None` if `stop` was set.
+fn measured(
+    args: &Args,
+    disk: &Disk,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<(MeasuredParams, u64)>, Failure> {
+    let (target, needs) = args.target(disk);
+    let most = args.depth.unwrap_or(DEEP);
+    let Some(mut bench) = RealBench::open(&target, &needs, most, args.quiet, stop)? else {
+        return Ok(None);
+    };
+    let length = Length { requests: u64::MAX, time: args.time };
+    bench.expect(loads(!args.reads_only) + u64::from(disk.may_turn));
+    let (turns, figures) = match figures(&mut bench, args, disk, length) {
+        Ok(found) => found,
+        Err(Ended::Stopped) => return Ok(None),
+        Err(Ended::Failed(why)) => {
+            return Err(Failure::Run(format!("{}: {why}", args.path.display())));
+        }
+    };
+    bench.finish();
+    let bytes = bench.bytes();
+    let sectors = disk.sectors.unwrap_or(bytes / SECTOR_BYTES);
+    Ok(Some((figures.device(sectors, bench.depth(), turns), bytes)))
+}
+
+/// Whether the disk turns, and what was measured of it.
+fn figures(
+    bench: &mut RealBench,
+    args: &Args,
+    disk: &Disk,
+    length: Length,
+) -> Result<(bool, Figures), Ended> {
+    // Many virtual disks are reported as rotational.
+    let turns = disk.may_turn && alone(bench, length)? > TURNING;
+    if turns && args.depth.is_none() {
+        bench.set_depth(1);
+    }
+    Ok((turns, measure(bench, length, !args.reads_only)?))
+}
+
+impl Args {
+    /// The id of the disk's file: how the file is called, or else the disk.
+    fn id(&self, disk: &Disk) -> Result<String, Failure> {
+        let Some(path) = &self.output else { return Ok(disk.name.clone()) };
+        let is_toml = path.extension().is_some_and(|ending| ending == "toml");
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| is_toml);
+        // A stream, such as /dev/stdout, has no name of its own.
+        let is_stream = fs::metadata(path).is_ok_and(|found| !found.is_file());
+        match stem {
+            Some(stem) => Ok(stem.to_owned()),
+            None if is_stream => Ok(disk.name.clone()),
+            None => Err(OwnFile::DEVICE.bad(path, "expected a name that ends in .toml")),
+        }
+    }
+
+    /// What is measured, and what it has to have.
+    fn target(&self, disk: &Disk) -> (Target, FileNeeds) {
+        let scratch = format!(".fairdisk-calibrate-{}", std::process::id());
+        let path = if disk.is_device { self.path.clone() } else { self.path.join(scratch) };
+        let target = Target {
+            path,
+            backend: self.backend,
+            overwrite: self.overwrite,
+            modelled: false,
+            temporary: !disk.is_device,
+        };
+        let bytes = if disk.is_device { SIZE_MIN } else { self.size };
+        let needs = FileNeeds {
+            sectors: bytes / SECTOR_BYTES,
+            writes: !(self.reads_only && disk.is_device),
+            overwrite: self.overwrite,
+            allocate: !disk.is_device,
+        };
+        (target, needs)
+    }
+
+    fn file(&self, id: &str, disk: &Disk, device: &MeasuredParams, bytes: u64) -> String {
+        let title = format!("{}, as measured", disk.name);
+        let what = if disk.is_device { "on the device" } else { "in a scratch file" };
+        let mut notes = vec![
+            format!("Measured by `{}`", command()),
+            format!(
+                "{} MiB {what}, direct I/O, {} per load",
+                bytes >> 20,
+                time_arg::words(self.time)
+            ),
+        ];
+        if self.reads_only {
+            notes.push("Writes were not measured: they are taken to cost what reads do".to_owned());
+        }
+        to_toml(id, &title, &notes, device)
+    }
+}
+
+/// The disk that is measured.
+struct Disk {
+    name: String,
+    is_device: bool,
+    /// Whether the kernel says that it turns.
+    may_turn: bool,
+    /// The size, if known.
+    sectors: Option<u64>,
+}
+
+impl Disk {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        let bad = |text: &str| Failure::BadInput(format!("{}: {text}", path.display()));
+        let found = fs::metadata(path).map_err(|error| bad(&error.to_string()))?;
+        let is_device = found.file_type().is_block_device();
+        if !is_device && !found.is_dir() {
+            return Err(bad("is neither a directory nor a block device; name its directory"));
+        }
+        let disk = BlockDevice::of(path).map_err(|error| bad(&error.to_string()))?;
+        // A file system without a block device has a number for a name.
+        let name = if disk.name.contains(':') { "disk".to_owned() } else { disk.name };
+        let may_turn = disk.rotational == Some(true);
+        Ok(Self { name, is_device, may_turn, sectors: disk.sectors })
+    }
+}

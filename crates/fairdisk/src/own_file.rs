@@ -1,0 +1,128 @@
+//! Files that a command writes on request, such as a page of plots. One of the same kind is
+//! replaced, anything else never.
+
+use crate::failure::Failure;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// A kind of file.
+pub(crate) struct OwnFile {
+    /// The option that asks for it.
+    option: &'static str,
+    /// What it is called.
+    noun: &'static str,
+    /// The first bytes of every file of this kind, by which it is recognised.
+    begins: &'static str,
+    /// A name for one.
+    example: &'static str,
+}
+
+impl OwnFile {
+    /// The page of `--report`.
+    pub(crate) const PAGE: Self = Self {
+        option: "--report",
+        noun: "page",
+        begins: "<!DOCTYPE html>",
+        example: "report.html",
+    };
+
+    /// The device file of `--output`.
+    pub(crate) const DEVICE: Self = Self {
+        option: "--output",
+        noun: "measured device",
+        begins: "# Measured by ",
+        example: "my-disk.toml",
+    };
+
+    /// The error that something about `path` is wrong.
+    pub(crate) fn bad(&self, path: &Path, text: &str) -> Failure {
+        Failure::BadInput(format!("{} {}: {text}", self.option, path.display()))
+    }
+
+    /// Checks that a file can be written at `path` and would overwrite nothing but an earlier one.
+    /// To be called before the work that it reports, which would otherwise be lost.
+    ///
+    /// # Errors
+    /// The directory is missing or not writable, or something else is at `path`.
+    pub(crate) fn demand_place(&self, path: &Path) -> Result<(), Failure> {
+        let bad = |text: &str| self.bad(path, text);
+        let Self { noun, example, .. } = self;
+        match &Target::of(path) {
+            Target::Stream => Ok(()),
+            Target::File(file) if file.is_dir() => {
+                Err(bad(&format!("a directory; expected the name of a file, as in {example}")))
+            }
+            Target::File(file) => {
+                let other = self.is_something_else(file);
+                if other.map_err(|error| bad(&error.to_string()))? {
+                    return Err(bad(&format!(
+                        "is no {noun} and would be overwritten; choose another name or remove it"
+                    )));
+                }
+                let part = part_of(file);
+                let made = File::create_new(&part).and_then(|_| fs::remove_file(&part));
+                made.map_err(|error| bad(&format!("cannot be written there: {error}")))
+            }
+        }
+    }
+
+    /// Writes the file. An existing one is replaced atomically, once the new one is complete.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn write(&self, path: &Path, text: &str) -> Result<(), Failure> {
+        let written = match Target::of(path) {
+            Target::Stream => fs::write(path, text),
+            Target::File(file) => {
+                let part = part_of(&file);
+                let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &file));
+                written.inspect_err(|_| {
+                    // The write or rename error is the one to report.
+                    let _ = fs::remove_file(&part);
+                })
+            }
+        };
+        let option = self.option;
+        written.map_err(|error| Failure::Run(format!("{option} {}: {error}", path.display())))
+    }
+
+    fn is_something_else(&self, file: &Path) -> io::Result<bool> {
+        let mut open = match File::open(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            open => open?,
+        };
+        let mut begins = Vec::new();
+        open.by_ref().take(self.begins.len() as u64).read_to_end(&mut begins)?;
+        Ok(!begins.is_empty() && begins != self.begins.as_bytes())
+    }
+}
+
+/// What the path of a file refers to.
+enum Target {
+    /// A regular file or a directory, or nothing yet.
+    File(PathBuf),
+    /// A pipe, a terminal, or an open file without a name: it can be written to but not replaced.
+    Stream,
+}
+
+impl Target {
+    fn of(path: &Path) -> Self {
+        match fs::metadata(path) {
+            Ok(found) if !found.is_file() && !found.is_dir() => Self::Stream,
+            // The target of a symbolic link is replaced, never the link itself, which may be
+            // /dev/stdout.
+            Ok(_) => fs::canonicalize(path).map_or(Self::Stream, Self::File),
+            Err(_) => Self::File(path.to_owned()),
+        }
+    }
+}
+
+/// The temporary name of a file that is being written, in the same directory.
+fn part_of(file: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(file.file_name().unwrap_or(OsStr::new("report")));
+    name.push(format!(".{}.part", std::process::id()));
+    file.with_file_name(name)
+}

@@ -1,0 +1,191 @@
+//! A real disk on the bench: `fairdisk calibrate` measures it.
+
+use super::Target;
+use super::backend::write_out;
+use crate::failure::Failure;
+use crate::progress;
+use fairdisk_core::{
+    Flags, Instant, IoPrio, Op, Request, RequestId, SECTOR_BYTES, Span, TaskId, dense,
+};
+use fairdisk_lab::calibrate::{Bench, Load};
+use fairdisk_plane::backend::{self, Backend, Done};
+use fairdisk_plane::buffer::{Buffers, payload_bytes};
+use fairdisk_plane::{Anything, Clock, FailedRequest, FileNeeds, MonotonicClock, Payload as _};
+use fairdisk_sim::device::DeviceIo;
+use indicatif::ProgressBar;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How often Ctrl-C is looked for while the disk does nothing.
+const TICK: Span = Span::from_ms(100);
+
+/// Why a measurement ended early.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// By Ctrl-C.
+    Stopped,
+    /// A request failed, or all did.
+    Failed(String),
+}
+
+/// A file or block device that is measured in real time.
+pub(crate) struct RealBench<C = MonotonicClock> {
+    backend: Box<dyn Backend + Send>,
+    clock: C,
+    depth: u32,
+    stop: Arc<AtomicBool>,
+    bar: ProgressBar,
+    payload: Anything,
+    /// Apart, because what a disk returned may not be noise.
+    read_buffers: Buffers,
+    write_buffers: Buffers,
+    /// Requests at the backend, by their ids.
+    at_backend: Vec<Option<Request>>,
+    done: Vec<Done>,
+}
+
+impl RealBench {
+    /// Opens the target for up to `depth` requests at once; `None` if `stop` was set while it was
+    /// written out.
+    ///
+    /// # Errors
+    /// The target cannot be used, or all of its I/O would go through the page cache.
+    pub(crate) fn open(
+        target: &Target,
+        needs: &FileNeeds,
+        depth: u32,
+        quiet: bool,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(file) = write_out(target, needs, quiet, stop)? else { return Ok(None) };
+        let path = target.path.display();
+        if file.direct_align().is_none_or(|align| align > 4096) {
+            return Err(Failure::BadInput(format!(
+                "{path}: direct I/O of 4 KiB does not work there, so that memory would be \
+                 measured and not a disk; name a directory on a disk"
+            )));
+        }
+        let backend = backend::open(file, target.backend.preference(), depth);
+        let backend = backend.map_err(|error| Failure::BadInput(error.to_string()))?;
+        let clock = MonotonicClock::start();
+        clock.prepare();
+        Ok(Some(Self::new(backend, clock, depth, progress::bar(0, quiet), Arc::clone(stop))))
+    }
+}
+
+impl<C: Clock> RealBench<C> {
+    fn new(
+        backend: Box<dyn Backend + Send>,
+        clock: C,
+        depth: u32,
+        bar: ProgressBar,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
+        Self {
+            backend,
+            clock,
+            depth,
+            stop,
+            bar,
+            payload: Anything::new(),
+            read_buffers: Buffers::default(),
+            write_buffers: Buffers::default(),
+            at_backend: Vec::new(),
+            done: Vec::new(),
+        }
+    }
+
+    /// Changes how many requests the disk gets at once, to at most what it was opened for.
+    pub(crate) fn set_depth(&mut self, depth: u32) {
+        self.depth = depth;
+    }
+
+    /// How many bytes of the disk are used.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.backend.capacity_sectors() * SECTOR_BYTES
+    }
+
+    /// Says how many loads there are, for the progress.
+    pub(crate) fn expect(&self, loads: u64) {
+        progress::show(&self.bar, 0, loads);
+    }
+
+    /// Ends the progress.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn buffers(&mut self, op: Op) -> &mut Buffers {
+        if op == Op::Write { &mut self.write_buffers } else { &mut self.read_buffers }
+    }
+
+    fn settle(&mut self, done: Done) -> Result<RequestId, Ended> {
+        let request = self.at_backend.get_mut(done.id.0 as usize).and_then(Option::take);
+        let request = request.expect("only requests at the backend are done");
+        self.buffers(request.op).give_back(done.data);
+        let at = self.clock.now();
+        let failed = |failure| FailedRequest { at, request, failure };
+        done.result.map_err(|failure| Ended::Failed(failed(failure).to_string()))?;
+        Ok(done.id)
+    }
+}
+
+impl<C: Clock> Bench for RealBench<C> {
+    type Error = Ended;
+
+    fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    fn capacity_sectors(&self) -> u64 {
+        self.backend.capacity_sectors()
+    }
+
+    fn begin(&mut self, load: &Load) {
+        self.bar.set_message(load.to_string());
+        self.bar.inc(1);
+    }
+
+    fn submit(&mut self, io: &DeviceIo) {
+        let now = self.clock.now();
+        let request = Request {
+            id: io.id,
+            task: TaskId(0),
+            group: io.group,
+            op: io.op,
+            start: io.start,
+            sectors: io.sectors,
+            sync: true,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+            arrived: now,
+        };
+        let mut data = self.buffers(io.op).take(payload_bytes(&request));
+        if io.op == Op::Write {
+            self.payload.fill(&request, &mut data);
+        }
+        *dense::entry(&mut self.at_backend, io.id.0, || None) = Some(request);
+        self.backend.submit(now, &request, data);
+    }
+
+    fn wait(&mut self, done: &mut Vec<RequestId>) -> Result<(), Ended> {
+        while self.done.is_empty() {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Ended::Stopped);
+            }
+            let deadline = self.clock.now() + TICK;
+            let waited = self.backend.wait(&self.clock, Some(deadline), &mut self.done);
+            waited.map_err(|error| Ended::Failed(error.to_string()))?;
+        }
+        let mut all = std::mem::take(&mut self.done);
+        for one in all.drain(..) {
+            done.push(self.settle(one)?);
+        }
+        self.done = all;
+        Ok(())
+    }
+
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+}
