@@ -90,6 +90,7 @@ mod tests {
             mounts: vec![MountEntry { source: "/a".to_owned(), mountpoint: "/b".to_owned() }],
             scheduler: "noop".to_owned(),
             device_model: None,
+            costs: None,
             io: None,
             cgroups: Some("fairdisk".to_owned()),
             uptime_s: 1.0,

@@ -102,6 +102,9 @@ pub struct Status {
     pub scheduler: String,
     /// The device model that sets the pace, if any.
     pub device_model: Option<String>,
+    /// The device whose costs the scheduler goes by, if any.
+    #[serde(default)]
+    pub costs: Option<String>,
     /// What performs the reads of a busy disk: `uring` or `threads`.
     pub io: Option<String>,
     /// The hierarchy that groups come from.

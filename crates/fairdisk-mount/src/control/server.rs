@@ -267,6 +267,7 @@ impl Disk {
             mounts: self.mounts.list(),
             scheduler: settings.scheduler.unwrap_or_default(),
             device_model: settings.device_model,
+            costs: settings.costs,
             io: settings.io,
             cgroups: settings.cgroups,
             uptime_s: gate.now().as_ns() as f64 / 1e9,

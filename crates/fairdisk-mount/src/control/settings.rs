@@ -13,6 +13,8 @@ pub struct Settings {
     pub scheduler: Option<String>,
     /// The device model that sets the pace; `None` for the disk's own pace.
     pub device_model: Option<String>,
+    /// The device whose costs schedulers go by; `None` accepts any, or leaves them unknown.
+    pub costs: Option<String>,
     /// The queue depth in requests; `None` accepts any, or leaves it to the disk.
     pub depth: Option<u32>,
     /// What performs the reads of a busy disk; `None` accepts anything.
@@ -44,6 +46,10 @@ impl About {
             (
                 asked.device_model != is.device_model,
                 ("--device-model", text(&is.device_model, own), text(&asked.device_model, own)),
+            ),
+            (
+                unlike(&asked.costs, &is.costs),
+                ("--costs", text(&is.costs, "not known"), text(&asked.costs, "")),
             ),
             (
                 asked.depth.is_some() && asked.depth != is.depth,
@@ -115,6 +121,7 @@ mod tests {
         let asked = Settings {
             scheduler: Some("cfq".to_owned()),
             device_model: Some("wd2500js".to_owned()),
+            costs: Some("nvme".to_owned()),
             depth: Some(4),
             io: Some("threads".to_owned()),
             cgroups: Some("v2".to_owned()),
@@ -123,8 +130,8 @@ mod tests {
         assert_eq!(
             conflict(asked).unwrap(),
             "sda is already shared at other settings: --scheduler is two-layer-cfq, asked for is \
-             cfq; --device-model is the disk's own pace, asked for is wd2500js; --depth is what \
-             suits the disk, asked for is 4; --io is uring, asked for is threads; ask for the same, unmount /mnt/a first, or use \
+             cfq; --device-model is the disk's own pace, asked for is wd2500js; --costs is not known, asked \
+             for is nvme; --depth is what suits the disk, asked for is 4; --io is uring, asked for is threads; ask for the same, unmount /mnt/a first, or use \
              --separate for a scheduler of your own"
         );
     }

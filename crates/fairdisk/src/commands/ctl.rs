@@ -260,9 +260,10 @@ fn table(status: &Status) -> String {
         text,
         "{}, {}, reads by {}, groups from {}, up {:.0} s",
         status.disk,
-        match &status.device_model {
-            Some(model) => format!("{} at the pace of {model}", status.scheduler),
-            None => status.scheduler.clone(),
+        match (&status.device_model, &status.costs) {
+            (Some(model), _) => format!("{} at the pace of {model}", status.scheduler),
+            (None, Some(costs)) => format!("{} by the costs of {}", status.scheduler, plain(costs)),
+            (None, None) => status.scheduler.clone(),
         },
         status.io.as_deref().unwrap_or("threads"),
         status.cgroups.as_deref().unwrap_or("nowhere"),

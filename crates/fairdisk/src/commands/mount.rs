@@ -59,6 +59,10 @@ pub(crate) struct Args {
     /// Keep to the timing of this disk of the catalogue (or a .toml file)
     #[arg(long, value_name = "NAME")]
     device_model: Option<String>,
+    /// What requests cost there: a file of `fairdisk calibrate`, or a disk of the catalogue that is
+    /// like it. Without, an access counts like 16 KiB
+    #[arg(long, value_name = "NAME", conflicts_with = "device_model")]
+    costs: Option<String>,
     /// Requests at the disk at once [default: 32 or 16, whichever does more, and 1 while the disk
     /// is as slow as one that turns; a model's own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -84,7 +88,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<Address>,
     /// Schedule nothing: what the mount itself costs
-    #[arg(long, conflicts_with_all = ["device_model", "depth", "io", "cgroups", "metrics"])]
+    #[arg(long, conflicts_with_all = ["device_model", "costs", "depth", "io", "cgroups", "metrics"])]
     unscheduled: bool,
     /// A scheduler of its own, even if other mounts on the disk have one
     #[arg(long, conflicts_with = "unscheduled")]
@@ -168,6 +172,7 @@ impl Args {
         Settings {
             scheduler: self.scheduler.clone(),
             device_model: self.device_model.clone(),
+            costs: self.costs.as_deref().map(absolute),
             depth: self.depth,
             io: self.io.name().map(ToOwned::to_owned),
             cgroups: self.cgroups.as_ref().and(hierarchy).map(|it| it.name().to_owned()),
@@ -214,6 +219,13 @@ impl Args {
         }
         notify::tell(&format!("READY=1\nSTATUS={text}"));
     }
+}
+
+/// The name of a device; for a file its absolute path, since others have other working directories.
+fn absolute(device: &str) -> String {
+    let is_file = Path::new(device).extension().is_some();
+    let path = is_file.then(|| std::path::absolute(device).ok()).flatten();
+    path.map_or_else(|| device.to_owned(), |path| shown(&path))
 }
 
 fn shown(path: &Path) -> String {

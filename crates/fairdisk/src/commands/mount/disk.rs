@@ -3,7 +3,7 @@
 use super::Args;
 use crate::failure::Failure;
 use clap::ValueEnum;
-use fairdisk_core::{Change, EngineConfig, PoolConfig, PoolLayout};
+use fairdisk_core::{Change, CostModel, EngineConfig, PoolConfig, PoolLayout};
 use fairdisk_lab::calibrate::calibrate;
 use fairdisk_lab::catalog::device::{self, Array, DeviceEntry};
 use fairdisk_mount::BlockDevice;
@@ -50,26 +50,52 @@ impl Io {
     }
 }
 
-pub(super) fn start(
-    args: &Args,
-    spec: &SchedulerSpec,
-    model: Option<&DeviceSpec>,
-    block_device: &BlockDevice,
-) -> Result<Disk, Failure> {
-    let (device, depth, threads) = match (model, args.depth) {
-        (Some(model), _) => {
+/// What is known of a disk.
+#[derive(Clone, Copy)]
+pub(super) enum Kind<'a> {
+    /// It keeps to the timing of this device.
+    Modelled(&'a DeviceSpec),
+    /// Its requests cost what they do there.
+    Like(&'a DeviceSpec),
+    /// Only what the kernel says of it.
+    Unknown(&'a BlockDevice),
+}
+
+impl Kind<'_> {
+    /// What to tell schedulers about a disk with up to `depth` requests at once: whether it is
+    /// rotational, and what its requests cost.
+    fn known(self, depth: u32) -> Vec<Change> {
+        match self {
+            Self::Modelled(device) | Self::Like(device) => {
+                let rotational = Change::Rotational { rotational: device.is_rotational() };
+                vec![rotational, Change::Costs(CostModel { depth, ..calibrate(device) })]
+            }
+            Self::Unknown(device) => {
+                let rotational = Change::Rotational { rotational: false };
+                (device.rotational == Some(false)).then_some(rotational).into_iter().collect()
+            }
+        }
+    }
+}
+
+pub(super) fn start(args: &Args, spec: &SchedulerSpec, kind: Kind<'_>) -> Result<Disk, Failure> {
+    let measured = |most, may_turn| (Device::Measured { most, may_turn }, 1, most);
+    let (device, depth, most) = match (kind, args.depth) {
+        (Kind::Modelled(model), _) => {
             let model = model.build();
             let depth = model.depth();
-            (Device::Modelled(Box::new(model)), depth, MODEL_THREADS)
+            (Device::Modelled(Box::new(model)), depth, depth)
         }
-        // As many threads as requests, so that an issued request never waits for a thread.
-        (None, Some(depth)) => (Device::Fixed, depth, depth as usize),
+        (_, Some(depth)) => (Device::Fixed, depth, depth),
+        (Kind::Like(device), None) => match device.build().depth() {
+            depth if device.is_rotational() => (Device::Fixed, depth, depth),
+            depth => measured(depth, false),
+        },
         // Measured, because many virtual disks are reported as rotational.
-        (None, None) => {
-            let may_turn = block_device.rotational == Some(true);
-            (Device::Measured { most: DEEP, may_turn }, 1, DEEP as usize)
-        }
+        (Kind::Unknown(device), None) => measured(DEEP, device.rotational == Some(true)),
     };
+    // As many threads as requests, so that an issued request never waits for a thread.
+    let threads = if matches!(kind, Kind::Modelled(_)) { MODEL_THREADS } else { most as usize };
     let config = EngineConfig {
         depth,
         pool: PoolConfig { layout: PoolLayout::PerGroup, ..PoolConfig::default() },
@@ -84,28 +110,18 @@ pub(super) fn start(
         )),
         error @ StartError::NoThreads(_) => Failure::Run(error.to_string()),
     })?;
-    for change in known_of(model, block_device) {
+    for change in kind.known(most) {
         disk.configure(change).expect("schedulers refuse nothing but what groups ask for");
     }
     Ok(disk)
 }
 
-/// What to tell schedulers about the disk: whether it is rotational, and what its requests cost.
-/// For a real disk the kernel knows the former, and the latter is unknown.
-fn known_of(model: Option<&DeviceSpec>, device: &BlockDevice) -> Vec<Change> {
-    let Some(model) = model else {
-        let rotational = Change::Rotational { rotational: false };
-        return (device.rotational == Some(false)).then_some(rotational).into_iter().collect();
-    };
-    let rotational = Change::Rotational { rotational: model.is_rotational() };
-    vec![rotational, Change::Costs(calibrate(model))]
-}
-
-pub(super) fn model(name: &str) -> Result<DeviceSpec, Failure> {
+/// The device of the catalogue that an option of a mount names.
+pub(super) fn find(name: &str, option: &str) -> Result<DeviceSpec, Failure> {
     let DeviceEntry { spec, array, .. } = device::load(name, &[])?;
     if array != Array::SINGLE {
         let text = format!("device `{name}` is {} disks, a mount has one", array.disks);
-        return Err(Failure::BadInput(format!("{text}; choose another --device-model")));
+        return Err(Failure::BadInput(format!("{text}; choose another {option}")));
     }
     Ok(spec)
 }

@@ -23,6 +23,8 @@ pub(super) struct Engine {
     name: String,
     spec: SchedulerSpec,
     model: Option<DeviceSpec>,
+    /// The device whose costs are those of the disk.
+    like: Option<DeviceSpec>,
     pub(super) hierarchy: Option<Hierarchy>,
 }
 
@@ -38,8 +40,12 @@ impl Engine {
         let name = args.scheduler.clone().unwrap_or_else(|| SCHEDULER.to_owned());
         let spec = scheduler::find(&name)
             .map_err(|error| Failure::BadInput(format!("--scheduler: {error}")))?;
-        let model = args.device_model.as_deref().map(disk::model).transpose()?;
-        Ok(Self { name, spec, model, hierarchy })
+        let find = |name: &Option<String>, option| {
+            name.as_deref().map(|name| disk::find(name, option)).transpose()
+        };
+        let model = find(&args.device_model, "--device-model")?;
+        let like = find(&args.costs, "--costs")?;
+        Ok(Self { name, spec, model, like, hierarchy })
     }
 }
 
@@ -56,7 +62,12 @@ pub(super) fn run(
         args.remark("no cgroup hierarchy is mounted; everybody is in one group");
     }
     let cgroups = engine.hierarchy.as_ref().map(|it| it.name().to_owned());
-    let disk = disk::start(args, &engine.spec, engine.model.as_ref(), device)?;
+    let kind = match (&engine.model, &engine.like) {
+        (Some(model), _) => disk::Kind::Modelled(model),
+        (None, Some(like)) => disk::Kind::Like(like),
+        (None, None) => disk::Kind::Unknown(device),
+    };
+    let disk = disk::start(args, &engine.spec, kind)?;
     let (scheduler, io) = (Some(engine.name.clone()), Some(disk.served().name().to_owned()));
     let settings = Settings { scheduler, io, cgroups, ..args.settings(None) };
     let (disk_name, honours) = (device.name.clone(), engine.spec.honours());

@@ -216,6 +216,7 @@ mod tests {
             mounts: Vec::new(),
             scheduler: "fair".to_owned(),
             device_model: None,
+            costs: None,
             io: None,
             cgroups: None,
             uptime_s,

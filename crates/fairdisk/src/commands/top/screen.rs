@@ -261,6 +261,7 @@ mod tests {
             mounts: ["/m", "/n"].map(mount).to_vec(),
             scheduler: "two-layer-cfq".to_owned(),
             device_model: None,
+            costs: None,
             io: None,
             cgroups: None,
             uptime_s: 5.0,
