@@ -73,6 +73,21 @@ fn shares_hold_on_disks_that_serve_one_at_a_time() {
     }
 }
 
+/// A mount without `--costs` takes an access for 16 KiB. What that is worth on flash.
+#[test]
+fn on_flash_shares_hold_if_it_is_known_what_requests_cost() {
+    let error = |set: &[&str]| {
+        let overrides = set.iter().map(|set| Override::parse(set).unwrap()).collect();
+        let options = Options { overrides, ..Options::default() };
+        let result = run_with("sata-ssd", "fair", "sizes", options).expect("it runs");
+        (shares(&result)[0] - 50.0).abs()
+    };
+    let (known, unknown) = (error(&[]), error(&["host.queue.tells_costs=false"]));
+    println!("{known:.1} points, {unknown:.1} if costs are unknown");
+    assert!(known <= 1.0, "{known}");
+    assert!(unknown >= 5.0, "{unknown}: who needs to calibrate?");
+}
+
 /// The first read after buffered writes may wait until the disk has emptied its cache. That time is
 /// charged to the writers, however long it is.
 #[test]

@@ -97,6 +97,13 @@ pub struct Queue {
     pub merge_kib_max: u32,
     /// Whether the driver looks at the next request while the disk is busy.
     pub peek: bool,
+    /// Whether schedulers are told what requests cost the disk.
+    #[serde(default = "told")]
+    pub tells_costs: bool,
+}
+
+const fn told() -> bool {
+    true
 }
 
 /// How a host plugs an idle device.

@@ -197,6 +197,7 @@ impl Plan {
             if root_at == Some(at) { GroupSpec::default() } else { group.spec }
         };
         groups.extend(labels.iter().enumerate().map(own));
+        let tells_costs = arm.revision.spec.honours().costs && rig.host.queue.tells_costs;
         let config = MachineConfig {
             seed: root.fork(2).next_u64(),
             engine: engine_config(&rig.host, &arm.revision, depth, tick_phase),
@@ -211,7 +212,7 @@ impl Plan {
             async_of_submitter: arm.revision.async_of_submitter,
             integrity_writes: arm.revision.integrity_writes,
             unplugs: arm.revision.unplugs,
-            costs: arm.revision.spec.honours().costs.then(|| rig.costs()),
+            costs: tells_costs.then(|| rig.costs()),
             groups,
             volumes,
             files,

@@ -80,10 +80,17 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         OwnFile::DEVICE.demand_place(path)?;
     }
     let disk = Disk::of(&args.path)?;
+    if disk.is_device && !args.reads_only && !args.overwrite {
+        let path = args.path.display();
+        return Err(Failure::BadInput(format!(
+            "{path}: measuring writes destroys what is on the device; add --reads-only, or \
+             --overwrite to destroy it, or name a directory on it"
+        )));
+    }
     let id = args.id(&disk)?;
     let stop = interrupt::stop_flag()?;
     let Some((device, measured_bytes)) = measured(args, &disk, &stop)? else {
-        return Err(Failure::Interrupted("nothing is measured".to_owned()));
+        return Err(Failure::Interrupted("nothing was measured".to_owned()));
     };
     let text = args.file(&id, &disk, &device, measured_bytes);
     match (&args.output, args.json) {

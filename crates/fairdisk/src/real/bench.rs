@@ -189,3 +189,70 @@ impl<C: Clock> Bench for RealBench<C> {
         self.clock.now()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_lab::calibrate::{Length, calibrate, loads, measure};
+    use fairdisk_lab::catalog::device::load;
+    use fairdisk_plane::FakeClock;
+    use fairdisk_plane::backend::{Faults, Faulty, Modelled, Null};
+    use fairdisk_sim::device::{Device as _, DeviceSpec};
+
+    const LENGTH: Length = Length { requests: 2048, time: Span::MAX };
+
+    /// A device as a backend.
+    fn backend(spec: &DeviceSpec) -> Box<dyn Backend + Send> {
+        let device = spec.build();
+        Box::new(Modelled::new(Null::new(device.capacity_sectors(), device.depth()), device))
+    }
+
+    /// A bench in virtual time.
+    fn bench(backend: Box<dyn Backend + Send>) -> RealBench<FakeClock> {
+        let depth = backend.depth();
+        RealBench::new(backend, FakeClock::new(), depth, ProgressBar::hidden(), Arc::default())
+    }
+
+    /// One calibration, two worlds.
+    #[test]
+    fn a_real_bench_finds_what_the_lab_finds() {
+        for id in ["fixed-8ms", "hdd-ncq", "sata-ssd"] {
+            let spec = load(id, &[]).unwrap().spec;
+            let mut bench = bench(backend(&spec));
+            let figures = measure(&mut bench, LENGTH, true).unwrap();
+            assert_eq!(bench.bar.position(), loads(true));
+            let capacity = spec.capacity_sectors();
+            let found = figures.device(capacity, bench.depth(), spec.is_rotational()).costs();
+            let known = calibrate(&spec);
+            let near = |what: &str, found: Span, known: Span| {
+                let (found, known) = (found.as_ns() as f64, known.as_ns() as f64);
+                assert!((found / known - 1.0).abs() < 0.05, "{id}, {what}: {found}, not {known}");
+            };
+            for (op, is_sequential) in [(Op::Read, true), (Op::Read, false), (Op::Write, false)] {
+                for bytes in [4 << 10, 256 << 10] {
+                    let cost =
+                        |model: fairdisk_core::CostModel| model.cost(op, is_sequential, bytes);
+                    near(&format!("{op:?} of {bytes}"), cost(found), cost(known));
+                }
+            }
+            if known.depth > 1 {
+                near("saturation", found.saturation, known.saturation);
+            }
+        }
+    }
+
+    #[test]
+    fn a_request_that_fails_and_ctrl_c_end_a_measurement() {
+        let spec = load("fixed-8ms", &[]).unwrap().spec;
+        let faults =
+            Faults { errors_per_mille: 1, delays_per_mille: 0, delay_max: Span::from_ms(1) };
+        let mut broken = bench(Box::new(Faulty::new(backend(&spec), faults, 1)));
+        let Err(Ended::Failed(why)) = measure(&mut broken, LENGTH, true) else {
+            panic!("it did not fail");
+        };
+        assert!(why.starts_with("read of 8 sectors at sector "), "{why}");
+        let mut stopped = bench(backend(&spec));
+        stopped.stop.store(true, Ordering::Relaxed);
+        assert!(matches!(measure(&mut stopped, LENGTH, true), Err(Ended::Stopped)));
+    }
+}

@@ -24,7 +24,7 @@ fn catches(child: &Child, signal: Signal) -> bool {
 }
 
 /// Waits until the process has a handler for SIGINT.
-fn listens(child: &Child) {
+pub(crate) fn listens(child: &Child) {
     while !catches(child, Signal::INT) {
         std::thread::yield_now();
     }

@@ -47,6 +47,12 @@ impl LoopDisk {
         Ok(disk)
     }
 
+    /// A disk without partitions, of an image that is there.
+    pub(crate) fn bare(image: &Path) -> Result<Self, String> {
+        let device = run("losetup", &["--find", "--show", image.to_str().unwrap()])?;
+        Ok(Self { device, mounted: Vec::new() })
+    }
+
     /// The kernel's name of the disk.
     pub(crate) fn name(&self) -> &str {
         self.device.trim_start_matches("/dev/")

@@ -1,0 +1,98 @@
+//! `fairdisk calibrate`, kept as short as possible: what it measures here is nobody's business, but
+//! what becomes of it is.
+
+use crate::interrupted::{interrupt, listens};
+use crate::program::{Ended, Place};
+use std::fs;
+
+const SHORT: &[&str] = &["calibrate", ".", "--size", "16M", "--time", "5ms"];
+
+/// Whether direct I/O does not work where these tests run.
+fn lacks_direct_io(ended: &Ended) -> bool {
+    let lacks = ended.err.contains("direct I/O of 4 KiB does not work there");
+    if lacks {
+        assert_eq!(ended.code, Some(2), "{}", ended.err);
+        eprintln!("skipped: {}", ended.err.trim());
+    }
+    lacks
+}
+
+#[test]
+fn the_lab_takes_what_was_measured_of_a_directory() {
+    let place = Place::new();
+    let write = [SHORT, &["--output", "mine.toml"]].concat();
+    let ended = place.run(&write);
+    if lacks_direct_io(&ended) {
+        return;
+    }
+    assert_eq!((ended.code, ended.out.as_str()), (Some(0), ""), "{}", ended.err);
+    assert!(ended.err.contains("Mounts take it with --costs mine.toml"), "{}", ended.err);
+    assert_eq!(place.names(), ["mine.toml"], "the scratch file is gone");
+    let text = fs::read_to_string(place.path().join("mine.toml")).unwrap();
+    assert!(text.starts_with("# Measured by `fairdisk calibrate . --size 16M"), "{text}");
+    assert!(text.contains("id = \"mine\"\n") && text.contains("kind = \"measured\"\n"), "{text}");
+    let run = ["run", "two-groups", "--device", "mine.toml", "--seeds", "1", "--duration", "1s"];
+    let shown = place.run(&[&run[..], &["--scheduler", "fair", "--json"]].concat()).json();
+    let share = shown["rows"][0]["groups"][0]["time_share"].as_f64();
+    assert!(share.is_some(), "{shown:#}");
+    // It may be measured again.
+    assert_eq!(place.run(&[&write[..], &["-q"]].concat()).quiet(), "");
+}
+
+#[test]
+fn without_a_name_the_file_is_printed_or_its_keys_as_json() {
+    let place = Place::new();
+    let reads = [SHORT, &["--reads-only"]].concat();
+    let ended = place.run(&reads);
+    if lacks_direct_io(&ended) {
+        return;
+    }
+    let text = ended.quiet();
+    assert!(text.contains("# Writes were not measured"), "{text}");
+    let value = place.run(&[&reads[..], &["--json", "--depth", "4"]].concat()).json();
+    assert_eq!((&value["schema"], &value["device"]["depth"]), (&1.into(), &4.into()));
+    let device = &value["device"];
+    assert!(device["read"]["random_iops"].as_f64().unwrap() > 0.0, "{value:#}");
+    assert_eq!(device["write"], device["read"], "{value:#}");
+    assert!(place.names().is_empty(), "{:?}", place.names());
+}
+
+#[test]
+fn what_cannot_be_measured_or_written_is_said_at_once() {
+    let place = Place::new();
+    place.write("notes.toml", "mine = 1\n");
+    for (args, said) in [
+        (&["nothing/there"][..], "nothing/there: No such file or directory"),
+        (&["notes.toml"], "notes.toml: is neither a directory nor a block device; name its dir"),
+        (&["/dev/null"], "/dev/null: is neither a directory nor a block device"),
+        (&[".", "--size", "1M"], "expected a number of bytes from 16M, as 512M or 4G"),
+        (&[".", "--size", "4 GiB"], "expected a number of bytes from 16M, as 512M or 4G"),
+        (&[".", "--depth", "0"], "expected a whole number from 1 to 1024"),
+        (&[".", "--time", "1"], "expected a number and a unit"),
+        (&[".", "--output", "notes.toml"], "notes.toml: is no measured device and would be over"),
+        (&[".", "--output", "notes"], "--output notes: expected a name that ends in .toml"),
+        (&[".", "--output", "no/such.toml"], "--output no/such.toml: cannot be written there"),
+        (&[".", "--reads-only", "--overwrite"], "cannot be used with"),
+    ] {
+        let ended = place.run(&[&["calibrate"][..], args].concat());
+        assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.err);
+        assert!(ended.err.contains(said), "{args:?}: {}", ended.err);
+        assert_eq!(place.names(), ["notes.toml"], "{args:?}");
+    }
+}
+
+#[test]
+fn ctrl_c_leaves_nothing() {
+    let place = Place::new();
+    let long = ["calibrate", ".", "--size", "16M", "--time", "1000h", "--output", "mine.toml"];
+    let child = place.command(&long).spawn().unwrap();
+    listens(&child);
+    interrupt(&child);
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    if lacks_direct_io(&ended) {
+        return;
+    }
+    assert_eq!(ended.code, Some(130), "{}", ended.err);
+    assert_eq!(ended.err, "interrupted: nothing was measured\n");
+    assert!(place.names().is_empty(), "{:?}", place.names());
+}
