@@ -241,6 +241,17 @@ fn who_wants_other_settings_is_told_what_differs() {
 }
 
 #[test]
+fn mounts_on_a_disk_go_by_the_costs_of_the_first() {
+    let Some(mut two) = two() else { return };
+    let first = two.mount((1, 1), &["--costs", "nvme"]);
+    assert_eq!(two.mount((2, 2), &[]), first);
+    assert_eq!(two.mount((2, 3), &["--costs", "nvme"]), first);
+    let output = two.try_mount((1, 4), &["--costs", "sata-ssd"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("--costs is nvme, asked for is sata-ssd"), "{}", text(&output));
+}
+
+#[test]
 fn mounts_that_start_at_once_meet_in_one_process() {
     let Some(mut two) = two() else { return };
     let started: Vec<Child> = (1..=6)
