@@ -37,8 +37,8 @@ impl Cost {
     }
 }
 
-/// What a device was measured to take for one request of a direction among many of its kind, so that
-/// it is fully busy: the time in which it did a number of them, divided by that number.
+/// What a device was measured to take for one request among many of its kind, so that it is fully
+/// busy: the time in which it did a number of them, divided by that number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Times {
     /// A [small](Self::SMALL) request that continues the one before.

@@ -104,7 +104,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     if let Some(path) = args.output.as_ref().filter(|_| !args.quiet) {
         let path = path.display();
         output::diagnose(&format!(
-            "{path} is written. Mounts take it with --costs {path}, the lab with --device {path}."
+            "{path} is written. Mounts take it with --costs, the lab with --device."
         ));
     }
     Ok(())
@@ -123,14 +123,15 @@ fn measured(
     };
     let length = Length { requests: u64::MAX, time: args.time };
     bench.expect(loads(!args.reads_only) + u64::from(disk.may_turn));
-    let (turns, figures) = match figures(&mut bench, args, disk, length) {
+    let found = figures(&mut bench, args, disk, length);
+    bench.finish();
+    let (turns, figures) = match found {
         Ok(found) => found,
         Err(Ended::Stopped) => return Ok(None),
         Err(Ended::Failed(why)) => {
             return Err(Failure::Run(format!("{}: {why}", args.path.display())));
         }
     };
-    bench.finish();
     let bytes = bench.bytes();
     let sectors = disk.sectors.unwrap_or(bytes / SECTOR_BYTES);
     Ok(Some((figures.device(sectors, bench.depth(), turns), bytes)))
@@ -191,7 +192,7 @@ impl Args {
         let title = format!("{}, as measured", disk.name);
         let what = if disk.is_device { "on the device" } else { "in a scratch file" };
         let mut notes = vec![
-            format!("Measured by `{}`", command()),
+            format!("Measured by `{}`", output::plain(&command())),
             format!(
                 "{} MiB {what}, direct I/O, {} per load",
                 bytes >> 20,

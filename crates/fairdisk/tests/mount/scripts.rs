@@ -42,6 +42,11 @@ fn what_a_mount_costs() {
 }
 
 #[test]
+fn what_it_is_worth_to_know_the_costs_of_a_disk() {
+    short("calibrated.sh");
+}
+
+#[test]
 fn which_tunables_of_a_loop_device_cost_what() {
     short_in("scripts/blame", "loop-device.sh");
 }

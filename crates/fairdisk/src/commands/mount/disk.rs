@@ -62,6 +62,11 @@ pub(super) enum Kind<'a> {
 }
 
 impl Kind<'_> {
+    /// Whether schedulers would do better if the disk were measured.
+    pub(super) fn could_be_measured(self) -> bool {
+        matches!(self, Self::Unknown(device) if device.rotational != Some(true))
+    }
+
     /// What to tell schedulers about a disk with up to `depth` requests at once: whether it is
     /// rotational, and what its requests cost.
     fn known(self, depth: u32) -> Vec<Change> {

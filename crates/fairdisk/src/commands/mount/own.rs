@@ -68,6 +68,9 @@ pub(super) fn run(
         (None, None) => disk::Kind::Unknown(device),
     };
     let disk = disk::start(args, &engine.spec, kind)?;
+    if engine.spec.honours().costs && kind.could_be_measured() {
+        tracing::info!("what requests cost there is not known; see fairdisk calibrate");
+    }
     let (scheduler, io) = (Some(engine.name.clone()), Some(disk.served().name().to_owned()));
     let settings = Settings { scheduler, io, cgroups, ..args.settings(None) };
     let (disk_name, honours) = (device.name.clone(), engine.spec.honours());
