@@ -27,7 +27,7 @@ pub trait Bench {
     /// Its size in sectors.
     fn capacity_sectors(&self) -> u64;
 
-    /// Says that a load begins. Nothing is outstanding.
+    /// Says that a load begins.
     fn begin(&mut self, load: &Load);
 
     /// Submits a request.
@@ -42,6 +42,9 @@ pub trait Bench {
     /// The time.
     fn now(&self) -> Instant;
 }
+
+/// Seed of the positions of random requests; any number would do.
+const SEED: u64 = 0xCA11_B8A7;
 
 /// How long each load is measured: for so many requests or so long, whichever is over first. Before
 /// that it runs for a fourth as long, to fill the queues.
@@ -93,7 +96,7 @@ pub const fn loads(writes: bool) -> u64 {
 /// # Errors
 /// The bench ended the measurement.
 pub fn alone<B: Bench>(bench: &mut B, length: Length) -> Result<Span, B::Error> {
-    few(bench, 1, length)
+    few(bench, 1, length, SEED)
 }
 
 /// Measures a device. If it may not be written to, writes are taken to cost what reads do.
@@ -101,35 +104,40 @@ pub fn alone<B: Bench>(bench: &mut B, length: Length) -> Result<Span, B::Error> 
 /// # Errors
 /// The bench ended the measurement.
 pub fn measure<B: Bench>(bench: &mut B, length: Length, writes: bool) -> Result<Figures, B::Error> {
-    let (alone, of_two) = (few(bench, 1, length)?, few(bench, 2, length)?);
-    let read = reads(bench, length)?;
+    // The disk may remember where it was asked before.
+    let mut seeds = SEED + 1..;
+    let mut seed = || seeds.next().unwrap_or(SEED);
+    let alone = few(bench, 1, length, seed())?;
+    let of_two = few(bench, 2, length, seed())?;
+    let read = reads(bench, length, seed())?;
     if !writes {
         return Ok(Figures { read, alone, of_two, write: read, flush: Span::ZERO });
     }
-    let write = self::writes(bench, length)?;
-    let mut probe = Probe::new(bench, Op::Write, 1);
+    let write = self::writes(bench, length, seed())?;
+    let mut probe = Probe::new(bench, Op::Write, 1, seed());
     Ok(Figures { read, alone, of_two, write, flush: probe.flush(length)? })
 }
 
 /// The time for each of a few small random reads at a time.
-fn few<B: Bench>(bench: &mut B, depth: u32, length: Length) -> Result<Span, B::Error> {
-    let mut probe = Probe::new(bench, Op::Read, depth.min(bench.depth()));
+fn few<B: Bench>(bench: &mut B, depth: u32, length: Length, seed: u64) -> Result<Span, B::Error> {
+    let depth = depth.min(bench.depth());
+    let mut probe = Probe::new(bench, Op::Read, depth, seed);
     let took = probe.small_random(length)?;
     probe.end()?;
     Ok(took)
 }
 
-fn reads<B: Bench>(bench: &mut B, length: Length) -> Result<Times, B::Error> {
+fn reads<B: Bench>(bench: &mut B, length: Length, seed: u64) -> Result<Times, B::Error> {
     let depth = bench.depth();
-    let mut probe = Probe::new(bench, Op::Read, depth);
+    let mut probe = Probe::new(bench, Op::Read, depth, seed);
     let times = probe.times(length)?;
     probe.end()?;
     Ok(times)
 }
 
-fn writes<B: Bench>(bench: &mut B, length: Length) -> Result<Times, B::Error> {
+fn writes<B: Bench>(bench: &mut B, length: Length, seed: u64) -> Result<Times, B::Error> {
     let depth = bench.depth();
-    let mut probe = Probe::new(bench, Op::Write, depth);
+    let mut probe = Probe::new(bench, Op::Write, depth, seed);
     probe.fill(length)?;
     let times = probe.times(length)?;
     probe.end()?;

@@ -4,9 +4,6 @@ use super::{Bench, Length, Load, Place};
 use fairdisk_core::{GroupId, Instant, Lba, Op, Prng, RequestId, Sectors, Span, Times};
 use fairdisk_sim::device::DeviceIo;
 
-/// Seed of the positions of random requests; any number would do.
-const SEED: u64 = 0xCA11_B8A7;
-
 /// How much longer than a load a device is written to before any write is measured. Of a device in
 /// the lab that is 512 MiB.
 const FILLING_FACTOR: u64 = 4;
@@ -24,10 +21,10 @@ pub(super) struct Probe<'a, B> {
 }
 
 impl<'a, B: Bench> Probe<'a, B> {
-    /// A probe that keeps up to `depth` requests at a device.
-    pub(super) fn new(bench: &'a mut B, op: Op, depth: u32) -> Self {
+    /// A probe that keeps up to `depth` requests at a device, at random places drawn from `seed`.
+    pub(super) fn new(bench: &'a mut B, op: Op, depth: u32, seed: u64) -> Self {
         let free = (0..depth).map(RequestId).collect();
-        Self { bench, op, depth, prng: Prng::new(SEED), next: 0, free, done: Vec::new() }
+        Self { bench, op, depth, prng: Prng::new(seed), next: 0, free, done: Vec::new() }
     }
 
     /// Times of all four kinds of requests.
