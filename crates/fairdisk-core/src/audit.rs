@@ -226,6 +226,15 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.activate(now, id);
     }
 
+    fn awaited(&mut self, now: Instant, id: RequestId, by: GroupId) {
+        self.changed(now);
+        assert!(
+            matches!(self.requests.get(&id), Some(Stage::Queued { .. })),
+            "law 2: {id:?} is waited for but is not queued"
+        );
+        self.inner.awaited(now, id, by);
+    }
+
     fn may_queue(&mut self, now: Instant, bio: &Bio) -> MayQueue {
         self.changed(now);
         self.inner.may_queue(now, bio)

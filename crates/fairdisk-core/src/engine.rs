@@ -269,10 +269,40 @@ impl<E: Elevator> Engine<E> {
             Some(blocker) => {
                 self.log(Record::Held(bio.id));
                 self.bios.hold(index, blocker);
+                let root = self.bios.root_of(blocker);
+                self.tell_awaited(root, bio.group);
                 // The bio waits for an earlier one that may be queued behind the plug.
                 self.unplug();
             }
             None => self.place(index, bio, out),
+        }
+    }
+
+    /// Tells the elevator that the request which carries the bio at `index`, if it is queued, is
+    /// waited for by another group.
+    fn tell_awaited(&mut self, index: BioIndex, by: GroupId) {
+        let id = self.bios.request_of(index).filter(|id| self.requests.is_queued(*id));
+        if let Some(id) = id.filter(|id| self.requests[*id].group != by) {
+            self.elevator.awaited(self.now, id, by);
+        }
+    }
+
+    /// Tells the elevator who waits for the bio at `index`, which has come to be queued.
+    #[inline]
+    fn tell_if_awaited(&mut self, index: BioIndex) {
+        if self.bios.holds(index) {
+            self.tell_waiting(index);
+        }
+    }
+
+    #[cold]
+    fn tell_waiting(&mut self, index: BioIndex) {
+        let own = self.bios.bio(index).group;
+        let mut groups = self.bios.held_behind(index).map(|held| self.bios.bio(held).group);
+        let other = groups.find(|by| *by != own);
+        drop(groups);
+        if let Some(by) = other {
+            self.tell_awaited(index, by);
         }
     }
 
@@ -319,6 +349,7 @@ impl<E: Elevator> Engine<E> {
     #[inline(always)]
     fn queue(&mut self, index: BioIndex, bio: &Bio) {
         let id = self.requests.insert(bio, index, self.now);
+        self.bios.set_request(index, id);
         self.log(Record::Queued(bio.id, id));
         if bio.op == Op::Flush {
             // A flush has no position that the elevator could order, so it goes straight to the
@@ -336,6 +367,7 @@ impl<E: Elevator> Engine<E> {
         if let Admission::Displaces(older) = self.elevator.admit(self.now, request) {
             self.hand_over(older, Why::Displaced);
         }
+        self.tell_if_awaited(index);
         if self.plug.is_some() {
             self.plug_or_unplug();
         }

@@ -115,4 +115,6 @@ reasons! {
     GroupCeilingReached => "its group's turn came: the group before is at its ceiling",
     /// The request's I/O priority class has been passed over for as long as the limit allows.
     ClassStarved => "its class had been passed over for long enough",
+    /// A request of another group overlaps this one and cannot begin before it has finished.
+    Awaited => "another group waits for it to be done",
 }

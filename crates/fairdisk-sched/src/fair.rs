@@ -15,6 +15,7 @@
 
 mod again;
 mod allowance;
+mod awaited;
 mod cache;
 mod ceiling;
 mod changes;
@@ -46,6 +47,7 @@ pub use params::FairParams;
 use crate::family::Family;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use awaited::Awaited;
 use cache::Cache;
 use ceiling::Barred;
 use device::Device;
@@ -91,6 +93,7 @@ pub struct Fair {
     device: Device,
     cache: Box<Cache>,
     expected: Expected,
+    awaited: Box<Awaited>,
     returning: Box<Returning>,
     /// The modelled cost of the requests at the device, where requests are charged by the model.
     at_work: Span,
@@ -120,6 +123,7 @@ impl Fair {
             device: Device::new(),
             cache: Box::new(Cache::new()),
             expected: Expected::new(),
+            awaited: Box::new(Awaited::new()),
             returning: Box::new(Returning::new()),
             at_work: Span::ZERO,
             busy_since: Instant::ZERO,
@@ -244,7 +248,9 @@ impl Fair {
     /// Removes a queued request from its queue.
     #[inline]
     fn take_out(&mut self, at: u32) {
-        let queue = self.requests[at].queue;
+        let rq = &mut self.requests[at];
+        rq.is_awaited = false;
+        let queue = rq.queue;
         let q = &mut self.queues[queue];
         self.requests.remove(at, q);
         let (group, is_empty) = (q.group, q.waiting == 0);
@@ -391,6 +397,10 @@ impl Elevator for Fair {
             self.will_return(group.0);
         }
         self.expect(now, group.0);
+    }
+
+    fn awaited(&mut self, _now: Instant, id: RequestId, by: GroupId) {
+        self.note_awaited(id.0, by);
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {

@@ -211,6 +211,10 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.flushed(now, group, device_time));
     }
 
+    fn awaited(&mut self, now: Instant, id: RequestId, by: GroupId) {
+        each!(self, inner => inner.awaited(now, id, by));
+    }
+
     fn withdraw(&mut self, now: Instant, id: RequestId) {
         each!(self, inner => inner.withdraw(now, id));
     }

@@ -1,6 +1,6 @@
 //! The bios in flight, indexed by slot, and the chains of bios held back behind one another.
 
-use crate::request::{Bio, BioId};
+use crate::request::{Bio, BioId, RequestId};
 use crate::time::{Instant, Span};
 use alloc::vec::Vec;
 
@@ -48,6 +48,8 @@ pub(super) struct Bios {
     slots: Vec<Slot>,
     /// Indexed by slot; extends up to the highest slot whose bio ever had to wait.
     waiting: Vec<Waiting>,
+    /// The request that carries each bio, by slot.
+    requests: Vec<u32>,
     free: Vec<u32>,
     serial: u64,
 }
@@ -60,7 +62,13 @@ std::thread_local! {
 
 impl Bios {
     pub(super) const fn new() -> Self {
-        Self { slots: Vec::new(), waiting: Vec::new(), free: Vec::new(), serial: 0 }
+        Self {
+            slots: Vec::new(),
+            waiting: Vec::new(),
+            requests: Vec::new(),
+            free: Vec::new(),
+            serial: 0,
+        }
     }
 
     pub(super) fn insert(&mut self, bio: &Bio, now: Instant) -> BioIndex {
@@ -75,8 +83,14 @@ impl Bios {
         };
         let index = self.free.pop().unwrap_or(self.slots.len() as u32);
         match self.slots.get_mut(index as usize) {
-            Some(free) => *free = slot,
-            None => self.slots.push(slot),
+            Some(free) => {
+                *free = slot;
+                self.requests[index as usize] = NIL;
+            }
+            None => {
+                self.slots.push(slot);
+                self.requests.push(NIL);
+            }
         }
         BioIndex(index)
     }
@@ -124,6 +138,39 @@ impl Bios {
 
     pub(super) fn next_in_request(&self, index: BioIndex) -> Option<BioIndex> {
         BioIndex::some(self.slots[index.0 as usize].next)
+    }
+
+    /// Notes which request carries the bio.
+    #[inline]
+    pub(super) fn set_request(&mut self, index: BioIndex, id: RequestId) {
+        self.requests[index.0 as usize] = id.0;
+    }
+
+    /// The request that carries the bio; `None` while it waits for a slot or is held.
+    pub(super) fn request_of(&self, index: BioIndex) -> Option<RequestId> {
+        let id = self.requests[index.0 as usize];
+        (id != NIL).then_some(RequestId(id))
+    }
+
+    /// Whether other bios are held behind this one.
+    #[inline]
+    pub(super) fn holds(&self, index: BioIndex) -> bool {
+        self.slots[index.0 as usize].holds
+    }
+
+    /// The bios held behind this one.
+    pub(super) fn held_behind(&self, index: BioIndex) -> impl Iterator<Item = BioIndex> {
+        let first = self.waiting.get(index.0 as usize).filter(|_| self.holds(index));
+        let first = first.and_then(|waiting| BioIndex::some(waiting.holds));
+        core::iter::successors(first, |held| BioIndex::some(self.slots[held.0 as usize].next))
+    }
+
+    /// The bio at the end of the chain that begins with `index`: the one that is held by none.
+    pub(super) fn root_of(&self, mut index: BioIndex) -> BioIndex {
+        while self.is_held(index) {
+            index = BioIndex(self.waiting[index.0 as usize].blocker);
+        }
+        index
     }
 
     pub(super) fn set_next_in_request(&mut self, index: BioIndex, next: BioIndex) {

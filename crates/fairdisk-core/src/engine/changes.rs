@@ -124,12 +124,16 @@ impl<E: Elevator> Engine<E> {
         self.log(Record::Switched(description.name));
         self.tell_device();
         self.tell_groups();
-        for id in carried {
+        for &id in &carried {
             self.requests.carry_over(id);
             let request = self.requests[id];
             if let Admission::Displaces(older) = self.elevator.admit(self.now, &request) {
                 self.hand_over(older, Why::Displaced);
             }
+        }
+        for id in carried {
+            let bios: Vec<BioIndex> = self.chain(self.requests.first_bio(id)).collect();
+            bios.into_iter().for_each(|index| self.tell_if_awaited(index));
         }
         self.last_wait = None;
     }

@@ -8,6 +8,7 @@ use crate::elevator::{Elevator, Merge};
 use crate::journal::Record;
 use crate::request::{Bio, Flags, Op, RequestId};
 use crate::why::Why;
+use alloc::vec::Vec;
 
 impl<E: Elevator> Engine<E> {
     pub(super) const fn merge_allowed(&self, bio: &Bio) -> bool {
@@ -84,6 +85,7 @@ impl<E: Elevator> Engine<E> {
         self.log(Record::Merged(bio.id, id));
         self.merge.remove(id);
         self.requests.append(&mut self.bios, id, index);
+        self.bios.set_request(index, id);
         let request = self.requests.request_mut(id);
         if how == Merge::Front {
             request.start = bio.start;
@@ -92,6 +94,7 @@ impl<E: Elevator> Engine<E> {
         let request = *request;
         self.merge.insert(&request);
         self.elevator.merged(self.now, &request, how);
+        self.tell_if_awaited(index);
     }
 
     /// Whether `id` may absorb `next`, the request right behind it.
@@ -110,6 +113,7 @@ impl<E: Elevator> Engine<E> {
         self.elevator.withdraw(self.now, next);
         self.merge.remove(next);
         self.merge.remove(id);
+        let joining: Vec<BioIndex> = self.chain(self.requests.first_bio(next)).collect();
         self.requests.join(&mut self.bios, id, next);
         let request = self.requests.request_mut(id);
         request.sectors.0 += joined.sectors.0;
@@ -118,6 +122,10 @@ impl<E: Elevator> Engine<E> {
         self.merge.insert(&request);
         let how = Merge::Absorbed { absorbed: next, arrived: joined.arrived };
         self.elevator.merged(self.now, &request, how);
+        for index in joining {
+            self.bios.set_request(index, id);
+            self.tell_if_awaited(index);
+        }
         self.give_slot_back((&joined).into(), out);
     }
 }

@@ -145,6 +145,11 @@ impl Requests {
         Completed { request, first, stamp, is_known: elevator == self.elevator }
     }
 
+    /// Whether the elevator has it queued.
+    pub(super) fn is_queued(&self, id: RequestId) -> bool {
+        self.slots[id.0 as usize].state == State::Queued
+    }
+
     pub(super) fn request_mut(&mut self, id: RequestId) -> &mut Request {
         &mut self.slots[id.0 as usize].request
     }

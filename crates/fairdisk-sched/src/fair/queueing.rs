@@ -20,6 +20,9 @@ impl Fair {
             // Drops groups that should have come back by now.
             self.next_back(now);
         }
+        if let Some(step) = self.serve_awaited(now) {
+            return step;
+        }
         loop {
             if let Some(group) = self.below_floor(now) {
                 let at = self.next_of(now, self.queues.first_of(now, group));

@@ -33,6 +33,8 @@ pub(super) struct Rq {
     pub(super) for_floor: bool,
     /// Whether it counts towards ceilings until it completes.
     pub(super) is_held: bool,
+    /// Whether it is queued and another group waits for it.
+    pub(super) is_awaited: bool,
 }
 
 impl Rq {
@@ -50,6 +52,7 @@ impl Rq {
         continues_queue: false,
         for_floor: false,
         is_held: false,
+        is_awaited: false,
     };
 
     pub(super) const fn bytes(&self) -> u64 {

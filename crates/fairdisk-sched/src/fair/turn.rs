@@ -96,6 +96,11 @@ impl Fair {
         if self.in_flight > 0 {
             return Step::WaitCompletion(Why::OneAtATime);
         }
+        if let Some(step) = self.serve_awaited(now) {
+            // As a floor below, it begins no turn.
+            self.end_keeping(now);
+            return step;
+        }
         while let Some(group) = self.below_floor(now) {
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
