@@ -56,15 +56,22 @@ pub struct Length {
     pub time: Span,
 }
 
+/// The time for each of a few small random reads at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FewReads {
+    /// With one at a time.
+    pub qd1: Span,
+    /// With two at a time.
+    pub qd2: Span,
+}
+
 /// What was measured of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
+    /// Times of a few reads at a time.
+    pub few: FewReads,
     /// Times of reads at full depth.
     pub read: Times,
-    /// The time of a small random read with one at a time.
-    pub alone: Span,
-    /// The time for each with two at a time.
-    pub of_two: Span,
     /// Times of writes at full depth.
     pub write: Times,
     /// How long a flush takes that follows a small random write.
@@ -80,48 +87,53 @@ impl Figures {
         depth: u32,
         rotational: bool,
     ) -> MeasuredParams {
-        let Self { read, alone, of_two, write, flush } = *self;
-        MeasuredParams { capacity_sectors, depth, rotational, read, write, alone, of_two, flush }
+        let Self { few: FewReads { qd1, qd2 }, read, write, flush } = *self;
+        MeasuredParams { capacity_sectors, depth, rotational, read, write, qd1, qd2, flush }
     }
 }
 
-/// How many loads [`measure`] consists of, with writes and without.
+/// How many loads [`few_reads`] and [`measure`] consist of together, at a device that takes `depth`
+/// requests at once, with writes and without.
 #[must_use]
-pub const fn loads(writes: bool) -> u64 {
-    if writes { 12 } else { 6 }
+pub const fn loads(depth: u32, writes: bool) -> u64 {
+    let few = if depth > 1 { 2 } else { 1 };
+    few + if writes { 10 } else { 4 }
 }
 
-/// The time of a small random read with one at a time.
+/// Measures reads of which there are few at a time.
 ///
 /// # Errors
 /// The bench ended the measurement.
-pub fn alone<B: Bench>(bench: &mut B, length: Length) -> Result<Span, B::Error> {
-    few(bench, 1, length, SEED)
+pub fn few_reads<B: Bench>(bench: &mut B, length: Length) -> Result<FewReads, B::Error> {
+    let qd1 = few(bench, 1, length, SEED)?;
+    let qd2 = if bench.depth() > 1 { few(bench, 2, length, SEED + 1)? } else { qd1 };
+    Ok(FewReads { qd1, qd2 })
 }
 
-/// Measures a device. If it may not be written to, writes are taken to cost what reads do.
+/// Measures a device at full depth. If it may not be written to, writes are taken to cost what
+/// reads do, and a flush nothing.
 ///
 /// # Errors
 /// The bench ended the measurement.
-pub fn measure<B: Bench>(bench: &mut B, length: Length, writes: bool) -> Result<Figures, B::Error> {
+pub fn measure<B: Bench>(
+    bench: &mut B,
+    length: Length,
+    few: FewReads,
+    writes: bool,
+) -> Result<Figures, B::Error> {
     // The disk may remember where it was asked before.
-    let mut seeds = SEED + 1..;
-    let mut seed = || seeds.next().unwrap_or(SEED);
-    let alone = few(bench, 1, length, seed())?;
-    let of_two = few(bench, 2, length, seed())?;
-    let read = reads(bench, length, seed())?;
+    let read = reads(bench, length, SEED + 2)?;
     if !writes {
-        return Ok(Figures { read, alone, of_two, write: read, flush: Span::ZERO });
+        return Ok(Figures { few, read, write: read, flush: Span::ZERO });
     }
-    let write = self::writes(bench, length, seed())?;
-    let mut probe = Probe::new(bench, Op::Write, 1, seed());
-    Ok(Figures { read, alone, of_two, write, flush: probe.flush(length)? })
+    let write = self::writes(bench, length, SEED + 3)?;
+    let flush = Probe::new(bench, Op::Write, 1, SEED + 4).flush(length)?;
+    Ok(Figures { few, read, write, flush })
 }
 
 /// The time for each of a few small random reads at a time.
 fn few<B: Bench>(bench: &mut B, depth: u32, length: Length, seed: u64) -> Result<Span, B::Error> {
-    let depth = depth.min(bench.depth());
-    let mut probe = Probe::new(bench, Op::Read, depth, seed);
+    let mut probe = Probe::new(bench, Op::Read, depth.min(bench.depth()), seed);
     let took = probe.small_random(length)?;
     probe.end()?;
     Ok(took)
@@ -138,7 +150,7 @@ fn reads<B: Bench>(bench: &mut B, length: Length, seed: u64) -> Result<Times, B:
 fn writes<B: Bench>(bench: &mut B, length: Length, seed: u64) -> Result<Times, B::Error> {
     let depth = bench.depth();
     let mut probe = Probe::new(bench, Op::Write, depth, seed);
-    probe.fill(length)?;
+    probe.precondition(length)?;
     let times = probe.times(length)?;
     probe.end()?;
     Ok(times)
@@ -217,7 +229,8 @@ mod tests {
     fn measured(id: &str) -> DeviceSpec {
         let spec = load(id, &[]).unwrap().spec;
         let mut bench = Simulated::new(&spec);
-        let Ok(figures) = measure(&mut bench, LENGTH, true);
+        let Ok(few) = few_reads(&mut bench, LENGTH);
+        let Ok(figures) = measure(&mut bench, LENGTH, few, true);
         let (capacity, depth) = (spec.capacity_sectors(), bench.depth());
         let params = figures.device(capacity, depth, spec.is_rotational());
         DeviceSpec::Measured(MeasuredSpec::new(params).unwrap())
@@ -228,6 +241,8 @@ mod tests {
         for id in ["fixed-8ms", "hdd-7200-2007", "hdd-ncq", "raid5-4", "sata-ssd", "nvme"] {
             let device = measured(id);
             let (is, again) = (calibrate(&device), simulated::costs(&device));
+            let DeviceSpec::Measured(spec) = &device else { panic!("{device:?}") };
+            let Ok(few) = few_reads(&mut Simulated::new(&device), LENGTH);
             let near = |name: &str, is: Span, again: Span, most: f64| {
                 let (is, again) = (is.as_ns() as f64, again.as_ns() as f64);
                 assert!((again / is - 1.0).abs() < most, "{id}, {name}: {is} and then {again}");
@@ -246,8 +261,10 @@ mod tests {
                 near(&format!("{op:?} {is_sequential} {bytes}"), cost(is), cost(again), 0.1);
             }
             if is.depth > 1 {
-                // Servers are whole.
-                near("saturation", is.saturation, again.saturation, 0.2);
+                near("qd1", spec.params().qd1, few.qd1, 0.02);
+                // Here no two requests meet at one server while another is idle.
+                near("qd2", spec.params().qd2, few.qd2, 0.2);
+                near("saturation", is.saturation, again.saturation, 0.3);
             }
         }
     }

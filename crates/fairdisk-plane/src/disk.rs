@@ -21,6 +21,7 @@ mod state;
 mod timer;
 mod unheard;
 
+pub use depth::FAR_SPAN;
 pub use job::{Job, Transfer, Way};
 pub use start::{Served, StartError};
 
@@ -89,6 +90,12 @@ pub struct Presence {
     /// The age of the group's oldest request that is not at the device yet.
     pub waits: Span,
 }
+
+/// The most requests at once that a disk gets unless told otherwise, if it takes several.
+pub const DEEP: u32 = 32;
+
+/// The most requests at once that a disk may be told to get.
+pub const DEPTH_MAX: u32 = 1024;
 
 /// How requests are served, and how many at once.
 pub enum Device {

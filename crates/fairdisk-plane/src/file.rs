@@ -28,6 +28,7 @@ use rustix::fs::OFlags;
 use std::ffi::OsStr;
 use std::fs::{File, FileType};
 use std::io;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -128,6 +129,23 @@ impl TargetFile {
             }
             Err(error) => Err(TargetError::os(path, "look at", &error)),
         }
+    }
+
+    /// Makes a file without a name in a directory, for a run that leaves nothing, however it ends.
+    /// `watch` receives the progress of writing out.
+    ///
+    /// # Errors
+    /// The directory's disk cannot meet the needs.
+    pub fn unnamed(
+        directory: &Path,
+        needs: &FileNeeds,
+        watch: &mut dyn FnMut(Allocated) -> Watch,
+    ) -> Result<Self, TargetError> {
+        let (file, mark) = create::create_unnamed(directory, needs, watch)?;
+        let again = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let mut made = Self::assemble(Path::new(&again), file, mark.data_bytes, Some(mark), true);
+        directory.clone_into(&mut made.path);
+        Ok(made)
     }
 
     fn open_device(path: &Path, needs: &FileNeeds) -> Result<Self, TargetError> {

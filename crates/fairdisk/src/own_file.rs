@@ -5,7 +5,10 @@ use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
+
+const NO_DEVICE: &str = "a block device; expected the name of a file";
 
 /// A kind of file.
 pub(crate) struct OwnFile {
@@ -51,6 +54,7 @@ impl OwnFile {
         let Self { noun, example, .. } = self;
         match &Target::of(path) {
             Target::Stream => Ok(()),
+            Target::Device => Err(bad(&format!("{NO_DEVICE}, as in {example}"))),
             Target::File(file) if file.is_dir() => {
                 Err(bad(&format!("a directory; expected the name of a file, as in {example}")))
             }
@@ -75,6 +79,7 @@ impl OwnFile {
     pub(crate) fn write(&self, path: &Path, text: &str) -> Result<(), Failure> {
         let written = match Target::of(path) {
             Target::Stream => fs::write(path, text),
+            Target::Device => Err(io::Error::other(NO_DEVICE)),
             Target::File(file) => {
                 let part = part_of(&file);
                 let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &file));
@@ -105,11 +110,14 @@ enum Target {
     File(PathBuf),
     /// A pipe, a terminal, or an open file without a name: it can be written to but not replaced.
     Stream,
+    /// A block device, whose contents nobody can mean to be replaced.
+    Device,
 }
 
 impl Target {
     fn of(path: &Path) -> Self {
         match fs::metadata(path) {
+            Ok(found) if found.file_type().is_block_device() => Self::Device,
             Ok(found) if !found.is_file() && !found.is_dir() => Self::Stream,
             // The target of a symbolic link is replaced, never the link itself, which may be
             // /dev/stdout.

@@ -4,9 +4,9 @@ use super::{Bench, Length, Load, Place};
 use fairdisk_core::{GroupId, Instant, Lba, Op, Prng, RequestId, Sectors, Span, Times};
 use fairdisk_sim::device::DeviceIo;
 
-/// How much longer than a load a device is written to before any write is measured. Of a device in
-/// the lab that is 512 MiB.
-const FILLING_FACTOR: u64 = 4;
+/// How much longer than a load a device is written to before any write is measured. A device in the
+/// lab is written 512 MiB.
+const PRECONDITION_FACTOR: u64 = 4;
 
 /// A device and one direction of requests to it.
 pub(super) struct Probe<'a, B> {
@@ -42,9 +42,9 @@ impl<'a, B: Bench> Probe<'a, B> {
     }
 
     /// Writes until the caches are full.
-    pub(super) fn fill(&mut self, length: Length) -> Result<(), B::Error> {
+    pub(super) fn precondition(&mut self, length: Length) -> Result<(), B::Error> {
         let Length { requests, time } = length;
-        let time = time.scaled(FILLING_FACTOR, 1);
+        let time = time.scaled(PRECONDITION_FACTOR, 1);
         self.bench.begin(&self.load(Place::Sequential, Times::LARGE));
         self.run(Place::Sequential, Times::LARGE, Length { requests, time })?;
         Ok(())
@@ -53,18 +53,25 @@ impl<'a, B: Bench> Probe<'a, B> {
     /// The time of a flush after a small random write.
     pub(super) fn flush(&mut self, length: Length) -> Result<Span, B::Error> {
         self.bench.begin(&Load { op: Op::Flush, ..self.load(Place::Random, Times::SMALL) });
+        // The first finishes all that was written before.
+        self.written_and_flushed()?;
         let began = self.bench.now();
         let (mut flushes, mut took) = (0, Span::ZERO);
         while !self.is_over(length, flushes, began) {
-            let write = self.io(RequestId(0), Place::Random, Times::SMALL);
-            self.one(&write)?;
-            let written = self.bench.now();
-            let flush = DeviceIo { op: Op::Flush, start: Lba(0), sectors: Sectors(0), ..write };
-            self.one(&flush)?;
-            took += self.bench.now() - written;
+            took += self.written_and_flushed()?;
             flushes += 1;
         }
         Ok(took / flushes)
+    }
+
+    /// Performs a small random write, and then a flush; returns how long that takes.
+    fn written_and_flushed(&mut self) -> Result<Span, B::Error> {
+        let write = self.io(RequestId(0), Place::Random, Times::SMALL);
+        self.one(&write)?;
+        let written = self.bench.now();
+        let flush = DeviceIo { op: Op::Flush, start: Lba(0), sectors: Sectors(0), ..write };
+        self.one(&flush)?;
+        Ok(self.bench.now() - written)
     }
 
     /// Performs one request while there are no others.

@@ -1,6 +1,6 @@
 //! Simulated devices on the bench.
 
-use super::{Bench, Figures, Length, Load, SEED, few, reads, writes};
+use super::{Bench, FewReads, Figures, Length, Load, SEED, few, reads, writes};
 use fairdisk_core::{CostModel, Instant, RequestId, Span};
 use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, DeviceSpec, Done};
 use std::convert::Infallible;
@@ -12,10 +12,9 @@ pub(super) const LENGTH: Length = Length { requests: 2048, time: Span::MAX };
 pub(super) fn costs(device: &DeviceSpec) -> CostModel {
     let new = || Simulated::new(device);
     let figures = || {
-        let (alone, of_two) =
-            (few(&mut new(), 1, LENGTH, SEED)?, few(&mut new(), 2, LENGTH, SEED)?);
+        let (qd1, qd2) = (few(&mut new(), 1, LENGTH, SEED)?, few(&mut new(), 2, LENGTH, SEED)?);
         let (read, write) = (reads(&mut new(), LENGTH, SEED)?, writes(&mut new(), LENGTH, SEED)?);
-        Ok(Figures { read, alone, of_two, write, flush: Span::ZERO })
+        Ok(Figures { few: FewReads { qd1, qd2 }, read, write, flush: Span::ZERO })
     };
     let Ok(figures): Result<_, Infallible> = figures();
     let (capacity, depth) = (device.capacity_sectors(), new().depth());

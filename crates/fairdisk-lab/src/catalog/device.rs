@@ -49,6 +49,14 @@ impl Array {
     pub const SINGLE: Self = Self { disks: 1, partitions: 1 };
 }
 
+/// Checks that a device may have this id.
+///
+/// # Errors
+/// Returns what is wrong with it.
+pub fn demand_id(id: &str) -> Result<(), String> {
+    check_line("id", id).map_err(|(_, what)| what)
+}
+
 /// Loads the device `name`, with what it inherits and the changes of scope `device`.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ const FAR_SECTORS: u64 = 8192;
 const SMALL_SECTORS: u32 = 128;
 /// The time within which a far small read is faster than on a rotational disk, except for the few
 /// that happen to find the right angle.
-const FAR_SPAN: Span = Span::from_ms(1);
+pub const FAR_SPAN: Span = Span::from_ms(1);
 /// The smallest transfer, in sectors, that reveals the transfer rate.
 const LARGE_SECTORS: u32 = 512;
 /// A transfer rate in bytes per second that no rotational disk reaches.

@@ -63,6 +63,48 @@ pub(super) fn create(
     Ok((file, mark))
 }
 
+/// Creates a file without a name in a directory, with a path at which this process can open it
+/// again; it is gone as soon as nobody has it open.
+pub(super) fn create_unnamed(
+    directory: &Path,
+    needs: &FileNeeds,
+    watch: &mut dyn FnMut(Allocated) -> Watch,
+) -> Result<(File, Mark), TargetError> {
+    let mut mark = mark_for(directory, needs)?;
+    let file = unnamed(directory)?;
+    let growing = |to, error: &io::Error| TargetError::growing(directory, to, error, needs.bytes());
+    let missing = missing(directory, mark, needs)?;
+    demand_room(directory, &file, &missing)?;
+    file.set_len(mark.file_bytes()).map_err(|error| growing("make a file in", &error))?;
+    write_out(directory, &file, &mut mark, missing, watch)?;
+    file.sync_all().map_err(|error| growing("write", &error))?;
+    Ok((file, mark))
+}
+
+fn unnamed(directory: &Path) -> Result<File, TargetError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600);
+    match options.custom_flags(OFlags::TMPFILE.bits() as i32).open(directory) {
+        Ok(file) => Ok(file),
+        // The file system knows no such files.
+        Err(error)
+            if matches!(
+                Errno::from_io_error(&error),
+                Some(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS)
+            ) =>
+        {
+            let (scratch, file) = Scratch::make(&directory.join("fairdisk"))?;
+            let path = scratch.path.clone();
+            drop(scratch);
+            match path.symlink_metadata() {
+                Ok(_) => Err(TargetError::new(&path, TargetProblem::NoPermission { to: "remove" })),
+                Err(_) => Ok(file),
+            }
+        }
+        Err(error) => Err(TargetError::os(directory, "make a file in", &error)),
+    }
+}
+
 /// Locks a file of ours, extends it to the size needed and writes it out if required.
 pub(super) fn adapt(
     path: &Path,

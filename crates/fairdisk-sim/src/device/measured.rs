@@ -6,8 +6,9 @@
 //! server, such as a head, a request takes longer the fewer others there are to pick from.
 //!
 //! Simplifications: writes take what they took once the caches were full, so there is no write
-//! cache; a request is sequential if it continues the one before it, so there is one stream; and
-//! nothing is rarely slow, as garbage collection makes a solid-state disk.
+//! cache, and FUA changes nothing; a discard takes as long as a flush; a request is sequential if it
+//! continues the one before it, so there is one stream; and nothing is rarely slow, as garbage
+//! collection makes a solid-state disk.
 
 use super::spec::{CAPACITY_MAX, SpecError, within};
 use super::work::Ledger;
@@ -31,11 +32,10 @@ pub struct MeasuredParams {
     pub read: Times,
     /// Times of writes.
     pub write: Times,
-    /// How long a small read at a random place takes with one request at the device at a time, and
-    /// the time for each with two.
-    pub alone: Span,
-    /// See [`alone`](Self::alone).
-    pub of_two: Span,
+    /// The time for each small read at a random place with one request at the device at a time.
+    pub qd1: Span,
+    /// The same with two at a time.
+    pub qd2: Span,
     /// How long a flush takes.
     pub flush: Span,
 }
@@ -68,17 +68,19 @@ impl MeasuredParams {
             return Span::ZERO;
         }
         let ns = |span: Span| span.as_ns().max(1) as f64;
-        let (alone, of_two, full) = (ns(self.alone), ns(self.of_two), ns(self.read.random));
-        let servers = 1.0 / (2.0 - alone / of_two).max(1e-6);
-        let enough = servers.min(alone / full).clamp(1.0, f64::from(self.depth));
+        let (qd1, qd2, full) = (ns(self.qd1), ns(self.qd2), ns(self.read.random));
+        let servers = 1.0 / (2.0 - qd1 / qd2).max(1e-6);
+        // What requests take on their way can look as if they met at one server.
+        let servers = if self.rotational { servers } else { servers.max(2.0) };
+        let enough = servers.min(qd1 / full).clamp(1.0, f64::from(self.depth));
         Span::from_ns((enough * full) as u64)
     }
 
-    /// The number of servers: of requests that saturate the device.
+    /// The number of servers: of requests that saturate the device. Rounded down, so that one
+    /// request takes no longer than was measured.
     fn servers(&self) -> u32 {
-        let full = self.read.random.as_ns().max(1);
-        let servers = (self.saturation().as_ns() + full / 2) / full;
-        (servers as u32).clamp(1, self.depth)
+        let servers = self.saturation().as_ns() / self.read.random.as_ns().max(1);
+        servers.clamp(1, self.depth.into()) as u32
     }
 }
 
@@ -146,7 +148,7 @@ impl Measured {
         let params = *spec.params();
         let (depth, servers) = (params.depth, params.servers());
         let each = params.read.random;
-        let soonest = params.alone.min(each.scaled(depth.into(), 1));
+        let soonest = params.qd1.min(each.scaled(depth.into(), 1));
         let lag = if servers == 1 { Span::ZERO } else { soonest - each.scaled(servers.into(), 1) };
         Self {
             costs: params.costs(),
@@ -187,9 +189,7 @@ impl Measured {
             self.idle -= 1;
             let request = *self.at_work(slot);
             let takes = self.takes(&request);
-            if moves_data(request.io.op) {
-                self.work.add(request.io.group, takes.as_ns() / u64::from(self.servers));
-            }
+            self.work.add(request.io.group, takes.as_ns() / u64::from(self.servers));
             self.plan(at.saturating_add(takes.as_ns()), Event::Served(slot));
         }
     }
@@ -210,19 +210,19 @@ impl Measured {
     /// How long a single head takes for a request of this cost with those that are there to pick
     /// from. In between it gets shorter by the same time with each doubling.
     fn picked(&self, cost: Span) -> Span {
-        let MeasuredParams { depth, read, alone, of_two, .. } = self.params;
+        let MeasuredParams { depth, read, qd1, qd2, .. } = self.params;
         let there = (depth - self.free.len() as u32).clamp(1, depth);
         let full = read.random;
         let took = match there {
-            1 if depth > 1 => alone,
-            2 if depth > 2 => of_two,
+            1 if depth > 1 => qd1,
+            2 if depth > 2 => qd2,
             _ if depth <= 2 => full,
             _ => {
-                let longer = of_two - full;
+                let longer = qd2 - full;
                 full + longer.scaled(doublings(depth) - doublings(there), doublings(depth))
             }
         };
-        cost.scaled(took.as_ns(), full.as_ns().max(1))
+        cost + (took - full)
     }
 }
 
@@ -238,7 +238,9 @@ impl Device for Measured {
     fn submit(&mut self, now: Instant, io: &DeviceIo) {
         let slot = self.free.pop().expect("more requests than the depth");
         let is_sequential = io.start == self.position;
-        self.position = Lba(io.start.0.saturating_add(io.sectors.0.into()));
+        if moves_data(io.op) {
+            self.position = Lba(io.start.0.saturating_add(io.sectors.0.into()));
+        }
         let stripes = io.sectors.bytes().div_ceil(STRIPE_BYTES);
         let parts = stripes.clamp(1, self.servers.into()) as u32;
         self.at_work[slot as usize] = Some(AtWork { io: *io, is_sequential, parts, served: 0 });
@@ -280,5 +282,112 @@ impl Device for Measured {
 
     fn work(&self, group: GroupId) -> Span {
         self.work.of(group)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::request::{RequestId, Sectors};
+
+    const fn times(sequential: u64, random: u64, large: u64) -> Times {
+        let (large_sequential, large_random) =
+            (Span::from_us(large), Span::from_us(large + random));
+        let (sequential, random) = (Span::from_us(sequential), Span::from_us(random));
+        Times { sequential, random, large_sequential, large_random }
+    }
+
+    const HEAD: MeasuredParams = MeasuredParams {
+        capacity_sectors: 1 << 30,
+        depth: 32,
+        rotational: true,
+        read: times(50, 4_000, 2_600),
+        write: times(50, 4_000, 2_600),
+        qd1: Span::from_us(12_000),
+        qd2: Span::from_us(11_000),
+        flush: Span::from_us(500),
+    };
+
+    const FLASH: MeasuredParams = MeasuredParams {
+        rotational: false,
+        read: times(10, 10, 260),
+        write: times(30, 30, 300),
+        qd1: Span::from_us(100),
+        qd2: Span::from_us(55),
+        ..HEAD
+    };
+
+    /// A device and the latencies, in us, of requests that are submitted together.
+    struct Bed(Measured, Instant);
+
+    impl Bed {
+        fn new(params: MeasuredParams) -> Self {
+            let spec = Checked::new(params).expect("describes a device");
+            Self(Measured::new(&spec), Instant::ZERO)
+        }
+
+        fn serve(&mut self, ios: &[(Op, u64, u32)]) -> Vec<u64> {
+            let (began, mut done) = (self.1, Vec::new());
+            for (id, (op, start, sectors)) in (0..).zip(ios) {
+                let (id, start, sectors) = (RequestId(id), Lba(*start), Sectors(*sectors));
+                let group = GroupId::ROOT;
+                self.0.submit(began, &DeviceIo { id, group, op: *op, start, sectors, fua: false });
+            }
+            let mut took = vec![0; ios.len()];
+            while let Some(at) = self.0.next_event() {
+                self.1 = at;
+                self.0.advance(at, &mut done);
+                done.drain(..).for_each(|done| took[done.id.0 as usize] = (at - began).as_us());
+            }
+            took
+        }
+    }
+
+    #[test]
+    fn a_flush_is_work_and_no_place() {
+        let mut bed = Bed::new(HEAD);
+        bed.serve(&[(Op::Write, 8_000, 8)]);
+        assert_eq!(bed.serve(&[(Op::Write, 8_008, 8)]), [50]);
+        assert_eq!(bed.serve(&[(Op::Flush, 0, 0)]), [500]);
+        assert_eq!(bed.serve(&[(Op::Write, 8_016, 8)]), [50], "the stream goes on");
+        let before = bed.0.work(GroupId::ROOT);
+        bed.serve(&[(Op::Flush, 0, 0)]);
+        assert_eq!(bed.0.work(GroupId::ROOT) - before, Span::from_us(500));
+    }
+
+    #[test]
+    fn a_head_takes_longer_to_a_place_the_fewer_there_are_to_pick_from() {
+        let mut bed = Bed::new(HEAD);
+        assert!(!bed.0.serves_together());
+        assert_eq!(bed.serve(&[(Op::Read, 800_000, 8)]), [12_000]);
+        // The place takes longer, the data does not.
+        let [large] = bed.serve(&[(Op::Read, 1_600_000, 512)])[..] else { panic!("one request") };
+        assert!((14_500..=14_700).contains(&large), "{large}");
+        let many: Vec<_> = (0..32).map(|at| (Op::Read, at * 800_000, 8)).collect();
+        let took = bed.serve(&many);
+        assert!(took[0] <= 4_100 && took[31] - took[30] >= 11_900, "{took:?}");
+    }
+
+    #[test]
+    fn one_request_takes_what_it_took_alone_and_a_large_one_is_spread() {
+        let mut bed = Bed::new(FLASH);
+        // What ten servers would take for a read of 4 KiB is what was measured of one at a time.
+        assert_eq!((bed.0.servers, bed.0.lag), (10, Span::ZERO));
+        assert_eq!(bed.serve(&[(Op::Read, 800_000, 8)]), [100]);
+        // Sixteen stripes of 16 KiB on ten servers.
+        let [large] = bed.serve(&[(Op::Read, 1_600_000, 512)])[..] else { panic!("one request") };
+        assert!((260..=280).contains(&large), "{large}");
+        // A long way on top of what five servers take.
+        let far = MeasuredParams { qd1: Span::from_us(320), qd2: Span::from_us(178), ..FLASH };
+        let mut bed = Bed::new(far);
+        assert_eq!(bed.serve(&[(Op::Read, 800_000, 8)]), [320]);
+    }
+
+    #[test]
+    fn two_reads_that_look_as_if_they_met_do_not_make_a_head_of_flash() {
+        let noisy = MeasuredParams { qd1: Span::from_us(26), qd2: Span::from_us(24), ..FLASH };
+        assert!(Bed::new(noisy).0.serves_together());
+        let head = MeasuredParams { rotational: true, ..noisy };
+        assert!(!Bed::new(head).0.serves_together());
     }
 }

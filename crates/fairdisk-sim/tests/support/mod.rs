@@ -122,8 +122,8 @@ pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
         large_sequential: Span::from_us(large),
         large_random: Span::from_us(large),
     };
-    let measured = |depth, rotational, alone, of_two| {
-        let (alone, of_two) = (Span::from_us(alone), Span::from_us(of_two));
+    let measured = |depth, rotational, qd1, qd2| {
+        let (qd1, qd2) = (Span::from_us(qd1), Span::from_us(qd2));
         let (read, write) = (times(20, 900), times(40, 1_000));
         let flush = Span::from_us(300);
         let params = MeasuredParams {
@@ -132,8 +132,8 @@ pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
             rotational,
             read,
             write,
-            alone,
-            of_two,
+            qd1,
+            qd2,
             flush,
         };
         DeviceSpec::Measured(MeasuredSpec::new(params).expect("describes a device")).build()
@@ -146,6 +146,7 @@ pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
         ("fixed, parallel", fixed(8)),
         ("measured, serial", measured(1, true, 20, 20)),
         ("measured, parallel", measured(32, false, 160, 86)),
+        ("measured, one head", measured(32, true, 60, 60)),
         ("raid5", raid5(wd2500js())),
         (
             "raid5, cached and queued",

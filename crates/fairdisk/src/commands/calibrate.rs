@@ -1,16 +1,18 @@
 //! `fairdisk calibrate`: measures what requests cost a real disk, and writes its device file.
 
+use super::mount::disk::Io;
 use crate::failure::Failure;
 use crate::own_file::OwnFile;
-use crate::real::{BackendArg, Ended, RealBench, Target};
+use crate::real::{Ended, RealBench};
 use crate::results::command;
 use crate::{interrupt, number_arg, output, time_arg};
 use clap::ValueHint;
 use fairdisk_core::{SECTOR_BYTES, Span, parse_number};
-use fairdisk_lab::calibrate::{Bench as _, Figures, Length, alone, loads, measure};
-use fairdisk_lab::catalog::device::{keys_of, to_toml};
+use fairdisk_lab::calibrate::{Bench as _, FewReads, Figures, Length, few_reads, loads, measure};
+use fairdisk_lab::catalog::device::{demand_id, keys_of, to_toml};
 use fairdisk_mount::BlockDevice;
 use fairdisk_plane::FileNeeds;
+use fairdisk_plane::disk::{DEEP, DEPTH_MAX, FAR_SPAN};
 use fairdisk_sim::device::MeasuredParams;
 use serde_json::json;
 use std::fs;
@@ -18,12 +20,6 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// Requests at once at a disk that is not slow to move a head.
-const DEEP: u32 = 32;
-
-/// A disk whose reads of 4 KiB take longer than this, one at a time, may turn.
-const TURNING: Span = Span::from_ms(1);
 
 /// Measure what requests cost a real disk, and write its device file
 ///
@@ -48,9 +44,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time_arg::parse)]
     time: Span,
     /// Requests at the disk at once [default: 32; 1 for a disk that turns]
-    #[arg(long, value_name = "N", value_parser = number_arg::within::<u32>(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = number_arg::within::<u32>(1..=DEPTH_MAX.into()))]
     depth: Option<u32>,
-    /// Write nothing to the disk; writes are taken to cost what reads do
+    /// Measure no writes: they are taken to cost what reads do. On a device, write nothing
     #[arg(long)]
     reads_only: bool,
     /// Destroy what is on the block device
@@ -58,7 +54,7 @@ pub(crate) struct Args {
     overwrite: bool,
     /// What performs the I/O
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
-    backend: BackendArg,
+    io: Io,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -80,12 +76,16 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         OwnFile::DEVICE.demand_place(path)?;
     }
     let disk = Disk::of(&args.path)?;
+    let path = args.path.display();
     if disk.is_device && !args.reads_only && !args.overwrite {
-        let path = args.path.display();
         return Err(Failure::BadInput(format!(
             "{path}: measuring writes destroys what is on the device; add --reads-only, or \
              --overwrite to destroy it, or name a directory on it"
         )));
+    }
+    if args.overwrite && !disk.is_device {
+        let text = "nothing is overwritten in a directory; leave --overwrite out";
+        return Err(Failure::BadInput(format!("{path}: {text}")));
     }
     let id = args.id(&disk)?;
     let stop = interrupt::stop_flag()?;
@@ -116,76 +116,58 @@ fn measured(
     disk: &Disk,
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<(MeasuredParams, u64)>, Failure> {
-    let (target, needs) = args.target(disk);
-    let most = args.depth.unwrap_or(DEEP);
-    let Some(mut bench) = RealBench::open(&target, &needs, most, args.quiet, stop)? else {
+    let bytes = if disk.is_device { SIZE_MIN } else { args.size };
+    let needs = FileNeeds {
+        sectors: bytes / SECTOR_BYTES,
+        writes: !(args.reads_only && disk.is_device),
+        overwrite: args.overwrite,
+        allocate: !disk.is_device,
+    };
+    let (io, depth) = (args.io.preference(), args.depth.unwrap_or(DEEP));
+    let Some(mut bench) = RealBench::open(&args.path, &needs, io, depth, args.quiet, stop)? else {
         return Ok(None);
     };
-    let length = Length { requests: u64::MAX, time: args.time };
-    bench.expect(loads(!args.reads_only) + u64::from(disk.may_turn));
-    let found = figures(&mut bench, args, disk, length);
+    let found = figures(&mut bench, args, disk);
     bench.finish();
-    let (turns, figures) = match found {
-        Ok(found) => found,
-        Err(Ended::Stopped) => return Ok(None),
-        Err(Ended::Failed(why)) => {
-            return Err(Failure::Run(format!("{}: {why}", args.path.display())));
+    match found {
+        Ok((rotational, figures)) => {
+            let bytes = bench.bytes();
+            let sectors = disk.sectors.unwrap_or(bytes / SECTOR_BYTES);
+            Ok(Some((figures.device(sectors, bench.depth(), rotational), bytes)))
         }
-    };
-    let bytes = bench.bytes();
-    let sectors = disk.sectors.unwrap_or(bytes / SECTOR_BYTES);
-    Ok(Some((figures.device(sectors, bench.depth(), turns), bytes)))
+        Err(Ended::Stopped) => Ok(None),
+        Err(Ended::Failed(why)) => Err(Failure::Run(format!("{}: {why}", args.path.display()))),
+    }
 }
 
 /// Whether the disk turns, and what was measured of it.
-fn figures(
-    bench: &mut RealBench,
-    args: &Args,
-    disk: &Disk,
-    length: Length,
-) -> Result<(bool, Figures), Ended> {
-    // Many virtual disks are reported as rotational.
-    let turns = disk.may_turn && alone(bench, length)? > TURNING;
-    if turns && args.depth.is_none() {
+fn figures(bench: &mut RealBench, args: &Args, disk: &Disk) -> Result<(bool, Figures), Ended> {
+    let length = Length { requests: u64::MAX, time: args.time };
+    bench.expect(loads(bench.depth(), !args.reads_only));
+    let few = few_reads(bench, length)?;
+    let (turns, has_one_head) = disk.turns(few);
+    if has_one_head && args.depth.is_none() {
         bench.set_depth(1);
     }
-    Ok((turns, measure(bench, length, !args.reads_only)?))
+    Ok((turns, measure(bench, length, few, !args.reads_only)?))
 }
 
 impl Args {
     /// The id of the disk's file: how the file is called, or else the disk.
     fn id(&self, disk: &Disk) -> Result<String, Failure> {
         let Some(path) = &self.output else { return Ok(disk.name.clone()) };
-        let is_toml = path.extension().is_some_and(|ending| ending == "toml");
+        let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
         let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| is_toml);
         // A stream, such as /dev/stdout, has no name of its own.
         let is_stream = fs::metadata(path).is_ok_and(|found| !found.is_file());
         match stem {
-            Some(stem) => Ok(stem.to_owned()),
+            Some(stem) => match demand_id(stem) {
+                Ok(()) => Ok(stem.to_owned()),
+                Err(wrong) => Err(OwnFile::DEVICE.bad(path, &wrong)),
+            },
             None if is_stream => Ok(disk.name.clone()),
             None => Err(OwnFile::DEVICE.bad(path, "expected a name that ends in .toml")),
         }
-    }
-
-    /// What is measured, and what it has to have.
-    fn target(&self, disk: &Disk) -> (Target, FileNeeds) {
-        let scratch = format!(".fairdisk-calibrate-{}", std::process::id());
-        let path = if disk.is_device { self.path.clone() } else { self.path.join(scratch) };
-        let target = Target {
-            path,
-            backend: self.backend,
-            overwrite: self.overwrite,
-            modelled: false,
-            temporary: !disk.is_device,
-        };
-        let bytes = if disk.is_device { SIZE_MIN } else { self.size };
-        let needs = FileNeeds {
-            sectors: bytes / SECTOR_BYTES,
-            writes: !(self.reads_only && disk.is_device),
-            overwrite: self.overwrite,
-            allocate: !disk.is_device,
-        };
-        (target, needs)
     }
 
     fn file(&self, id: &str, disk: &Disk, device: &MeasuredParams, bytes: u64) -> String {
@@ -196,11 +178,20 @@ impl Args {
             format!(
                 "{} MiB {what}, direct I/O, {} per load",
                 bytes >> 20,
-                time_arg::words(self.time)
+                time_arg::text(self.time)
             ),
         ];
         if self.reads_only {
-            notes.push("Writes were not measured: they are taken to cost what reads do".to_owned());
+            notes
+                .push("Writes and flushes were not measured: writes cost what reads do".to_owned());
+        }
+        if disk.sectors.is_none() {
+            notes.push(
+                "The size of the disk is not known: capacity_sectors is what was used".to_owned(),
+            );
+        }
+        if disk.rotational.is_none() {
+            notes.push("The kernel does not say whether it turns: judged by its reads".to_owned());
         }
         to_toml(id, &title, &notes, device)
     }
@@ -210,8 +201,8 @@ impl Args {
 struct Disk {
     name: String,
     is_device: bool,
-    /// Whether the kernel says that it turns.
-    may_turn: bool,
+    /// Whether the kernel says that it turns; `None` if it does not know.
+    rotational: Option<bool>,
     /// The size, if known.
     sectors: Option<u64>,
 }
@@ -226,8 +217,46 @@ impl Disk {
         }
         let disk = BlockDevice::of(path).map_err(|error| bad(&error.to_string()))?;
         // A file system without a block device has a number for a name.
-        let name = if disk.name.contains(':') { "disk".to_owned() } else { disk.name };
-        let may_turn = disk.rotational == Some(true);
-        Ok(Self { name, is_device, may_turn, sectors: disk.sectors })
+        let name = if disk.sectors.is_none() { "disk".to_owned() } else { disk.name };
+        Ok(Self { name, is_device, rotational: disk.rotational, sectors: disk.sectors })
+    }
+
+    /// Whether the disk turns, and whether it does with a single head. Many virtual disks are
+    /// reported as rotational, so a read has to take as long as if it did, too. With one head two
+    /// reads at a time are hardly faster than one.
+    fn turns(&self, few: FewReads) -> (bool, bool) {
+        let is_slow = few.qd1 > FAR_SPAN;
+        let one_by_one = few.qd2.scaled(3, 1) > few.qd1.scaled(2, 1);
+        match self.rotational {
+            Some(true) => (is_slow, is_slow && one_by_one),
+            Some(false) => (false, false),
+            None => (is_slow && one_by_one, is_slow && one_by_one),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_turns_if_it_is_said_to_and_is_slow() {
+        let few = |qd1, qd2| FewReads { qd1: Span::from_us(qd1), qd2: Span::from_us(qd2) };
+        for (rotational, qd1, qd2, turns, has_one_head) in [
+            (Some(true), 8_000, 7_500, true, true),
+            // An array of disks that turn.
+            (Some(true), 8_000, 4_200, true, false),
+            // A virtual disk.
+            (Some(true), 30, 16, false, false),
+            (Some(false), 8_000, 8_000, false, false),
+            (None, 8_000, 7_500, true, true),
+            // Far away.
+            (None, 8_000, 4_000, false, false),
+            (None, 100, 100, false, false),
+        ] {
+            let disk = Disk { name: String::new(), is_device: false, rotational, sectors: None };
+            let found = disk.turns(few(qd1, qd2));
+            assert_eq!(found, (turns, has_one_head), "{rotational:?} {qd1} {qd2}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The first mount on a disk runs its scheduler; later ones join it.
 
-mod disk;
+pub(crate) mod disk;
 mod join;
 mod observer;
 mod own;
@@ -221,10 +221,10 @@ impl Args {
     }
 }
 
-/// The name of a device; for a file its absolute path, since others have other working directories.
+/// The name of a device; for a file the one path that it has for everybody.
 fn absolute(device: &str) -> String {
     let is_file = Path::new(device).extension().is_some();
-    let path = is_file.then(|| std::path::absolute(device).ok()).flatten();
+    let path = is_file.then(|| std::fs::canonicalize(device).ok()).flatten();
     path.map_or_else(|| device.to_owned(), |path| shown(&path))
 }
 

@@ -30,7 +30,7 @@ pub(crate) enum BackendArg {
 }
 
 impl BackendArg {
-    pub(super) const fn preference(self) -> Preference {
+    const fn preference(self) -> Preference {
         match self {
             Self::Auto | Self::Memory => Preference::Auto,
             Self::Threads => Preference::Threads,
@@ -75,7 +75,7 @@ impl Needs {
         let is_new = target.path.symlink_metadata().is_err();
         let probe = Target { temporary: is_new || target.temporary, ..target.clone() };
         let needs = FileNeeds { allocate: false, ..self.file(target) };
-        let file = open_file(&probe, &needs, |_| true)?;
+        let file = open_file(&probe, &needs, true, &AtomicBool::new(false))?;
         // What is measured as it is is written out first, and then has its room.
         let Some(file) = file.filter(|_| target.modelled && self.writes) else { return Ok(()) };
         match file.room() {
@@ -125,7 +125,7 @@ pub(super) fn open(
     let inner: Box<dyn Backend + Send> = if target.backend == BackendArg::Memory {
         Box::new(Memory::new(needs.sectors, needs.depth))
     } else {
-        let file = write_out(target, &needs.file(target), quiet, stop)?;
+        let file = open_file(target, &needs.file(target), quiet, stop)?;
         let Some(file) = file else { return Ok(None) };
         made = file.made();
         let opened = backend::open(file, target.backend.preference(), needs.depth);
@@ -140,44 +140,45 @@ pub(super) fn open(
     Ok(Some(Opened { backend, made }))
 }
 
-/// Opens the target file and shows how far it is written out; `None` if `stop` was set meanwhile.
+/// Opens a file and shows how far it is written out; `None` if `stop` was set meanwhile.
 pub(super) fn write_out(
+    quiet: bool,
+    stop: &AtomicBool,
+    open: impl FnOnce(&mut dyn FnMut(Allocated) -> Watch) -> Result<TargetFile, TargetError>,
+) -> Result<Option<TargetFile>, Failure> {
+    let bar = progress::bar(0, quiet);
+    let mut watch = |written: Allocated| {
+        progress::show(&bar, written.done >> 20, written.total >> 20);
+        bar.set_message("MiB written out");
+        if stop.load(Ordering::Relaxed) { Watch::Stop } else { Watch::Continue }
+    };
+    let opened = open(&mut watch);
+    bar.finish_and_clear();
+    match opened {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if is_stopped(&error) => Ok(None),
+        Err(error) => Err(Failure::BadInput(error.to_string())),
+    }
+}
+
+/// Opens the target file; `None` if `stop` was set while it was written out.
+fn open_file(
     target: &Target,
     needs: &FileNeeds,
     quiet: bool,
     stop: &AtomicBool,
 ) -> Result<Option<TargetFile>, Failure> {
-    let bar = progress::bar(0, quiet);
-    let go_on = |written: Allocated| {
-        progress::show(&bar, written.done >> 20, written.total >> 20);
-        bar.set_message("MiB written out");
-        !stop.load(Ordering::Relaxed)
-    };
-    let file = open_file(target, needs, go_on)?;
-    bar.finish_and_clear();
-    Ok(file)
-}
-
-/// Opens the target file; `None` if `go_on` returned false.
-fn open_file(
-    target: &Target,
-    needs: &FileNeeds,
-    go_on: impl Fn(Allocated) -> bool,
-) -> Result<Option<TargetFile>, Failure> {
-    let mut watch = |written| if go_on(written) { Watch::Continue } else { Watch::Stop };
-    match TargetFile::open(&target.path, needs, &mut watch) {
+    let file = write_out(quiet, stop, |watch| TargetFile::open(&target.path, needs, watch))?;
+    if target.temporary
+        && let Some(made) = file.as_ref().and_then(TargetFile::made)
+    {
         // A file that somebody else has put there meanwhile stays.
-        Ok(file) if target.temporary => match file.made().map_or(Ok(false), |made| made.remove()) {
-            Ok(_) => Ok(Some(file)),
-            Err(error) => {
-                let path = target.path.display();
-                Err(Failure::BadInput(format!("{path}: cannot be removed again: {error}")))
-            }
-        },
-        Ok(file) => Ok(Some(file)),
-        Err(error) if is_stopped(&error) => Ok(None),
-        Err(error) => Err(Failure::BadInput(error.to_string())),
+        made.remove().map_err(|error| {
+            let path = target.path.display();
+            Failure::BadInput(format!("{path}: cannot be removed again: {error}"))
+        })?;
     }
+    Ok(file)
 }
 
 const fn is_stopped(error: &TargetError) -> bool {

@@ -1,6 +1,5 @@
 //! A real disk on the bench: `fairdisk calibrate` measures it.
 
-use super::Target;
 use super::backend::write_out;
 use crate::failure::Failure;
 use crate::progress;
@@ -8,23 +7,31 @@ use fairdisk_core::{
     Flags, Instant, IoPrio, Op, Request, RequestId, SECTOR_BYTES, Span, TaskId, dense,
 };
 use fairdisk_lab::calibrate::{Bench, Load};
-use fairdisk_plane::backend::{self, Backend, Done};
+use fairdisk_plane::backend::{self, Backend, Done, Preference};
 use fairdisk_plane::buffer::{Buffers, payload_bytes};
-use fairdisk_plane::{Anything, Clock, FailedRequest, FileNeeds, MonotonicClock, Payload as _};
+use fairdisk_plane::{
+    Anything, Clock, FailedRequest, FileNeeds, MonotonicClock, Payload as _, TargetFile,
+};
 use fairdisk_sim::device::DeviceIo;
 use indicatif::ProgressBar;
+use rustix::fs::statfs;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How often Ctrl-C is looked for while the disk does nothing.
 const TICK: Span = Span::from_ms(100);
 
+/// The numbers of file systems that keep files in memory, tmpfs and ramfs. Source: statfs(2).
+const MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+const ELSEWHERE: &str = "name a directory on a disk";
+
 /// Why a measurement ended early.
 #[derive(Debug)]
 pub(crate) enum Ended {
     /// By Ctrl-C.
     Stopped,
-    /// A request failed, or all did.
+    /// Because a request, or the backend, failed.
     Failed(String),
 }
 
@@ -45,27 +52,36 @@ pub(crate) struct RealBench<C = MonotonicClock> {
 }
 
 impl RealBench {
-    /// Opens the target for up to `depth` requests at once; `None` if `stop` was set while it was
-    /// written out.
+    /// Opens a disk for up to `depth` requests at once: a block device, or a file without a name in
+    /// a directory. `None` if `stop` was set while that was written out.
     ///
     /// # Errors
-    /// The target cannot be used, or all of its I/O would go through the page cache.
+    /// It cannot be used, or it would not be a disk that is measured.
     pub(crate) fn open(
-        target: &Target,
+        path: &Path,
         needs: &FileNeeds,
+        preference: Preference,
         depth: u32,
         quiet: bool,
         stop: &Arc<AtomicBool>,
     ) -> Result<Option<Self>, Failure> {
-        let Some(file) = write_out(target, needs, quiet, stop)? else { return Ok(None) };
-        let path = target.path.display();
+        let shown = path.display();
+        let is_directory = path.is_dir();
+        if is_directory && statfs(path).is_ok_and(|it| MEMORY.contains(&i64::from(it.f_type))) {
+            return Err(Failure::BadInput(format!("{shown} is in memory; {ELSEWHERE}")));
+        }
+        let file = write_out(quiet, stop, |watch| match is_directory {
+            true => TargetFile::unnamed(path, needs, watch),
+            false => TargetFile::open(path, needs, watch),
+        })?;
+        let Some(file) = file else { return Ok(None) };
         if file.direct_align().is_none_or(|align| align > 4096) {
             return Err(Failure::BadInput(format!(
-                "{path}: direct I/O of 4 KiB does not work there, so that memory would be \
-                 measured and not a disk; name a directory on a disk"
+                "{shown}: direct I/O of 4 KiB does not work there, so that memory would be \
+                 measured and not a disk; {ELSEWHERE}"
             )));
         }
-        let backend = backend::open(file, target.backend.preference(), depth);
+        let backend = backend::open(file, preference, depth);
         let backend = backend.map_err(|error| Failure::BadInput(error.to_string()))?;
         let clock = MonotonicClock::start();
         clock.prepare();
@@ -193,7 +209,7 @@ impl<C: Clock> Bench for RealBench<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_lab::calibrate::{Length, calibrate, loads, measure};
+    use fairdisk_lab::calibrate::{Figures, Length, calibrate, few_reads, loads, measure};
     use fairdisk_lab::catalog::device::load;
     use fairdisk_plane::FakeClock;
     use fairdisk_plane::backend::{Faults, Faulty, Modelled, Null};
@@ -213,14 +229,19 @@ mod tests {
         RealBench::new(backend, FakeClock::new(), depth, ProgressBar::hidden(), Arc::default())
     }
 
+    fn figures(bench: &mut RealBench<FakeClock>) -> Result<Figures, Ended> {
+        let few = few_reads(bench, LENGTH)?;
+        measure(bench, LENGTH, few, true)
+    }
+
     /// One calibration, two worlds.
     #[test]
     fn a_real_bench_finds_what_the_lab_finds() {
         for id in ["fixed-8ms", "hdd-ncq", "sata-ssd"] {
             let spec = load(id, &[]).unwrap().spec;
             let mut bench = bench(backend(&spec));
-            let figures = measure(&mut bench, LENGTH, true).unwrap();
-            assert_eq!(bench.bar.position(), loads(true));
+            let figures = figures(&mut bench).unwrap();
+            assert_eq!(bench.bar.position(), loads(bench.depth(), true));
             let capacity = spec.capacity_sectors();
             let found = figures.device(capacity, bench.depth(), spec.is_rotational()).costs();
             let known = calibrate(&spec);
@@ -247,12 +268,12 @@ mod tests {
         let faults =
             Faults { errors_per_mille: 1, delays_per_mille: 0, delay_max: Span::from_ms(1) };
         let mut broken = bench(Box::new(Faulty::new(backend(&spec), faults, 1)));
-        let Err(Ended::Failed(why)) = measure(&mut broken, LENGTH, true) else {
+        let Err(Ended::Failed(why)) = figures(&mut broken) else {
             panic!("it did not fail");
         };
         assert!(why.starts_with("read of 8 sectors at sector "), "{why}");
         let mut stopped = bench(backend(&spec));
         stopped.stop.store(true, Ordering::Relaxed);
-        assert!(matches!(measure(&mut stopped, LENGTH, true), Err(Ended::Stopped)));
+        assert!(matches!(figures(&mut stopped), Err(Ended::Stopped)));
     }
 }

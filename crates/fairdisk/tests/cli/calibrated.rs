@@ -52,7 +52,7 @@ fn without_a_name_the_file_is_printed_or_its_keys_as_json() {
         return;
     }
     let text = ended.quiet();
-    assert!(text.contains("# Writes were not measured"), "{text}");
+    assert!(text.contains("# Writes and flushes were not measured"), "{text}");
     let value = place.run(&[&reads[..], &["--json", "--depth", "4"]].concat()).json();
     assert_eq!((&value["schema"], &value["device"]["depth"]), (&1.into(), &4.into()));
     let device = &value["device"];
@@ -77,6 +77,10 @@ fn what_cannot_be_measured_or_written_is_said_at_once() {
         (&[".", "--output", "notes"], "--output notes: expected a name that ends in .toml"),
         (&[".", "--output", "no/such.toml"], "--output no/such.toml: cannot be written there"),
         (&[".", "--reads-only", "--overwrite"], "cannot be used with"),
+        (&[".", "--overwrite"], "nothing is overwritten in a directory; leave --overwrite out"),
+        (&[".", "--io", "memory"], "invalid value 'memory' for '--io <HOW>'"),
+        (&[".", "--output", " .toml"], "--output  .toml: `id` is empty; allowed: a line of text"),
+        (&[".", "--output", "a\u{7f}.toml"], "allowed: text without control characters"),
     ] {
         let ended = place.run(&[&["calibrate"][..], args].concat());
         assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.err);
@@ -86,11 +90,39 @@ fn what_cannot_be_measured_or_written_is_said_at_once() {
 }
 
 #[test]
-fn ctrl_c_leaves_nothing() {
+fn what_is_kept_in_memory_is_no_disk() {
+    let memory = std::path::Path::new("/dev/shm");
+    let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let is_tmpfs = |line: &str| line.contains(" /dev/shm ") && line.contains(" - tmpfs ");
+    if !memory.is_dir() || !table.lines().any(is_tmpfs) {
+        eprintln!("skipped: /dev/shm is no tmpfs");
+        return;
+    }
+    let ended = Place::new().run(&["calibrate", "/dev/shm", "--size", "16M"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    assert!(ended.err.contains("/dev/shm is in memory; name a directory on a disk"), "{ended:?}");
+}
+
+#[test]
+fn one_request_at_a_time_is_measured_with_one() {
+    let ended = Place::new().run(&[SHORT, &["--depth", "1", "--json"]].concat());
+    if lacks_direct_io(&ended) {
+        return;
+    }
+    let device = &ended.json()["device"];
+    assert_eq!(device["depth"], 1);
+    assert_eq!(device["random_read_iops_qd1"], device["random_read_iops_qd2"]);
+}
+
+/// Interrupts once `is_so` of the process.
+fn interrupted_when(is_so: impl Fn(u32) -> bool) {
     let place = Place::new();
     let long = ["calibrate", ".", "--size", "16M", "--time", "1000h", "--output", "mine.toml"];
-    let child = place.command(&long).spawn().unwrap();
+    let mut child = place.command(&long).spawn().unwrap();
     listens(&child);
+    while !is_so(child.id()) && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
     interrupt(&child);
     let ended = Ended::of(child.wait_with_output().unwrap());
     if lacks_direct_io(&ended) {
@@ -99,4 +131,19 @@ fn ctrl_c_leaves_nothing() {
     assert_eq!(ended.code, Some(130), "{}", ended.err);
     assert_eq!(ended.err, "interrupted: nothing was measured\n");
     assert!(place.names().is_empty(), "{:?}", place.names());
+}
+
+/// Whether the process has begun to measure: it has a ring, or threads in place of one.
+fn measures(process: u32) -> bool {
+    let entries = |what: &str| fs::read_dir(format!("/proc/{process}/{what}")).ok();
+    let is_ring = |path: std::path::PathBuf| path.to_string_lossy().contains("[io_uring]");
+    let mut files = entries("fd").into_iter().flatten().flatten();
+    let has_ring = files.any(|entry| fs::read_link(entry.path()).is_ok_and(is_ring));
+    has_ring || entries("task").is_some_and(|tasks| tasks.count() > 1)
+}
+
+#[test]
+fn ctrl_c_leaves_nothing() {
+    interrupted_when(|_| true);
+    interrupted_when(measures);
 }

@@ -33,8 +33,8 @@ fn a_device_behind_a_mount_measures_as_it_is_described() {
     // merges what is adjacent.
     let large = 4.0 * 0.262_144 / 5.31e-3;
     for (path, is) in [
-        ("/random_read_iops_one", 249.0),
-        ("/random_read_iops_two", 498.0),
+        ("/random_read_iops_qd1", 249.0),
+        ("/random_read_iops_qd2", 498.0),
         ("/read/random_iops", 995.0),
         ("/read/random_mb_per_s", large),
         ("/write/random_iops", 995.0),
@@ -110,6 +110,9 @@ fn a_block_device_is_written_to_only_if_told_to() {
     assert_eq!(value["device"]["id"], *disk.name());
     let bytes = fs::metadata(&image).unwrap().len();
     assert_eq!(value["device"]["capacity_sectors"], bytes / 512);
+    let onto = calibrate(&[host.source("").to_str().unwrap(), "--output", &device]);
+    assert_eq!(onto.status.code(), Some(2), "{}", text(&onto));
+    assert!(text(&onto).contains("a block device; expected the name of a file"), "{}", text(&onto));
     assert_eq!(before, begins());
     drop(disk);
     let made = LoopDisk::bare(&image).expect("there was one before");

@@ -13,8 +13,8 @@ device_file! {
         capacity_sectors: u64,
         depth: u32,
         rotational: bool,
-        random_read_iops_one: f64,
-        random_read_iops_two: f64,
+        random_read_iops_qd1: f64,
+        random_read_iops_qd2: f64,
         flush_us: f64,
         read: RatesTable,
         write: RatesTable,
@@ -42,8 +42,8 @@ impl MeasuredFile {
             rotational: self.rotational,
             read: self.read.times("read")?,
             write: self.write.times("write")?,
-            alone: of("random_read_iops_one", self.random_read_iops_one)?,
-            of_two: of("random_read_iops_two", self.random_read_iops_two)?,
+            qd1: of("random_read_iops_qd1", self.random_read_iops_qd1)?,
+            qd2: of("random_read_iops_qd2", self.random_read_iops_qd2)?,
             flush: Span::from_ns((self.flush_us * 1e3).round() as u64),
         })
     }
@@ -106,8 +106,8 @@ fn write(
     writeln!(text, "rotational = {}", device.rotational)?;
     let rate = |span: Span| shown(NS_PER_S / span.as_ns().max(1) as f64);
     writeln!(text, "\n# Reads of 4 KiB at random places, one and two at a time")?;
-    writeln!(text, "random_read_iops_one = {}", rate(device.alone))?;
-    writeln!(text, "random_read_iops_two = {}", rate(device.of_two))?;
+    writeln!(text, "random_read_iops_qd1 = {}", rate(device.qd1))?;
+    writeln!(text, "random_read_iops_qd2 = {}", rate(device.qd2))?;
     writeln!(text, "flush_us = {}", shown(device.flush.as_ns() as f64 / 1e3))?;
     writeln!(text, "\n# At full depth: iops in 4 KiB, mb_per_s in 256 KiB")?;
     for (name, times) in [("read", &device.read), ("write", &device.write)] {
@@ -123,6 +123,9 @@ fn write(
 
 /// A number with four significant digits, and a decimal point.
 fn shown(number: f64) -> String {
+    if number == 0.0 {
+        return "0.0".to_owned();
+    }
     let magnitude = number.max(1e-9).log10().floor() as i32;
     let unit = 10f64.powi(magnitude - 3);
     let rounded = (number / unit).round() * unit;
@@ -148,8 +151,8 @@ mod tests {
         rotational: false,
         read: times(8, 10, 262),
         write: times(25, 33, 500),
-        alone: Span::from_us(34),
-        of_two: Span::from_us(18),
+        qd1: Span::from_us(34),
+        qd2: Span::from_us(18),
         flush: Span::from_us(1_500),
     };
 
@@ -176,7 +179,7 @@ mod tests {
             assert!(near(found.large_sequential, times.large_sequential), "{found:?}");
             assert!(near(found.large_random, times.large_random), "{found:?}");
         }
-        assert!(near(read.alone, DEVICE.alone) && near(read.of_two, DEVICE.of_two));
+        assert!(near(read.qd1, DEVICE.qd1) && near(read.qd2, DEVICE.qd2));
         assert_eq!(read.flush, DEVICE.flush);
         let rest = |it: MeasuredParams| (it.capacity_sectors, it.depth, it.rotational);
         assert_eq!(rest(read), rest(DEVICE));
@@ -184,6 +187,7 @@ mod tests {
 
     #[test]
     fn numbers_have_four_digits() {
+        assert_eq!(shown(0.0), "0.0");
         let all = [0.012_345, 0.5, 75.314_9, 123.456, 98_765.4, 1e7];
         assert_eq!(
             all.map(shown),

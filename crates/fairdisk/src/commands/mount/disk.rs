@@ -8,12 +8,9 @@ use fairdisk_lab::calibrate::calibrate;
 use fairdisk_lab::catalog::device::{self, Array, DeviceEntry};
 use fairdisk_mount::BlockDevice;
 use fairdisk_plane::backend::Preference;
-use fairdisk_plane::disk::{Device, Disk, StartError};
+use fairdisk_plane::disk::{DEEP, DEPTH_MAX, Device, Disk, StartError};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::{Device as _, DeviceSpec};
-
-/// The most requests at once at a disk that is not rotational.
-const DEEP: u32 = 32;
 
 /// The number of threads for a modelled disk. A few suffice, because its requests are served from
 /// the page cache.
@@ -21,7 +18,7 @@ const MODEL_THREADS: usize = 4;
 
 /// The argument of `--io`: what performs the I/O of a busy disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Io {
+pub(crate) enum Io {
     /// io_uring if the kernel allows it, else threads
     #[default]
     Auto,
@@ -41,7 +38,7 @@ impl Io {
         }
     }
 
-    const fn preference(self) -> Preference {
+    pub(crate) const fn preference(self) -> Preference {
         match self {
             Self::Auto => Preference::Auto,
             Self::Threads => Preference::Threads,
@@ -56,7 +53,7 @@ pub(super) enum Kind<'a> {
     /// It keeps to the timing of this device.
     Modelled(&'a DeviceSpec),
     /// Its requests cost what they do there.
-    Like(&'a DeviceSpec),
+    Calibrated(&'a DeviceSpec),
     /// Only what the kernel says of it.
     Unknown(&'a BlockDevice),
 }
@@ -71,7 +68,7 @@ impl Kind<'_> {
     /// rotational, and what its requests cost.
     fn known(self, depth: u32) -> Vec<Change> {
         match self {
-            Self::Modelled(device) | Self::Like(device) => {
+            Self::Modelled(device) | Self::Calibrated(device) => {
                 let rotational = Change::Rotational { rotational: device.is_rotational() };
                 vec![rotational, Change::Costs(CostModel { depth, ..calibrate(device) })]
             }
@@ -92,7 +89,7 @@ pub(super) fn start(args: &Args, spec: &SchedulerSpec, kind: Kind<'_>) -> Result
             (Device::Modelled(Box::new(model)), depth, depth)
         }
         (_, Some(depth)) => (Device::Fixed, depth, depth),
-        (Kind::Like(device), None) => match device.build().depth() {
+        (Kind::Calibrated(device), None) => match device.build().depth().min(DEPTH_MAX) {
             depth if device.is_rotational() => (Device::Fixed, depth, depth),
             depth => measured(depth, false),
         },

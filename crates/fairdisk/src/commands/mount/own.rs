@@ -64,7 +64,7 @@ pub(super) fn run(
     let cgroups = engine.hierarchy.as_ref().map(|it| it.name().to_owned());
     let kind = match (&engine.model, &engine.like) {
         (Some(model), _) => disk::Kind::Modelled(model),
-        (None, Some(like)) => disk::Kind::Like(like),
+        (None, Some(like)) => disk::Kind::Calibrated(like),
         (None, None) => disk::Kind::Unknown(device),
     };
     let disk = disk::start(args, &engine.spec, kind)?;
