@@ -58,7 +58,7 @@ pub trait Elevator {
     /// idle meanwhile and that the submitter can now continue.
     fn flushed(&mut self, _now: Instant, _group: GroupId, _device_time: Span) {}
 
-    /// Reports that a bio of the group `by` overlaps the queued request `id` and cannot begin before
+    /// Reports that a bio of the group `by` overlaps the queued request `id` and begins only after
     /// that has finished, so that the group waits for another's turn. May be reported again.
     fn awaited(&mut self, _now: Instant, _id: RequestId, _by: GroupId) {}
 

@@ -174,35 +174,6 @@ impl Fair {
         self.requests.next(now, &self.queues[queue], expire)
     }
 
-    /// Bars the first group around the request that is at its ceiling, or would be with the
-    /// request. Returns whether one is barred, so that the request has to wait.
-    #[inline]
-    fn bar_at_ceiling(&mut self, now: Instant, at: u32) -> bool {
-        !self.barred.is_unused() && self.bar_above_ceiling(now, at)
-    }
-
-    fn bar_above_ceiling(&mut self, now: Instant, at: u32) -> bool {
-        let rq = &self.requests[at];
-        let (group, amount) = (self.queues[rq.queue].group, rq.amount());
-        self.tree.is_barred(group)
-            || self.barred.bar(now, group, amount, &mut self.tree, &self.groups)
-    }
-
-    /// Lifts the bar of the group, and lets floors that waited for it claim service again.
-    fn release_barred(&mut self, group: u32) {
-        if self.barred.release(group, &mut self.tree) {
-            self.floors_want(group);
-            self.barred_floors_want(group);
-        }
-    }
-
-    /// Waits for the first bar to end, and gives the reason for that one: no group in line may be
-    /// served before.
-    fn wait_for_ceilings(&self) -> Step {
-        let at = self.barred.first().expect("whoever wants the disk and is not barred is in line");
-        Step::WaitUntil(at, self.targets.why_barred(at))
-    }
-
     /// Dispatches a request, and charges it to ceilings, floors and shares.
     #[inline]
     fn dispatch(&mut self, now: Instant, at: u32, why: Why) -> Step {

@@ -4,9 +4,9 @@
 //! spread when they were dispatched. So a ceiling also counts what is at such a device, as if all
 //! of it completed now: a request makes room for another only once it is done.
 
-use super::Fair;
 use super::group::Group;
 use super::hierarchy::Hierarchy;
+use super::{Fair, Step};
 use crate::groups::{Amount, Nested, Order};
 use fairdisk_core::{Instant, Rates};
 
@@ -100,6 +100,35 @@ impl Barred {
 }
 
 impl Fair {
+    /// Bars the first group around the request that is at its ceiling, or would be with the
+    /// request. Returns whether one is barred, so that the request has to wait.
+    #[inline]
+    pub(super) fn bar_at_ceiling(&mut self, now: Instant, at: u32) -> bool {
+        !self.barred.is_unused() && self.bar_above_ceiling(now, at)
+    }
+
+    fn bar_above_ceiling(&mut self, now: Instant, at: u32) -> bool {
+        let rq = &self.requests[at];
+        let (group, amount) = (self.queues[rq.queue].group, rq.amount());
+        self.tree.is_barred(group)
+            || self.barred.bar(now, group, amount, &mut self.tree, &self.groups)
+    }
+
+    /// Lifts the bar of the group, and lets floors that waited for it claim service again.
+    pub(super) fn release_barred(&mut self, group: u32) {
+        if self.barred.release(group, &mut self.tree) {
+            self.floors_want(group);
+            self.barred_floors_want(group);
+        }
+    }
+
+    /// Waits for the first bar to end, and gives the reason for that one: no group in line may be
+    /// served before.
+    pub(super) fn wait_for_ceilings(&self) -> Step {
+        let at = self.barred.first().expect("whoever wants the disk and is not barred is in line");
+        Step::WaitUntil(at, self.targets.why_barred(at))
+    }
+
     /// Counts a dispatched request towards the ceilings of its group and the groups around it. On a
     /// device that serves several requests at once it also counts as being there until it
     /// completes.

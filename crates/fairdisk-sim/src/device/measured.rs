@@ -6,8 +6,8 @@
 //! server, such as a head, a request takes longer the fewer others there are to pick from.
 //!
 //! Simplifications: writes take what they took once the caches were full, so there is no write
-//! cache, and FUA changes nothing; a discard takes as long as a flush; a request is sequential if it
-//! continues the one before it, so there is one stream; and nothing is rarely slow, as garbage
+//! cache, and FUA changes nothing; a discard takes as long as a flush; a request is sequential if
+//! it continues the one before it, so there is one stream; and nothing is rarely slow, as garbage
 //! collection makes a solid-state disk.
 
 use super::spec::{CAPACITY_MAX, SpecError, within};
@@ -34,7 +34,7 @@ pub struct MeasuredParams {
     pub write: Times,
     /// The time for each small read at a random place with one request at the device at a time.
     pub qd1: Span,
-    /// The same with two at a time.
+    /// The time for each with two at a time.
     pub qd2: Span,
     /// How long a flush takes.
     pub flush: Span,

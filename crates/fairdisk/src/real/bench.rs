@@ -14,7 +14,7 @@ use fairdisk_plane::{
 };
 use fairdisk_sim::device::DeviceIo;
 use indicatif::ProgressBar;
-use rustix::fs::statfs;
+use rustix::fs::{FsWord, statfs};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const TICK: Span = Span::from_ms(100);
 
 /// The numbers of file systems that keep files in memory, tmpfs and ramfs. Source: statfs(2).
-const MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+const MEMORY: [FsWord; 2] = [0x0102_1994, 0x8584_58f6];
 const ELSEWHERE: &str = "name a directory on a disk";
 
 /// Why a measurement ended early.
@@ -67,7 +67,7 @@ impl RealBench {
     ) -> Result<Option<Self>, Failure> {
         let shown = path.display();
         let is_directory = path.is_dir();
-        if is_directory && statfs(path).is_ok_and(|it| MEMORY.contains(&i64::from(it.f_type))) {
+        if is_directory && statfs(path).is_ok_and(|it| MEMORY.contains(&it.f_type)) {
             return Err(Failure::BadInput(format!("{shown} is in memory; {ELSEWHERE}")));
         }
         let file = write_out(quiet, stop, |watch| match is_directory {
