@@ -55,3 +55,74 @@ impl Fair {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::FairParams;
+    use crate::samples::request;
+    use fairdisk_core::{Change, Completion, Decision, Elevator, Op, RequestId, Span};
+
+    /// A disk that takes one request at a time. Group 1 has requests 0 to 3, of which the first is
+    /// at the disk, and group 2 request 4.
+    fn busy() -> Fair {
+        let mut fair = Fair::new(&FairParams::default());
+        for slot in 0..4 {
+            fair.admit(Instant::ZERO, &request(slot, 1, Op::Write, Instant::ZERO));
+        }
+        let Decision::Dispatch(RequestId(0), _) = fair.decide(Instant::ZERO) else {
+            panic!("nothing else is there")
+        };
+        fair.admit(Instant::ZERO, &request(4, 2, Op::Read, Instant::ZERO));
+        fair
+    }
+
+    fn next(fair: &mut Fair, done: u32, at_ms: u64) -> Decision {
+        let (now, request) = (Instant::from_ns(at_ms * 1_000_000), RequestId(done));
+        fair.complete(now, &Completion { request, device_time: Span::from_ms(8), ok: true });
+        fair.decide(now)
+    }
+
+    #[test]
+    fn what_another_group_waits_for_goes_first_and_once() {
+        let mut fair = busy();
+        fair.awaited(Instant::ZERO, RequestId(3), GroupId(2));
+        fair.awaited(Instant::ZERO, RequestId(3), GroupId(2));
+        assert_eq!(next(&mut fair, 0, 8), Decision::Dispatch(RequestId(3), Why::Awaited));
+        let decision = next(&mut fair, 3, 16);
+        assert!(!matches!(decision, Decision::Dispatch(_, Why::Awaited)), "{decision:?}");
+        assert!(fair.awaited.requests.is_empty());
+    }
+
+    #[test]
+    fn what_a_group_waits_for_itself_goes_in_its_turn() {
+        let mut fair = busy();
+        fair.awaited(Instant::ZERO, RequestId(3), GroupId(1));
+        let decision = next(&mut fair, 0, 8);
+        assert!(!matches!(decision, Decision::Dispatch(_, Why::Awaited)), "{decision:?}");
+    }
+
+    /// A slot that is used again is another request's.
+    #[test]
+    fn what_was_withdrawn_is_waited_for_no_longer() {
+        let mut fair = busy();
+        fair.awaited(Instant::ZERO, RequestId(3), GroupId(2));
+        fair.withdraw(Instant::ZERO, RequestId(3));
+        fair.admit(Instant::ZERO, &request(3, 1, Op::Write, Instant::ZERO));
+        let decision = next(&mut fair, 0, 8);
+        assert!(!matches!(decision, Decision::Dispatch(_, Why::Awaited)), "{decision:?}");
+    }
+
+    /// On a disk that takes several requests one that is waited for does not wait for room.
+    #[test]
+    fn it_goes_first_on_disks_that_take_several() {
+        let mut fair = Fair::new(&FairParams::default());
+        fair.configure(Instant::ZERO, &Change::Depth { depth: 8 });
+        for slot in 0..4 {
+            fair.admit(Instant::ZERO, &request(slot, 1, Op::Write, Instant::ZERO));
+        }
+        fair.awaited(Instant::ZERO, RequestId(2), GroupId(2));
+        let first = fair.decide(Instant::ZERO);
+        assert_eq!(first, Decision::Dispatch(RequestId(2), Why::Awaited));
+    }
+}
