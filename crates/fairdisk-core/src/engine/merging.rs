@@ -8,7 +8,6 @@ use crate::elevator::{Elevator, Merge};
 use crate::journal::Record;
 use crate::request::{Bio, Flags, Op, RequestId};
 use crate::why::Why;
-use alloc::vec::Vec;
 
 impl<E: Elevator> Engine<E> {
     pub(super) const fn merge_allowed(&self, bio: &Bio) -> bool {
@@ -113,7 +112,7 @@ impl<E: Elevator> Engine<E> {
         self.elevator.withdraw(self.now, next);
         self.merge.remove(next);
         self.merge.remove(id);
-        let joining: Vec<BioIndex> = self.chain(self.requests.first_bio(next)).collect();
+        let mut joined_bio = Some(self.requests.first_bio(next));
         self.requests.join(&mut self.bios, id, next);
         let request = self.requests.request_mut(id);
         request.sectors.0 += joined.sectors.0;
@@ -122,9 +121,10 @@ impl<E: Elevator> Engine<E> {
         self.merge.insert(&request);
         let how = Merge::Absorbed { absorbed: next, arrived: joined.arrived };
         self.elevator.merged(self.now, &request, how);
-        for index in joining {
+        while let Some(index) = joined_bio {
             self.bios.set_request(index, id);
             self.tell_if_awaited(index);
+            joined_bio = self.bios.next_in_request(index);
         }
         self.give_slot_back((&joined).into(), out);
     }
