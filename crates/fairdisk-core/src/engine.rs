@@ -295,12 +295,20 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
+    /// Tells the elevator who waits for the bios of a request, from the one at `first` on.
+    fn tell_awaited_from(&mut self, first: BioIndex) {
+        let mut next = Some(first);
+        while let Some(index) = next {
+            self.tell_if_awaited(index);
+            next = self.bios.next_in_request(index);
+        }
+    }
+
     #[cold]
     fn tell_waiting(&mut self, index: BioIndex) {
         let own = self.bios.bio(index).group;
-        let mut groups = self.bios.held_behind(index).map(|held| self.bios.bio(held).group);
-        let other = groups.find(|by| *by != own);
-        drop(groups);
+        let group_of = |held| self.bios.bio(held).group;
+        let other = self.bios.held_behind(index).map(group_of).find(|by| *by != own);
         if let Some(by) = other {
             self.tell_awaited(index, by);
         }

@@ -9,7 +9,7 @@ const IN_LINE: usize = 8;
 
 /// Scheduled events of type `T`. Events at equal times come out in the order in which they were
 /// added.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Events<T> {
     /// The earliest events in descending order, so that the earliest is last.
     line: Vec<Entry<T>>,

@@ -132,8 +132,7 @@ impl<E: Elevator> Engine<E> {
             }
         }
         for id in carried {
-            let bios: Vec<BioIndex> = self.chain(self.requests.first_bio(id)).collect();
-            bios.into_iter().for_each(|index| self.tell_if_awaited(index));
+            self.tell_awaited_from(self.requests.first_bio(id));
         }
         self.last_wait = None;
     }

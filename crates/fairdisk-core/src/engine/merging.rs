@@ -84,7 +84,6 @@ impl<E: Elevator> Engine<E> {
         self.log(Record::Merged(bio.id, id));
         self.merge.remove(id);
         self.requests.append(&mut self.bios, id, index);
-        self.bios.set_request(index, id);
         let request = self.requests.request_mut(id);
         if how == Merge::Front {
             request.start = bio.start;
@@ -112,7 +111,7 @@ impl<E: Elevator> Engine<E> {
         self.elevator.withdraw(self.now, next);
         self.merge.remove(next);
         self.merge.remove(id);
-        let mut joined_bio = Some(self.requests.first_bio(next));
+        let first = self.requests.first_bio(next);
         self.requests.join(&mut self.bios, id, next);
         let request = self.requests.request_mut(id);
         request.sectors.0 += joined.sectors.0;
@@ -121,11 +120,7 @@ impl<E: Elevator> Engine<E> {
         self.merge.insert(&request);
         let how = Merge::Absorbed { absorbed: next, arrived: joined.arrived };
         self.elevator.merged(self.now, &request, how);
-        while let Some(index) = joined_bio {
-            self.bios.set_request(index, id);
-            self.tell_if_awaited(index);
-            joined_bio = self.bios.next_in_request(index);
-        }
+        self.tell_awaited_from(first);
         self.give_slot_back((&joined).into(), out);
     }
 }

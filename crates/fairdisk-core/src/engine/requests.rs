@@ -161,6 +161,7 @@ impl Requests {
     pub(super) fn append(&mut self, bios: &mut Bios, id: RequestId, index: BioIndex) {
         let slot = &mut self.slots[id.0 as usize];
         bios.set_next_in_request(slot.last, index);
+        bios.set_request(index, id);
         slot.last = index;
     }
 
@@ -170,6 +171,11 @@ impl Requests {
         let slot = &mut self.slots[id.0 as usize];
         bios.set_next_in_request(slot.last, first);
         slot.last = last;
+        let mut joining = Some(first);
+        while let Some(index) = joining {
+            bios.set_request(index, id);
+            joining = bios.next_in_request(index);
+        }
         self.remove(other);
     }
 

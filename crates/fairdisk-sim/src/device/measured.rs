@@ -13,11 +13,11 @@
 use super::spec::{CAPACITY_MAX, SpecError, within};
 use super::work::Ledger;
 use super::{Check, Checked, Device, DeviceIo, Done};
+use crate::events::Events;
 use fairdisk_core::request::{Lba, Op};
 use fairdisk_core::time::{Instant, Span};
 use fairdisk_core::{CostModel, GroupId, Times};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 /// What was measured of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl MeasuredParams {
 const STRIPE_BYTES: u64 = 16 << 10;
 
 /// What happens by itself to the request in a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 enum Event {
     /// A server is done with a part of it.
     Served(u32),
@@ -136,8 +136,7 @@ pub struct Measured {
     /// By slot.
     at_work: Vec<Option<AtWork>>,
     free: Vec<u32>,
-    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
-    planned: u64,
+    events: Events<Event>,
     work: Ledger,
 }
 
@@ -159,8 +158,7 @@ impl Measured {
             position: Lba(0),
             at_work: vec![None; depth as usize],
             free: (0..depth).rev().collect(),
-            events: BinaryHeap::with_capacity(depth as usize),
-            planned: 0,
+            events: Events::new(),
             work: Ledger::default(),
             params,
         }
@@ -172,17 +170,12 @@ impl Measured {
         self.servers > 1
     }
 
-    fn plan(&mut self, at: u64, event: Event) {
-        self.planned += 1;
-        self.events.push(Reverse((at, self.planned, event)));
-    }
-
     fn at_work(&mut self, slot: u32) -> &mut AtWork {
         self.at_work[slot as usize].as_mut().expect("only slots of requests are named")
     }
 
     /// Lets idle servers begin with what waits.
-    fn serve(&mut self, at: u64) {
+    fn serve(&mut self, at: Instant) {
         while self.idle > 0
             && let Some(slot) = self.waiting.pop_front()
         {
@@ -190,7 +183,7 @@ impl Measured {
             let request = *self.at_work(slot);
             let takes = self.takes(&request);
             self.work.add(request.io.group, takes.as_ns() / u64::from(self.servers));
-            self.plan(at.saturating_add(takes.as_ns()), Event::Served(slot));
+            self.events.push(at + takes, Event::Served(slot));
         }
     }
 
@@ -245,27 +238,26 @@ impl Device for Measured {
         let parts = stripes.clamp(1, self.servers.into()) as u32;
         self.at_work[slot as usize] = Some(AtWork { io: *io, is_sequential, parts, served: 0 });
         self.waiting.extend(std::iter::repeat_n(slot, parts as usize));
-        self.serve(now.as_ns());
+        self.serve(now);
     }
 
     fn next_event(&self) -> Option<Instant> {
-        self.events.peek().map(|next| Instant::from_ns(next.0.0))
+        self.events.next_at()
     }
 
     fn advance(&mut self, now: Instant, done: &mut Vec<Done>) {
-        while let Some(Reverse((at, _, event))) = self.events.peek().copied()
-            && at <= now.as_ns()
+        while let Some(at) = self.events.next_at().filter(|at| *at <= now)
+            && let Some(event) = self.events.pop_due(at)
         {
-            self.events.pop();
             match event {
                 Event::Served(slot) => {
-                    let lag = self.lag.as_ns();
+                    let lag = self.lag;
                     let request = self.at_work(slot);
                     request.served += 1;
                     if request.served == request.parts {
                         let lags = request.io.op == Op::Read && !request.is_sequential;
-                        let lag = if lags { lag } else { 0 };
-                        self.plan(at.saturating_add(lag), Event::Completed(slot));
+                        let lag = if lags { lag } else { Span::ZERO };
+                        self.events.push(at + lag, Event::Completed(slot));
                     }
                     self.idle += 1;
                     self.serve(at);

@@ -21,11 +21,11 @@ pub use spec::{CollectionParams, SsdParams, SsdSpec};
 use super::rate::Rate;
 use super::work::Ledger;
 use super::{Device, DeviceIo, Done};
+use crate::events::Events;
 use fairdisk_core::GroupId;
 use fairdisk_core::request::Op;
 use fairdisk_core::time::{Instant, Span};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use units::{Begun, Units, Work};
 
 /// An outstanding command.
@@ -39,7 +39,7 @@ struct Command {
 }
 
 /// An event that is scheduled to happen by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 enum Event {
     /// The controller has processed the command in this slot.
     Taken(u32),
@@ -72,8 +72,7 @@ pub struct Ssd {
     /// Writes that wait for room in the buffer, and flushes that wait for data to be programmed.
     for_room: VecDeque<u32>,
     for_barrier: VecDeque<u32>,
-    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
-    planned: u64,
+    events: Events<Event>,
     begun: Vec<Begun>,
     work: Ledger,
 }
@@ -99,16 +98,14 @@ impl Ssd {
             programmed: 0,
             for_room: VecDeque::with_capacity(params.depth as usize),
             for_barrier: VecDeque::with_capacity(params.depth as usize),
-            events: BinaryHeap::with_capacity((params.depth + params.units) as usize),
-            planned: 0,
+            events: Events::new(),
             begun: Vec::new(),
             work: Ledger::default(),
         }
     }
 
     fn plan(&mut self, at: u64, event: Event) {
-        self.planned += 1;
-        self.events.push(Reverse((at, self.planned, event)));
+        self.events.push(Instant::from_ns(at), event);
     }
 
     fn plan_begun(&mut self, at: u64) {
@@ -240,14 +237,14 @@ impl Device for Ssd {
     }
 
     fn next_event(&self) -> Option<Instant> {
-        self.events.peek().map(|next| Instant::from_ns(next.0.0))
+        self.events.next_at()
     }
 
     fn advance(&mut self, now: Instant, done: &mut Vec<Done>) {
-        while let Some(Reverse((at, _, event))) = self.events.peek().copied()
-            && at <= now.as_ns()
+        while let Some(at) = self.events.next_at().filter(|at| *at <= now)
+            && let Some(event) = self.events.pop_due(at)
         {
-            self.events.pop();
+            let at = at.as_ns();
             match event {
                 Event::Taken(slot) => self.taken(at, slot, done),
                 Event::Worked(unit) => self.worked(at, unit, done),
