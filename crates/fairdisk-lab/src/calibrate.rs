@@ -56,6 +56,11 @@ pub struct Length {
     pub time: Span,
 }
 
+impl Length {
+    /// As many requests of each kind as show all that a simulated device does.
+    pub const SIMULATED: Self = Self { requests: 2048, time: Span::MAX };
+}
+
 /// The time for each of a few small random reads at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FewReads {
@@ -168,7 +173,7 @@ pub fn calibrate(device: &DeviceSpec) -> CostModel {
 
 #[cfg(test)]
 mod tests {
-    use super::simulated::{LENGTH, Simulated};
+    use super::simulated::Simulated;
     use super::*;
     use crate::catalog::device::load;
     use fairdisk_sim::device::MeasuredSpec;
@@ -229,8 +234,8 @@ mod tests {
     fn measured(id: &str) -> DeviceSpec {
         let spec = load(id, &[]).unwrap().spec;
         let mut bench = Simulated::new(&spec);
-        let Ok(few) = few_reads(&mut bench, LENGTH);
-        let Ok(figures) = measure(&mut bench, LENGTH, few, true);
+        let Ok(few) = few_reads(&mut bench, Length::SIMULATED);
+        let Ok(figures) = measure(&mut bench, Length::SIMULATED, few, true);
         let (capacity, depth) = (spec.capacity_sectors(), bench.depth());
         let params = figures.device(capacity, depth, spec.is_rotational());
         DeviceSpec::Measured(MeasuredSpec::new(params).unwrap())
@@ -242,7 +247,7 @@ mod tests {
             let device = measured(id);
             let (is, again) = (calibrate(&device), simulated::costs(&device));
             let DeviceSpec::Measured(spec) = &device else { panic!("{device:?}") };
-            let Ok(few) = few_reads(&mut Simulated::new(&device), LENGTH);
+            let Ok(few) = few_reads(&mut Simulated::new(&device), Length::SIMULATED);
             let near = |name: &str, is: Span, again: Span, most: f64| {
                 let (is, again) = (is.as_ns() as f64, again.as_ns() as f64);
                 assert!((again / is - 1.0).abs() < most, "{id}, {name}: {is} and then {again}");

@@ -25,4 +25,4 @@ pub use failure::{FailedRequest, Failure};
 pub use file::{FileNeeds, TargetError, TargetFile, parse_target};
 pub use load::Load;
 pub use payload::{Anything, Pattern, Payload};
-pub use shell::{Lateness, Progress, Shell, ShellError, ShellReport};
+pub use shell::{Lateness, Progress, Shell, ShellError, ShellReport, Traffic};

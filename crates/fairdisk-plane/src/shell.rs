@@ -5,16 +5,18 @@
 //! the same load leaves the same journal in both.
 
 mod report;
+mod traffic;
 
 pub use report::{Lateness, Progress, ShellError, ShellReport};
+pub use traffic::Traffic;
 
 use crate::backend::{Backend, Done};
-use crate::buffer::{Buffers, payload_bytes};
+use crate::buffer::payload_bytes;
 use crate::clock::Clock;
-use crate::failure::{FailedRequest, Failure};
+use crate::failure::FailedRequest;
 use crate::load::Load;
 use crate::payload::{Anything, Payload};
-use fairdisk_core::{Histogram, Instant, Op, Request, RequestId, Span, dense};
+use fairdisk_core::{Histogram, Instant, Request, Span};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -40,12 +42,7 @@ pub struct Shell<L, B, C, P = Anything> {
 /// The state of a run.
 #[derive(Debug, Default)]
 struct Run {
-    /// Buffers for reads. They are kept apart from those for writes, because what a disk returned
-    /// may not be noise.
-    read_buffers: Buffers,
-    write_buffers: Buffers,
-    /// Requests at the backend, indexed by their ids.
-    at_backend: Vec<Option<Request>>,
+    traffic: Traffic,
     issue: Vec<Request>,
     done: Vec<Done>,
     submitted: u64,
@@ -209,36 +206,26 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
     fn submit(&mut self, now: Instant) {
         let mut issue = std::mem::take(&mut self.run.issue);
         for request in issue.drain(..) {
-            let slot = dense::entry(&mut self.run.at_backend, request.id.0, || None);
-            let before = slot.replace(request);
-            assert!(before.is_none(), "{:?} is issued twice", request.id);
-            let mut data = self.run.buffers(request.op).take(payload_bytes(&request));
-            if request.op == Op::Write {
-                self.payload.fill(&request, &mut data);
-            }
             self.run.submitted += 1;
-            self.backend.submit(now, &request, data);
+            self.run.traffic.submit(now, &request, &mut self.payload, &mut self.backend);
         }
         self.run.issue = issue;
     }
 
     /// Accounts for a completion and recycles its buffer. Returns whether the request succeeded.
     fn settle(&mut self, now: Instant, done: Done) -> bool {
-        let request = self.run.take(done.id);
-        let corrupt = self.payload.check(&request, &done.data, done.result.is_ok());
-        self.run.buffers(request.op).give_back(done.data);
-        let result = match corrupt {
-            Some(lba) if done.result.is_ok() => Err(Failure::Corrupt(lba)),
-            _ => done.result,
-        };
         self.run.completed += 1;
-        let Err(failure) = result else {
-            self.run.bytes += payload_bytes(&request) as u64;
-            return true;
-        };
-        self.run.errors += 1;
-        self.run.first_error.get_or_insert(FailedRequest { at: now, request, failure });
-        false
+        match self.run.traffic.settle(now, done, &mut self.payload) {
+            Ok(request) => {
+                self.run.bytes += payload_bytes(&request) as u64;
+                true
+            }
+            Err(failed) => {
+                self.run.errors += 1;
+                self.run.first_error.get_or_insert(failed);
+                false
+            }
+        }
     }
 
     // ---- waiting -------------------------------------------------------------------------
@@ -283,18 +270,6 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
 }
 
 impl Run {
-    fn buffers(&mut self, op: Op) -> &mut Buffers {
-        if op == Op::Write { &mut self.write_buffers } else { &mut self.read_buffers }
-    }
-
-    fn take(&mut self, id: RequestId) -> Request {
-        let slot = self.at_backend.get_mut(id.0 as usize);
-        match slot.and_then(Option::take) {
-            Some(request) => request,
-            None => panic!("{id:?} is done but was not at the backend"),
-        }
-    }
-
     const fn progress(&self, now: Instant) -> Progress {
         Progress {
             now,

@@ -5,15 +5,18 @@ use fairdisk_core::{CostModel, Instant, RequestId, Span};
 use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, DeviceSpec, Done};
 use std::convert::Infallible;
 
-/// As many requests of each kind as show all that a simulated device does.
-pub(super) const LENGTH: Length = Length { requests: 2048, time: Span::MAX };
-
 /// The costs of requests, measured with fresh caches for each direction.
 pub(super) fn costs(device: &DeviceSpec) -> CostModel {
     let new = || Simulated::new(device);
     let figures = || {
-        let (qd1, qd2) = (few(&mut new(), 1, LENGTH, SEED)?, few(&mut new(), 2, LENGTH, SEED)?);
-        let (read, write) = (reads(&mut new(), LENGTH, SEED)?, writes(&mut new(), LENGTH, SEED)?);
+        let (qd1, qd2) = (
+            few(&mut new(), 1, Length::SIMULATED, SEED)?,
+            few(&mut new(), 2, Length::SIMULATED, SEED)?,
+        );
+        let (read, write) = (
+            reads(&mut new(), Length::SIMULATED, SEED)?,
+            writes(&mut new(), Length::SIMULATED, SEED)?,
+        );
         Ok(Figures { few: FewReads { qd1, qd2 }, read, write, flush: Span::ZERO })
     };
     let Ok(figures): Result<_, Infallible> = figures();

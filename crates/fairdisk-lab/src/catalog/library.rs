@@ -94,7 +94,8 @@ pub(super) fn check_id(id: &str, file: &str) -> Result<(), Wrong> {
 }
 
 /// Whether `name` is the path of a file rather than an id of the catalogue.
-fn is_path(name: &str) -> bool {
+#[must_use]
+pub fn is_path(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
 }
 

@@ -44,43 +44,50 @@ pub(super) fn create(
     needs: &FileNeeds,
     watch: &mut dyn FnMut(Allocated) -> Watch,
 ) -> Result<(File, Mark), TargetError> {
-    let mut mark = mark_for(path, needs)?;
+    let mark = mark_for(path, needs)?;
     if path.is_symlink() {
         return Err(TargetError::new(path, TargetProblem::DanglingLink));
     }
     let (scratch, file) = Scratch::make(path)?;
     lock(path, &file, true)?;
-    let growing = |to, error: &io::Error| TargetError::growing(path, to, error, needs.bytes());
-    let missing = missing(path, mark, needs)?;
-    demand_room(path, &file, &missing)?;
-    file.set_len(mark.file_bytes()).map_err(|error| growing("make", &error))?;
-    // The mark comes first: if we are killed, a later run recognises the file as ours and removes
-    // it.
-    mark.write(&file).map_err(|error| growing("write", &error))?;
-    write_out(path, &file, &mut mark, missing, watch)?;
-    file.sync_all().map_err(|error| growing("write", &error))?;
+    let mark = fill(path, &file, mark, needs, watch)?;
     scratch.publish(path)?;
     Ok((file, mark))
 }
 
-/// Creates a file without a name in a directory, with a path at which this process can open it
-/// again; it is gone as soon as nobody has it open.
+/// Creates a file without a name in a directory; it is gone as soon as nobody has it open.
 pub(super) fn create_unnamed(
     directory: &Path,
     needs: &FileNeeds,
     watch: &mut dyn FnMut(Allocated) -> Watch,
 ) -> Result<(File, Mark), TargetError> {
-    let mut mark = mark_for(directory, needs)?;
+    let mark = mark_for(directory, needs)?;
     let file = unnamed(directory)?;
-    let growing = |to, error: &io::Error| TargetError::growing(directory, to, error, needs.bytes());
-    let missing = missing(directory, mark, needs)?;
-    demand_room(directory, &file, &missing)?;
-    file.set_len(mark.file_bytes()).map_err(|error| growing("make a file in", &error))?;
-    write_out(directory, &file, &mut mark, missing, watch)?;
-    file.sync_all().map_err(|error| growing("write", &error))?;
+    let mark = fill(directory, &file, mark, needs, watch)?;
     Ok((file, mark))
 }
 
+/// Gives a new file its size, its mark and what is to be written out. Returns the mark it has then.
+fn fill(
+    path: &Path,
+    file: &File,
+    mut mark: Mark,
+    needs: &FileNeeds,
+    watch: &mut dyn FnMut(Allocated) -> Watch,
+) -> Result<Mark, TargetError> {
+    let growing = |to, error: &io::Error| TargetError::growing(path, to, error, needs.bytes());
+    let missing = missing(path, mark, needs)?;
+    demand_room(path, file, &missing)?;
+    file.set_len(mark.file_bytes()).map_err(|error| growing("make", &error))?;
+    // The mark comes first: if we are killed, a later run recognises the file as ours and removes
+    // it.
+    mark.write(file).map_err(|error| growing("write", &error))?;
+    write_out(path, file, &mut mark, missing, watch)?;
+    file.sync_all().map_err(|error| growing("write", &error))?;
+    Ok(mark)
+}
+
+/// Opens a new file without a name.
 fn unnamed(directory: &Path) -> Result<File, TargetError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);

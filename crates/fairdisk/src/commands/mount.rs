@@ -16,12 +16,14 @@ use crate::log::LogArgs;
 use crate::notify;
 use crate::output::diagnose;
 use fairdisk_core::Span;
+use fairdisk_lab::catalog::library::is_path;
 use fairdisk_mount::control::{self, Settings, Turn};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::Address;
 use fairdisk_mount::{
     BlockDevice, Guardian, MountError, MountOptions, Mounted, OpenGate, Rounds, end_at_first_panic,
 };
+use fairdisk_plane::disk::DEPTH_MAX;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,7 +67,7 @@ pub(crate) struct Args {
     costs: Option<String>,
     /// Requests at the disk at once [default: 32 or 16, whichever does more, and 1 while the disk
     /// is as slow as one that turns; a model's own]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=DEPTH_MAX.into()))]
     depth: Option<u32>,
     /// What performs the direct reads of a busy disk
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
@@ -223,8 +225,7 @@ impl Args {
 
 /// The name of a device; for a file the one path that it has for everybody.
 fn absolute(device: &str) -> String {
-    let is_file = Path::new(device).extension().is_some();
-    let path = is_file.then(|| std::fs::canonicalize(device).ok()).flatten();
+    let path = is_path(device).then(|| std::fs::canonicalize(device).ok()).flatten();
     path.map_or_else(|| device.to_owned(), |path| shown(&path))
 }
 

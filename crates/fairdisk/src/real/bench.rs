@@ -3,15 +3,10 @@
 use super::backend::write_out;
 use crate::failure::Failure;
 use crate::progress;
-use fairdisk_core::{
-    Flags, Instant, IoPrio, Op, Request, RequestId, SECTOR_BYTES, Span, TaskId, dense,
-};
+use fairdisk_core::{Flags, Instant, IoPrio, Request, RequestId, SECTOR_BYTES, Span, TaskId};
 use fairdisk_lab::calibrate::{Bench, Load};
 use fairdisk_plane::backend::{self, Backend, Done, Preference};
-use fairdisk_plane::buffer::{Buffers, payload_bytes};
-use fairdisk_plane::{
-    Anything, Clock, FailedRequest, FileNeeds, MonotonicClock, Payload as _, TargetFile,
-};
+use fairdisk_plane::{Anything, Clock, FileNeeds, MonotonicClock, TargetFile, Traffic};
 use fairdisk_sim::device::DeviceIo;
 use indicatif::ProgressBar;
 use rustix::fs::{FsWord, statfs};
@@ -43,11 +38,7 @@ pub(crate) struct RealBench<C = MonotonicClock> {
     stop: Arc<AtomicBool>,
     bar: ProgressBar,
     payload: Anything,
-    /// Apart, because what a disk returned may not be noise.
-    read_buffers: Buffers,
-    write_buffers: Buffers,
-    /// Requests at the backend, by their ids.
-    at_backend: Vec<Option<Request>>,
+    traffic: Traffic,
     done: Vec<Done>,
 }
 
@@ -104,9 +95,7 @@ impl<C: Clock> RealBench<C> {
             stop,
             bar,
             payload: Anything::new(),
-            read_buffers: Buffers::default(),
-            write_buffers: Buffers::default(),
-            at_backend: Vec::new(),
+            traffic: Traffic::default(),
             done: Vec::new(),
         }
     }
@@ -129,20 +118,6 @@ impl<C: Clock> RealBench<C> {
     /// Ends the progress.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
-    }
-
-    fn buffers(&mut self, op: Op) -> &mut Buffers {
-        if op == Op::Write { &mut self.write_buffers } else { &mut self.read_buffers }
-    }
-
-    fn settle(&mut self, done: Done) -> Result<RequestId, Ended> {
-        let request = self.at_backend.get_mut(done.id.0 as usize).and_then(Option::take);
-        let request = request.expect("only requests at the backend are done");
-        self.buffers(request.op).give_back(done.data);
-        let at = self.clock.now();
-        let failed = |failure| FailedRequest { at, request, failure };
-        done.result.map_err(|failure| Ended::Failed(failed(failure).to_string()))?;
-        Ok(done.id)
     }
 }
 
@@ -176,12 +151,7 @@ impl<C: Clock> Bench for RealBench<C> {
             ioprio: IoPrio::UNSET,
             arrived: now,
         };
-        let mut data = self.buffers(io.op).take(payload_bytes(&request));
-        if io.op == Op::Write {
-            self.payload.fill(&request, &mut data);
-        }
-        *dense::entry(&mut self.at_backend, io.id.0, || None) = Some(request);
-        self.backend.submit(now, &request, data);
+        self.traffic.submit(now, &request, &mut self.payload, &mut self.backend);
     }
 
     fn wait(&mut self, done: &mut Vec<RequestId>) -> Result<(), Ended> {
@@ -193,11 +163,11 @@ impl<C: Clock> Bench for RealBench<C> {
             let waited = self.backend.wait(&self.clock, Some(deadline), &mut self.done);
             waited.map_err(|error| Ended::Failed(error.to_string()))?;
         }
-        let mut all = std::mem::take(&mut self.done);
-        for one in all.drain(..) {
-            done.push(self.settle(one)?);
+        let now = self.clock.now();
+        for one in self.done.drain(..) {
+            let settled = self.traffic.settle(now, one, &mut self.payload);
+            done.push(settled.map_err(|failed| Ended::Failed(failed.to_string()))?.id);
         }
-        self.done = all;
         Ok(())
     }
 
@@ -209,13 +179,12 @@ impl<C: Clock> Bench for RealBench<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_core::Op;
     use fairdisk_lab::calibrate::{Figures, Length, calibrate, few_reads, loads, measure};
     use fairdisk_lab::catalog::device::load;
     use fairdisk_plane::FakeClock;
     use fairdisk_plane::backend::{Faults, Faulty, Modelled, Null};
     use fairdisk_sim::device::{Device as _, DeviceSpec};
-
-    const LENGTH: Length = Length { requests: 2048, time: Span::MAX };
 
     /// A device as a backend.
     fn backend(spec: &DeviceSpec) -> Box<dyn Backend + Send> {
@@ -230,8 +199,8 @@ mod tests {
     }
 
     fn figures(bench: &mut RealBench<FakeClock>) -> Result<Figures, Ended> {
-        let few = few_reads(bench, LENGTH)?;
-        measure(bench, LENGTH, few, true)
+        let few = few_reads(bench, Length::SIMULATED)?;
+        measure(bench, Length::SIMULATED, few, true)
     }
 
     /// One calibration, two worlds.

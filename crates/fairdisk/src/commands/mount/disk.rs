@@ -48,31 +48,39 @@ impl Io {
 }
 
 /// What is known of a disk.
-#[derive(Clone, Copy)]
-pub(super) enum Kind<'a> {
+pub(super) enum Kind {
     /// It keeps to the timing of this device.
-    Modelled(&'a DeviceSpec),
+    Modelled(DeviceSpec),
     /// Its requests cost what they do there.
-    Calibrated(&'a DeviceSpec),
+    Calibrated(DeviceSpec),
     /// Only what the kernel says of it.
-    Unknown(&'a BlockDevice),
+    Unknown,
 }
 
-impl Kind<'_> {
+impl Kind {
+    /// What the options say about the disk.
+    pub(super) fn of(args: &Args) -> Result<Self, Failure> {
+        match (&args.device_model, &args.costs) {
+            (Some(model), _) => find(model, "--device-model").map(Self::Modelled),
+            (None, Some(like)) => find(like, "--costs").map(Self::Calibrated),
+            (None, None) => Ok(Self::Unknown),
+        }
+    }
+
     /// Whether schedulers would do better if the disk were measured.
-    pub(super) fn could_be_measured(self) -> bool {
-        matches!(self, Self::Unknown(device) if device.rotational != Some(true))
+    pub(super) fn could_be_measured(&self, device: &BlockDevice) -> bool {
+        matches!(self, Self::Unknown) && device.rotational != Some(true)
     }
 
     /// What to tell schedulers about a disk with up to `depth` requests at once: whether it is
     /// rotational, and what its requests cost.
-    fn known(self, depth: u32) -> Vec<Change> {
+    fn known(&self, device: &BlockDevice, depth: u32) -> Vec<Change> {
         match self {
-            Self::Modelled(device) | Self::Calibrated(device) => {
-                let rotational = Change::Rotational { rotational: device.is_rotational() };
-                vec![rotational, Change::Costs(CostModel { depth, ..calibrate(device) })]
+            Self::Modelled(like) | Self::Calibrated(like) => {
+                let rotational = Change::Rotational { rotational: like.is_rotational() };
+                vec![rotational, Change::Costs(CostModel { depth, ..calibrate(like) })]
             }
-            Self::Unknown(device) => {
+            Self::Unknown => {
                 let rotational = Change::Rotational { rotational: false };
                 (device.rotational == Some(false)).then_some(rotational).into_iter().collect()
             }
@@ -80,7 +88,12 @@ impl Kind<'_> {
     }
 }
 
-pub(super) fn start(args: &Args, spec: &SchedulerSpec, kind: Kind<'_>) -> Result<Disk, Failure> {
+pub(super) fn start(
+    args: &Args,
+    spec: &SchedulerSpec,
+    kind: &Kind,
+    block_device: &BlockDevice,
+) -> Result<Disk, Failure> {
     let measured = |most, may_turn| (Device::Measured { most, may_turn }, 1, most);
     let (device, depth, most) = match (kind, args.depth) {
         (Kind::Modelled(model), _) => {
@@ -89,12 +102,12 @@ pub(super) fn start(args: &Args, spec: &SchedulerSpec, kind: Kind<'_>) -> Result
             (Device::Modelled(Box::new(model)), depth, depth)
         }
         (_, Some(depth)) => (Device::Fixed, depth, depth),
-        (Kind::Calibrated(device), None) => match device.build().depth().min(DEPTH_MAX) {
-            depth if device.is_rotational() => (Device::Fixed, depth, depth),
+        (Kind::Calibrated(like), None) => match like.build().depth().min(DEPTH_MAX) {
+            depth if like.is_rotational() => (Device::Fixed, depth, depth),
             depth => measured(depth, false),
         },
         // Measured, because many virtual disks are reported as rotational.
-        (Kind::Unknown(device), None) => measured(DEEP, device.rotational == Some(true)),
+        (Kind::Unknown, None) => measured(DEEP, block_device.rotational == Some(true)),
     };
     // As many threads as requests, so that an issued request never waits for a thread.
     let threads = if matches!(kind, Kind::Modelled(_)) { MODEL_THREADS } else { most as usize };
@@ -112,14 +125,14 @@ pub(super) fn start(args: &Args, spec: &SchedulerSpec, kind: Kind<'_>) -> Result
         )),
         error @ StartError::NoThreads(_) => Failure::Run(error.to_string()),
     })?;
-    for change in kind.known(most) {
+    for change in kind.known(block_device, most) {
         disk.configure(change).expect("schedulers refuse nothing but what groups ask for");
     }
     Ok(disk)
 }
 
 /// The device of the catalogue that an option of a mount names.
-pub(super) fn find(name: &str, option: &str) -> Result<DeviceSpec, Failure> {
+fn find(name: &str, option: &str) -> Result<DeviceSpec, Failure> {
     let DeviceEntry { spec, array, .. } = device::load(name, &[])?;
     if array != Array::SINGLE {
         let text = format!("device `{name}` is {} disks, a mount has one", array.disks);

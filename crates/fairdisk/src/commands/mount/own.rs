@@ -10,7 +10,6 @@ use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
 use fairdisk_mount::{BlockDevice, Mounts, Rounds, ScheduledGate};
 use fairdisk_plane::disk::Served;
 use fairdisk_sched::SchedulerSpec;
-use fairdisk_sim::device::DeviceSpec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,9 +21,7 @@ const SCHEDULER: &str = "fair";
 pub(super) struct Engine {
     name: String,
     spec: SchedulerSpec,
-    model: Option<DeviceSpec>,
-    /// The device whose costs are those of the disk.
-    like: Option<DeviceSpec>,
+    disk: disk::Kind,
     pub(super) hierarchy: Option<Hierarchy>,
 }
 
@@ -40,12 +37,7 @@ impl Engine {
         let name = args.scheduler.clone().unwrap_or_else(|| SCHEDULER.to_owned());
         let spec = scheduler::find(&name)
             .map_err(|error| Failure::BadInput(format!("--scheduler: {error}")))?;
-        let find = |name: &Option<String>, option| {
-            name.as_deref().map(|name| disk::find(name, option)).transpose()
-        };
-        let model = find(&args.device_model, "--device-model")?;
-        let like = find(&args.costs, "--costs")?;
-        Ok(Self { name, spec, model, like, hierarchy })
+        Ok(Self { name, spec, disk: disk::Kind::of(args)?, hierarchy })
     }
 }
 
@@ -62,13 +54,8 @@ pub(super) fn run(
         args.remark("no cgroup hierarchy is mounted; everybody is in one group");
     }
     let cgroups = engine.hierarchy.as_ref().map(|it| it.name().to_owned());
-    let kind = match (&engine.model, &engine.like) {
-        (Some(model), _) => disk::Kind::Modelled(model),
-        (None, Some(like)) => disk::Kind::Calibrated(like),
-        (None, None) => disk::Kind::Unknown(device),
-    };
-    let disk = disk::start(args, &engine.spec, kind)?;
-    if engine.spec.honours().costs && kind.could_be_measured() {
+    let disk = disk::start(args, &engine.spec, &engine.disk, device)?;
+    if engine.spec.honours().costs && engine.disk.could_be_measured(device) {
         tracing::info!("what requests cost there is not known; see fairdisk calibrate");
     }
     let (scheduler, io) = (Some(engine.name.clone()), Some(disk.served().name().to_owned()));
