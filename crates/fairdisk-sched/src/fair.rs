@@ -370,8 +370,8 @@ impl Elevator for Fair {
         self.expect(now, group.0);
     }
 
-    fn awaited(&mut self, _now: Instant, id: RequestId, by: GroupId) {
-        self.note_awaited(id.0, by);
+    fn awaited(&mut self, _now: Instant, id: RequestId, _by: GroupId) {
+        self.note_awaited(id.0);
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {

@@ -8,7 +8,7 @@
 use super::floor::DEBT_MOST;
 use super::{Fair, Step};
 use alloc::collections::VecDeque;
-use fairdisk_core::{GroupId, Instant, Why};
+use fairdisk_core::{Instant, Why};
 
 /// The queued requests that other groups wait for.
 #[derive(Debug)]
@@ -24,11 +24,10 @@ impl Awaited {
 }
 
 impl Fair {
-    /// Notes that the group `by` waits for the queued request `at`.
-    pub(super) fn note_awaited(&mut self, at: u32, by: GroupId) {
+    /// Notes that another group waits for the queued request `at`.
+    pub(super) fn note_awaited(&mut self, at: u32) {
         let rq = &mut self.requests[at];
-        if self.queues[rq.queue].group != by.0 && !rq.is_awaited {
-            rq.is_awaited = true;
+        if !core::mem::replace(&mut rq.is_awaited, true) {
             self.awaited.requests.push_back(at);
         }
     }
@@ -61,7 +60,10 @@ mod tests {
     use super::*;
     use crate::fair::FairParams;
     use crate::samples::request;
-    use fairdisk_core::{Change, Completion, Decision, Elevator, Op, RequestId, Span};
+    use fairdisk_core::{
+        Bio, BioId, Change, Completion, Decision, Effects, Elevator, Engine, EngineConfig, Entry,
+        Flags, GroupId, Input, IoPrio, Journal, Lba, Op, Record, RequestId, Sectors, Span, TaskId,
+    };
 
     /// A disk that takes one request at a time. Group 1 has requests 0 to 3, of which the first is
     /// at the disk, and group 2 request 4.
@@ -94,12 +96,40 @@ mod tests {
         assert!(fair.awaited.requests.is_empty());
     }
 
+    /// How often a request was dispatched because a group waits for it, at a disk to which group 1
+    /// has written, where group `by` then reads what it wrote last.
+    fn times_awaited(by: u32) -> usize {
+        let journal = Journal::keeping();
+        let fair = Fair::new(&FairParams::default());
+        let mut engine = Engine::new(fair, EngineConfig::default(), journal);
+        let mut effects = Effects::new();
+        let mut submit = |id, group, op, start| {
+            let bio = Bio {
+                id: BioId(id),
+                task: TaskId(group),
+                group: GroupId(group),
+                op,
+                start: Lba(start),
+                sectors: Sectors(8),
+                sync: true,
+                flags: Flags::NONE,
+                ioprio: IoPrio::UNSET,
+            };
+            engine.handle(Instant::ZERO, Input::Submit(bio), &mut effects);
+        };
+        (0..4).for_each(|id| submit(id, 1, Op::Write, 10_000 * id));
+        submit(4, 2, Op::Read, 90_000);
+        submit(5, by, Op::Read, 30_000);
+        let completed = Input::Completed { request: RequestId(0), ok: true };
+        engine.handle(Instant::from_ns(8_000_000), completed, &mut effects);
+        let is_awaited =
+            |entry: &Entry| matches!(entry.record, Record::Dispatched(_, Why::Awaited));
+        engine.drain_journal().filter(is_awaited).count()
+    }
+
     #[test]
     fn what_a_group_waits_for_itself_goes_in_its_turn() {
-        let mut fair = busy();
-        fair.awaited(Instant::ZERO, RequestId(3), GroupId(1));
-        let decision = next(&mut fair, 0, 8);
-        assert!(!matches!(decision, Decision::Dispatch(_, Why::Awaited)), "{decision:?}");
+        assert_eq!((times_awaited(1), times_awaited(2)), (0, 1));
     }
 
     /// A slot that is used again is another request's.
