@@ -26,6 +26,10 @@ pub struct Auditor<E> {
     queued: usize,
     /// Flushes at the device.
     flushes: usize,
+    /// Whether the elevator may flush the device's write cache.
+    is_flushable: bool,
+    /// Whether a flush is in flight that the elevator asked for.
+    empties: bool,
     /// Requests admitted so far; numbers each request in order of arrival.
     admitted: u64,
     /// The last decision, for as long as no call has changed the elevator's state.
@@ -42,6 +46,8 @@ impl<E: Elevator> Auditor<E> {
             requests: BTreeMap::new(),
             queued: 0,
             flushes: 0,
+            is_flushable: false,
+            empties: false,
             admitted: 0,
             standing: None,
             decisions: 0,
@@ -76,6 +82,11 @@ impl<E: Elevator> Auditor<E> {
         self.queued -= 1;
     }
 
+    /// Requests, and flushes of submitters, at the device or on their way there.
+    fn in_flight(&self) -> usize {
+        self.requests.len() - self.queued + self.flushes
+    }
+
     fn check_wait(&self, decision: Decision, now: Instant) {
         match decision {
             Decision::WaitUntil(until, why) => {
@@ -86,13 +97,22 @@ impl<E: Elevator> Auditor<E> {
                 assert!(!self.requests.is_empty(), "law 5: {why:?} waits although empty");
             }
             Decision::WaitCompletion(why) => {
-                let in_flight = self.requests.len() - self.queued + self.flushes;
+                let in_flight = self.in_flight() + usize::from(self.empties);
                 assert!(in_flight > 0, "law 4: {why:?} waits for a completion, none is in flight");
             }
             Decision::Idle => {
+                assert!(!self.empties, "law 5: idle while it flushes");
                 assert!(self.requests.is_empty(), "law 5: idle with {:?}", self.requests);
             }
-            Decision::Dispatch(..) => {}
+            Decision::Flush(_, why) => {
+                assert!(self.is_flushable, "law 4: {why:?} flushes what is not flushable");
+                assert!(!self.empties, "law 4: {why:?} flushes before its flush has completed");
+                let in_flight = self.in_flight();
+                assert!(in_flight == 0, "law 4: {why:?} flushes while {in_flight} are in flight");
+            }
+            Decision::Dispatch(..) => {
+                assert!(!self.empties, "law 4: {decision:?} before its flush has completed");
+            }
         }
     }
 
@@ -161,14 +181,18 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.check_wait(decision, now);
         self.check_standing(decision, now);
         self.check_patience(now);
-        if let Decision::Dispatch(id, _) = decision {
-            self.check_overtaking(id);
-            self.leaves_queue(id);
-            self.standing = None;
-        } else {
-            let again = self.inner.decide(now);
-            assert!(again == decision, "law 3: {decision:?} became {again:?} when asked again");
-            self.standing = Some(decision);
+        self.standing = None;
+        match decision {
+            Decision::Dispatch(id, _) => {
+                self.check_overtaking(id);
+                self.leaves_queue(id);
+            }
+            Decision::Flush(..) => self.empties = true,
+            _ => {
+                let again = self.inner.decide(now);
+                assert!(again == decision, "law 3: {decision:?} became {again:?} when asked again");
+                self.standing = Some(decision);
+            }
         }
         decision
     }
@@ -197,6 +221,13 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.flushed(now, group, device_time);
     }
 
+    fn emptied(&mut self, now: Instant, device_time: Span, ok: bool) {
+        self.changed(now);
+        assert!(self.empties, "a flush has completed that it did not ask for");
+        self.empties = false;
+        self.inner.emptied(now, device_time, ok);
+    }
+
     fn withdraw(&mut self, now: Instant, id: RequestId) {
         self.changed(now);
         self.leaves_queue(id);
@@ -206,6 +237,9 @@ impl<E: Elevator> Elevator for Auditor<E> {
 
     fn configure(&mut self, now: Instant, change: &Change) {
         self.changed(now);
+        if let Change::Flushable { flushable } = *change {
+            self.is_flushable = flushable;
+        }
         self.inner.configure(now, change);
     }
 

@@ -6,7 +6,7 @@ use crate::request::{Op, Sectors};
 use crate::time::Span;
 
 /// The cost of requests of one direction: a fixed part per request and a part per byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cost {
     /// Fixed cost of a sequential request, one that starts where the previous request ended.
     pub sequential: Span,
@@ -88,6 +88,8 @@ pub struct CostModel {
     /// The total cost of outstanding requests that saturates the device. Beyond it, further
     /// requests queue inside the device.
     pub saturation: Span,
+    /// How long a small read at a random place takes while nothing else is at the device.
+    pub alone: Span,
     /// Costs of reads.
     pub read: Cost,
     /// Costs of all other operations.
@@ -138,7 +140,7 @@ mod tests {
         let (sequential, random) = (Span::from_us(10), Span::from_us(50));
         let read = Cost { sequential, random, byte_ps: 2_000, random_byte_ps: 5_000 };
         let write = Cost { random_byte_ps: u64::MAX, ..read };
-        let model = CostModel { depth: 1, saturation: Span::ZERO, read, write };
+        let model = CostModel { depth: 1, saturation: Span::ZERO, alone: Span::ZERO, read, write };
         assert_eq!(model.cost(Op::Read, true, 1000), Span::from_us(12));
         assert_eq!(model.cost(Op::Read, false, 1000), Span::from_us(55));
         assert_eq!(model.linear().cost(Op::Read, false, 1000), Span::from_us(52));

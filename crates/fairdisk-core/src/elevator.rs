@@ -20,6 +20,8 @@ use crate::why::Why;
 ///    [`activate`](Self::activate) does not count as a change.
 /// 4. [`Decision::WaitUntil`] names a later instant, at which the answer changes.
 ///    [`Decision::WaitCompletion`] is returned only while requests or flushes are in flight.
+///    [`Decision::Flush`] is returned only if the device is [flushable](Change::Flushable), while
+///    nothing is in flight, and nothing else is dispatched before that flush has completed.
 /// 5. [`Decision::Idle`] is returned exactly when nothing is queued or in flight.
 /// 6. The work per call is bounded: it grows at most with the logarithm of the number of groups,
 ///    tasks and requests, and does not grow with elapsed time. A call may do work that earlier
@@ -57,6 +59,10 @@ pub trait Elevator {
     /// `device_time`. Elevators do not order flushes, but they need to know that the device was not
     /// idle meanwhile and that the submitter can now continue.
     fn flushed(&mut self, _now: Instant, _group: GroupId, _device_time: Span) {}
+
+    /// Reports that the flush of [`Decision::Flush`] has completed, after keeping the device busy for
+    /// `device_time`; `ok` says whether it succeeded.
+    fn emptied(&mut self, _now: Instant, _device_time: Span, _ok: bool) {}
 
     /// Reports that a bio of the group `by` overlaps the queued request `id` and begins only after
     /// that has finished, so that the group waits for another's turn. May be reported again.
@@ -157,6 +163,9 @@ pub enum Decision {
     WaitUntil(Instant, Why),
     /// Dispatch nothing before the next completion unless something changes.
     WaitCompletion(Why),
+    /// Flush the device's write cache, on the account of this group, before anything else is
+    /// dispatched. [`Elevator::emptied`] reports when that is done.
+    Flush(GroupId, Why),
     /// Nothing is queued and nothing is in flight.
     Idle,
 }
@@ -254,6 +263,12 @@ pub enum Change {
     },
     /// The device's cost model, for elevators that charge requests by cost.
     Costs(CostModel),
+    /// Whether the elevator may flush the device's write cache ([`Decision::Flush`]). Without this
+    /// change it may not.
+    Flushable {
+        /// Whether it may.
+        flushable: bool,
+    },
 }
 
 /// The answer of [`Elevator::may_queue`].

@@ -108,6 +108,8 @@ pub struct Engine<E> {
     rotational: bool,
     /// The device's cost model, if one was set.
     costs: Option<CostModel>,
+    /// Whether elevators may flush the device's write cache.
+    flushable: bool,
     now: Instant,
     bios: Bios,
     requests: Requests,
@@ -136,6 +138,7 @@ impl<E: Elevator> Engine<E> {
             depth_told: false,
             rotational: true,
             costs: None,
+            flushable: false,
             now: Instant::ZERO,
             bios: Bios::new(),
             requests: Requests::new(),
@@ -436,6 +439,13 @@ impl<E: Elevator> Engine<E> {
                 Decision::WaitCompletion(why) => {
                     self.log_wait(decision, Record::WaitsCompletion(why));
                 }
+                Decision::Flush(group, why) => {
+                    self.last_wait = None;
+                    let id = self.requests.insert_flush(group, self.now);
+                    self.log(Record::Flushes(id, group, why));
+                    self.list.push_flush(id);
+                    return false;
+                }
                 Decision::Idle => {}
             }
             return true;
@@ -473,7 +483,7 @@ impl<E: Elevator> Engine<E> {
     /// When the bio that has waited longest was submitted, of the request whose first bio is
     /// `first`.
     fn oldest_submission(&self, first: BioIndex) -> Instant {
-        let bios = self.chain(first);
+        let bios = self.bios.chain(first);
         bios.map(|index| self.bios.submitted(index).1).fold(self.now, Instant::min)
     }
 

@@ -2,7 +2,7 @@
 //! are compared by the journal's hash.
 
 use crate::elevator::Change;
-use crate::request::{Bio, BioId, RequestId};
+use crate::request::{Bio, BioId, GroupId, RequestId};
 use crate::time::Instant;
 use crate::why::Why;
 use alloc::vec::Vec;
@@ -37,6 +37,9 @@ pub enum Record {
     Queued(BioId, RequestId),
     /// The elevator moved a request to the dispatch list, for this reason.
     Dispatched(RequestId, Why),
+    /// The elevator has the device's write cache flushed by this request, on the account of this
+    /// group, for this reason.
+    Flushes(RequestId, GroupId, Why),
     /// The elevator waits until this instant, for this reason.
     Waits(Instant, Why),
     /// The elevator waits for a completion, for this reason.
@@ -164,6 +167,9 @@ impl Words {
             Record::Cancelled(bio) => self.add([13, bio.0]),
             Record::Configured(ref change) => self.change(change),
             Record::Switched(name) => self.switch(name),
+            Record::Flushes(request, group, why) => {
+                self.add([17, u64::from(request.0), u64::from(group.0), why as u64]);
+            }
             Record::Absorbed(request, absorbed) => {
                 self.add([16, u64::from(request.0), u64::from(absorbed.0)]);
             }

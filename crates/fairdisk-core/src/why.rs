@@ -117,4 +117,7 @@ reasons! {
     ClassStarved => "its class had been passed over for long enough",
     /// A request of another group overlaps this one and cannot begin before it has finished.
     Awaited => "another group waits for it to be done",
+    /// The device's write cache is flushed, to learn what requests take when it has nothing left to
+    /// write.
+    EmptiesCache => "the disk empties its write cache",
 }

@@ -23,12 +23,23 @@ fn run_in(
     row: &str,
     options: Options,
 ) -> Result<RunResult, String> {
+    run_seed(file, device, arm, row, options, 0)
+}
+
+fn run_seed(
+    file: &str,
+    device: &str,
+    arm: &str,
+    row: &str,
+    options: Options,
+    seed: u32,
+) -> Result<RunResult, String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/experiments").join(file);
     let options = Options { seeds: Some(1), device: Some(device.into()), ..options };
     let plan = Plan::experiment(&path.to_string_lossy(), &options).expect("it is well formed");
     let arm = plan.arms.iter().find(|one| one.name == arm).expect("there is such an arm");
     let row = plan.rows.iter().find(|one| one.label == row).expect("there is such a row");
-    Ok(run_once(&plan, arm, row, 0, &AtomicBool::new(false))?)
+    Ok(run_once(&plan, arm, row, seed, &AtomicBool::new(false))?)
 }
 
 /// The percentage of the device's work for each group.
@@ -86,6 +97,30 @@ fn on_flash_shares_hold_if_it_is_known_what_requests_cost() {
     println!("{known:.1} points, {unknown:.1} if costs are unknown");
     assert!(known <= 1.0, "{known}");
     assert!(unknown >= 5.0, "{unknown}: who needs to calibrate?");
+}
+
+/// A disk that works on its write cache in the gap between two reads delays each of them, so that
+/// none looks late. It shows once the cache was emptied.
+#[test]
+fn writers_pay_for_a_cache_that_is_worked_on_between_reads() {
+    for (depth, row) in
+        [(1, "one after another"), (32, "one after another"), (32, "one beside a stream")]
+    {
+        let error = |flushable: bool| {
+            let set = [
+                format!("device.queue.depth={depth}"),
+                format!("host.queue.flushable={flushable}"),
+            ];
+            let overrides = set.iter().map(|set| Override::parse(set).unwrap()).collect();
+            let options = Options { overrides, ..Options::default() };
+            let result = run_in("hidden-writes.toml", "hdd-ncq", "fair", row, options);
+            shares(&result.expect("it runs"))[0] - 66.7
+        };
+        let (known, unknown) = (error(true), error(false));
+        println!("{row}, {depth}: {known:.1} points, {unknown:.1} if the disk may not be flushed");
+        assert!(known.abs() <= 5.0, "{row}, {depth}: {known}");
+        assert!(unknown <= -8.0, "{row}, {depth}: {unknown}: what is a flush good for?");
+    }
 }
 
 /// The first read after buffered writes may wait until the disk has emptied its cache. That time is
@@ -262,15 +297,19 @@ fn who_has_one_command_at_a_head_is_made_room_for() {
 
 /// The last reads of a turn take longer than earlier ones because the disk has fewer to choose
 /// from, not because of what others wrote. When writers were charged for it, they had 54 of 67 % on
-/// `hdd-ncq`.
+/// `hdd-ncq`. One run is off by up to 9 points.
 #[test]
 fn writers_do_not_pay_for_reads_that_have_few_beside_them() {
     for device in ["hdd-ncq", "cheetah-15k5"] {
-        let result =
-            run_in("one-head.toml", device, "fair", "readers beside fsync", Options::default());
-        let shares = shares(&result.expect("it runs"));
-        println!("{device}: {shares:.1?}");
-        assert!((shares[1] - 66.7).abs() <= 6.0, "{device}: {shares:.1?}");
+        let (row, seeds) = ("readers beside fsync", 4);
+        let of = |seed| {
+            let options = Options::default();
+            let result = run_seed("one-head.toml", device, "fair", row, options, seed);
+            shares(&result.expect("it runs"))[1]
+        };
+        let mean = (0..seeds).map(of).sum::<f64>() / f64::from(seeds);
+        println!("{device}: {mean:.1}");
+        assert!((mean - 66.7).abs() <= 6.0, "{device}: {mean:.1}");
     }
 }
 

@@ -204,6 +204,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         integrity_writes: IntegrityWrites::Async,
         unplugs: Unplugs::default(),
         costs: None,
+        flushable: false,
         groups: vec![GroupSpec::default(); 3],
         volumes: vec![volume],
         files: (0..TASKS).map(file).collect(),

@@ -21,6 +21,7 @@ mod ceiling;
 mod changes;
 mod charging;
 mod device;
+mod emptying;
 mod expected;
 mod floor;
 mod group;
@@ -76,6 +77,7 @@ enum Step {
     Dispatch(RequestId, Why),
     WaitUntil(Instant, Why),
     WaitCompletion(Why),
+    Flush(GroupId, Why),
 }
 
 /// The `fair` scheduler.
@@ -286,6 +288,9 @@ impl Elevator for Fair {
 
     #[inline]
     fn decide(&mut self, now: Instant) -> Decision {
+        if self.cache.emptying.is_under_way() {
+            return Decision::WaitCompletion(Why::EmptiesCache);
+        }
         self.end_keeping_if_over(now);
         if self.queued == 0 {
             return match self.in_flight {
@@ -302,6 +307,7 @@ impl Elevator for Fair {
             let step = if is_serial { self.step_serial(now) } else { self.step_queueing(now) };
             return match step {
                 Step::Dispatch(id, why) => Decision::Dispatch(id, why),
+                Step::Flush(group, why) => Decision::Flush(group, why),
                 // Whoever was barred on the way here may have been first until then, so another
                 // wait, or none, may be right without it.
                 _ if self.barred.len() != bars => continue,
@@ -370,6 +376,10 @@ impl Elevator for Fair {
         self.expect(now, group.0);
     }
 
+    fn emptied(&mut self, now: Instant, device_time: Span, ok: bool) {
+        self.cache_emptied(now, device_time, ok);
+    }
+
     fn awaited(&mut self, _now: Instant, id: RequestId, _by: GroupId) {
         self.note_awaited(id.0);
     }
@@ -419,6 +429,7 @@ impl Elevator for Fair {
             Change::Depth { depth } => self.set_depth(now, depth),
             Change::Rotational { rotational } => self.set_rotational(now, rotational),
             Change::Costs(costs) => self.learn(now, costs),
+            Change::Flushable { flushable } => self.cache.emptying.is_flushable = flushable,
         }
     }
 
@@ -442,7 +453,8 @@ impl Elevator for Fair {
     }
 
     fn lets_through(&self, task: fairdisk_core::TaskId, group: GroupId) -> bool {
-        self.queues.find(task, group.0).is_some_and(|queue| self.is_alone(group.0, queue))
+        !self.cache.emptying.is_flushable
+            && self.queues.find(task, group.0).is_some_and(|queue| self.is_alone(group.0, queue))
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {

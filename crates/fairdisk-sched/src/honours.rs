@@ -38,6 +38,8 @@ pub struct Honours {
     pub latency_targets: bool,
     /// Whether the scheduler charges requests by a cost model and needs to be given one.
     pub costs: bool,
+    /// Whether the scheduler flushes the device's write cache, if it may.
+    pub flushes: bool,
 }
 
 impl Honours {
@@ -53,6 +55,7 @@ impl Honours {
         bursts: false,
         latency_targets: false,
         costs: false,
+        flushes: false,
     };
 
     /// Every setting of a group is honoured.
@@ -67,6 +70,7 @@ impl Honours {
         bursts: true,
         latency_targets: true,
         costs: true,
+        flushes: true,
     };
 
     /// Whether the group setting with this key has an effect; `false` for an unknown key.

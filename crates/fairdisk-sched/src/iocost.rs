@@ -447,7 +447,8 @@ mod tests {
             let (sequential, random) = (Span::ZERO, Span::from_ms(5));
             let cost = Cost { sequential, random, byte_ps: 0, random_byte_ps: 0 };
             let saturation = Span::ZERO;
-            let costs = CostModel { depth: 1, saturation, read: cost, write: cost };
+            let costs =
+                CostModel { depth: 1, saturation, alone: saturation, read: cost, write: cost };
             for group in [1, 2].map(GroupId) {
                 let share = Share::DEFAULT;
                 elevator.configure(Instant::ZERO, &Change::GroupAdded { group, share });

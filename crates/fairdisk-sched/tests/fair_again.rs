@@ -70,7 +70,13 @@ impl Storm {
             let (place, saturation) = (self.service, Span::ZERO);
             let cost = Cost { sequential: place, random: place, byte_ps: 0, random_byte_ps: 0 };
             let depth = self.depth;
-            self.tell(Change::Costs(CostModel { depth, saturation, read: cost, write: cost }));
+            self.tell(Change::Costs(CostModel {
+                depth,
+                saturation,
+                alone: saturation,
+                read: cost,
+                write: cost,
+            }));
         }
         for (at, Group { weight, parent }) in self.groups.clone().into_iter().enumerate() {
             let (group, parent) = (id_of(at), parent.map(id_of));
@@ -144,7 +150,7 @@ impl Storm {
                 }
                 Decision::WaitUntil(at, _) => return Some(at),
                 Decision::WaitCompletion(_) => return None,
-                Decision::Idle => panic!("idle with requests queued"),
+                Decision::Flush(..) | Decision::Idle => panic!("with requests queued"),
             }
         }
         None

@@ -172,7 +172,8 @@ impl Play {
     fn write(&mut self, hides: Span) {
         let cost =
             Cost { sequential: Span::from_ms(1), random: SERVICE, byte_ps: 0, random_byte_ps: 0 };
-        let model = CostModel { depth: 1, saturation: SERVICE, read: cost, write: cost };
+        let model =
+            CostModel { depth: 1, saturation: SERVICE, alone: SERVICE, read: cost, write: cost };
         self.fair.configure(self.now, &Change::Costs(model));
         (self.writes, self.hides) = (true, hides);
     }

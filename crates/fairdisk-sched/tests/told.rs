@@ -50,6 +50,7 @@ impl Disk {
         disk.tell(&[Change::Costs(CostModel {
             depth: 1,
             saturation: Span::ZERO,
+            alone: SERVICE,
             read: cost,
             write: cost,
         })]);

@@ -77,6 +77,8 @@ pub struct MachineConfig {
     pub unplugs: Unplugs,
     /// The device's cost model; schedulers are told if there is one.
     pub costs: Option<CostModel>,
+    /// Whether the scheduler may flush the device's write cache.
+    pub flushable: bool,
     /// The settings of each group, by group number; group 0 is the root group.
     pub groups: Vec<GroupSpec>,
     /// The file systems and partitions.
@@ -203,12 +205,13 @@ impl<E: Elevator> Machine<E> {
         let depth = Change::Depth { depth: self.config.engine.depth };
         let depth = self.config.serves_together.then_some(depth);
         let costs = self.config.costs.map(Change::Costs);
+        let flushable = self.config.flushable.then_some(Change::Flushable { flushable: true });
         let groups = (0u32..).map(GroupId).zip(&self.config.groups);
         let added =
             groups.clone().map(|(group, spec)| Change::GroupAdded { group, share: spec.share });
         let more = groups.flat_map(|(group, spec)| spec.more(group));
         let changes: Vec<Change> =
-            depth.into_iter().chain(costs).chain(added).chain(more).collect();
+            depth.into_iter().chain(costs).chain(flushable).chain(added).chain(more).collect();
         for change in changes {
             self.configure(Instant::ZERO, change, &mut ignored);
         }

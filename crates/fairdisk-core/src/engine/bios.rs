@@ -11,8 +11,15 @@ const NIL: u32 = u32::MAX;
 pub(super) struct BioIndex(pub(super) u32);
 
 impl BioIndex {
-    const fn some(raw: u32) -> Option<Self> {
-        if raw == NIL { None } else { Some(Self(raw)) }
+    /// No bio.
+    pub(super) const NIL: Self = Self(NIL);
+
+    const fn at(raw: u32) -> Option<Self> {
+        Self(raw).some()
+    }
+
+    pub(super) const fn some(self) -> Option<Self> {
+        if self.0 == NIL { None } else { Some(self) }
     }
 }
 
@@ -104,7 +111,7 @@ impl Bios {
         if !slot.holds {
             return None;
         }
-        BioIndex::some(self.waiting(index).holds)
+        BioIndex::at(self.waiting(index).holds)
     }
 
     #[cold]
@@ -136,8 +143,13 @@ impl Bios {
         Some(BioIndex(at as u32))
     }
 
+    /// The bios of the request whose first bio is `first`; none if that is `NIL`.
+    pub(super) fn chain(&self, first: BioIndex) -> impl Iterator<Item = BioIndex> {
+        core::iter::successors(first.some(), |index| self.next_in_request(*index))
+    }
+
     pub(super) fn next_in_request(&self, index: BioIndex) -> Option<BioIndex> {
-        BioIndex::some(self.slots[index.0 as usize].next)
+        BioIndex::at(self.slots[index.0 as usize].next)
     }
 
     /// Notes which request carries the bio.
@@ -161,8 +173,8 @@ impl Bios {
     /// The bios held behind this one.
     pub(super) fn held_behind(&self, index: BioIndex) -> impl Iterator<Item = BioIndex> {
         let first = self.waiting.get(index.0 as usize).filter(|_| self.holds(index));
-        let first = first.and_then(|waiting| BioIndex::some(waiting.holds));
-        core::iter::successors(first, |held| BioIndex::some(self.slots[held.0 as usize].next))
+        let first = first.and_then(|waiting| BioIndex::at(waiting.holds));
+        core::iter::successors(first, |held| BioIndex::at(self.slots[held.0 as usize].next))
     }
 
     /// The bio at the end of the chain that begins with `index`: the one that is held by none.
@@ -245,7 +257,7 @@ impl Bios {
         slot.is_held = false;
         let next = slot.next;
         slot.next = NIL;
-        BioIndex::some(next)
+        BioIndex::at(next)
     }
 
     /// Removes a held bio from its chain.

@@ -3,7 +3,9 @@
 use super::at_device::Stamp;
 use super::bios::{BioIndex, Bios};
 use crate::account::GroupLoad;
-use crate::request::{Bio, GroupId, Request, RequestId};
+use crate::request::{
+    Bio, BioId, Flags, GroupId, IoPrio, Lba, Op, Request, RequestId, Sectors, TaskId,
+};
 use crate::time::Instant;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -16,7 +18,8 @@ pub(super) enum State {
     Queued,
     /// On the dispatch list or staged in the driver.
     Dispatched,
-    /// A flush, on the dispatch list or staged; the elevator never admitted it.
+    /// A flush, on the dispatch list or staged; the elevator never admitted it, but may have asked
+    /// for it.
     Bypassing,
     InFlight,
 }
@@ -27,6 +30,7 @@ pub(super) enum State {
 struct Slot {
     request: Request,
     state: State,
+    /// [`NIL`](BioIndex::NIL) for a flush that the elevator asked for.
     first: BioIndex,
     last: BioIndex,
     /// The serial number of the elevator that admitted the request; 0 for none.
@@ -38,7 +42,7 @@ struct Slot {
 /// A request that the device has completed.
 pub(super) struct Completed {
     pub(super) request: Request,
-    pub(super) first: BioIndex,
+    pub(super) first: Option<BioIndex>,
     /// When the request was issued, in units of the [`AtDevice`](super::at_device::AtDevice) clock.
     pub(super) stamp: Stamp,
     /// Whether the present elevator admitted the request.
@@ -93,6 +97,26 @@ impl Requests {
         self.slots.iter().filter(|slot| slot.state == State::InFlight).map(|slot| slot.first)
     }
 
+    /// Creates a flush that carries no bio, for the dispatch list.
+    #[cold]
+    pub(super) fn insert_flush(&mut self, group: GroupId, now: Instant) -> RequestId {
+        let bio = Bio {
+            id: BioId(u64::MAX),
+            task: TaskId(u32::MAX),
+            group,
+            op: Op::Flush,
+            start: Lba(0),
+            sectors: Sectors(0),
+            sync: true,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+        };
+        let id = self.insert(&bio, BioIndex::NIL, now);
+        // Unlike a submitter's flush it is the elevator's.
+        self.slots[id.0 as usize].state = State::Bypassing;
+        id
+    }
+
     /// Creates a queued request that carries only `bio`. Writes the slot in place: building a copy
     /// and reading it back at once stalls the processor for longer than all the stores take.
     #[inline(always)]
@@ -142,6 +166,7 @@ impl Requests {
         slot.state = State::Free;
         self.free.push(id.0);
         let Slot { request, first, stamp, elevator, .. } = *slot;
+        let first = first.some();
         Completed { request, first, stamp, is_known: elevator == self.elevator }
     }
 
@@ -195,9 +220,10 @@ impl Requests {
         (&slot.request, slot.first)
     }
 
-    /// Whether the present elevator is the one that admitted the request.
+    /// Whether the present elevator is the one that dispatched the request.
     pub(super) fn is_known_to_elevator(&self, id: RequestId) -> bool {
-        self.slots[id.0 as usize].elevator == self.elevator
+        let slot = &self.slots[id.0 as usize];
+        slot.elevator == self.elevator && slot.state == State::Dispatched
     }
 
     pub(super) const fn new_elevator(&mut self) {

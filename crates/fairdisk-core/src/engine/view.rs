@@ -12,7 +12,7 @@ impl<E: Elevator> Engine<E> {
     /// The accounts as of `now`, with bios that still wait included in the longest waits. Visits
     /// every bio, so it is meant for occasional use.
     pub fn accounts_at(&self, now: Instant) -> Accounts {
-        let at_device = self.requests.in_flight().flat_map(|first| self.chain(first));
+        let at_device = self.requests.in_flight().flat_map(|first| self.bios.chain(first));
         let served: BTreeSet<BioIndex> = at_device.collect();
         let mut accounts = self.accounts.clone();
         for index in self.bios.all().filter(|index| !served.contains(index)) {
@@ -28,11 +28,12 @@ impl<E: Elevator> Engine<E> {
         self.requests.loads()
     }
 
-    /// The first bio of the request in slot `id`, if the slot is in use.
+    /// The first bio of the request in slot `id`, if the slot is in use. A flush that the elevator
+    /// asked for has none.
     #[must_use]
     pub fn first_bio(&self, id: RequestId) -> Option<&Bio> {
         self.requests.get(id)?;
-        Some(self.bios.submitted(self.requests.first_bio(id)).0)
+        self.bios.chain(self.requests.first_bio(id)).next().map(|first| self.bios.bio(first))
     }
 
     /// The request in slot `id`, if the slot is in use.
@@ -44,11 +45,6 @@ impl<E: Elevator> Engine<E> {
     /// The bios that the request in slot `id` carries; empty if the slot is free.
     pub fn bios_of(&self, id: RequestId) -> impl Iterator<Item = BioId> {
         let first = self.requests.get(id).map(|_| self.requests.first_bio(id));
-        first.into_iter().flat_map(|first| self.chain(first)).map(|it| self.bios.bio(it).id)
-    }
-
-    /// The bios of the request whose first bio is `first`.
-    pub(super) fn chain(&self, first: BioIndex) -> impl Iterator<Item = BioIndex> {
-        core::iter::successors(Some(first), |index| self.bios.next_in_request(*index))
+        first.into_iter().flat_map(|first| self.bios.chain(first)).map(|it| self.bios.bio(it).id)
     }
 }

@@ -113,9 +113,9 @@ pub fn divergence(
     Ok(None)
 }
 
-/// Whether the entry is a scheduler's choice of a request.
+/// Whether the entry is a scheduler's choice of what to do next.
 const fn is_choice(entry: &Option<Entry>) -> bool {
-    matches!(entry, Some(Entry { record: Record::Dispatched(..), .. }))
+    matches!(entry, Some(Entry { record: Record::Dispatched(..) | Record::Flushes(..), .. }))
 }
 
 /// Whether two entries are equal except for their reasons.
@@ -218,6 +218,7 @@ impl<'a> Requests<'a> {
             }
             Record::Waits(until, why) => MoveKind::Waits(until, why),
             Record::WaitsCompletion(why) => MoveKind::WaitsCompletion(why),
+            Record::Flushes(..) => MoveKind::Else("the disk's write cache was flushed"),
             Record::Submitted(_) => MoveKind::Else("a request was submitted"),
             Record::Issued(_) => MoveKind::Else("a request went to the disk"),
             Record::Completed(..) | Record::Finished(..) => MoveKind::Else("a request was done"),

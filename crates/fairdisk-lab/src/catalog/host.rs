@@ -98,11 +98,14 @@ pub struct Queue {
     /// Whether the driver looks at the next request while the disk is busy.
     pub peek: bool,
     /// Whether schedulers are told what requests cost the disk.
-    #[serde(default = "told")]
+    #[serde(default = "yes")]
     pub tells_costs: bool,
+    /// Whether schedulers may flush the disk's write cache.
+    #[serde(default = "yes")]
+    pub flushable: bool,
 }
 
-const fn told() -> bool {
+const fn yes() -> bool {
     true
 }
 

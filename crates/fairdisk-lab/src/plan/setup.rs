@@ -197,7 +197,8 @@ impl Plan {
             if root_at == Some(at) { GroupSpec::default() } else { group.spec }
         };
         groups.extend(labels.iter().enumerate().map(own));
-        let tells_costs = arm.revision.spec.honours().costs && rig.host.queue.tells_costs;
+        let (honours, queue) = (arm.revision.spec.honours(), &rig.host.queue);
+        let tells_costs = honours.costs && queue.tells_costs;
         let config = MachineConfig {
             seed: root.fork(2).next_u64(),
             engine: engine_config(&rig.host, &arm.revision, depth, tick_phase),
@@ -213,6 +214,7 @@ impl Plan {
             integrity_writes: arm.revision.integrity_writes,
             unplugs: arm.revision.unplugs,
             costs: tells_costs.then(|| rig.costs()),
+            flushable: honours.flushes && queue.flushable,
             groups,
             volumes,
             files,

@@ -15,11 +15,17 @@
 //!   (`writes_first`).
 //! - A read that takes much longer than stated shows that the device still works on writes, however
 //!   long ago they were. So do several reads that together took longer than stated.
+//! - If the cache was emptied (`emptying`), reads are compared with what they took then, and whatever
+//!   time they take more is due to writes, however long ago those were.
+//! - A stream that is interrupted has to find its place again, which it pays itself.
+//! - What reads lack of their usual time is set off against what later ones take more. Reads differ,
+//!   and otherwise only those that take longer would count.
 //! - A read that was too fast for a head to have moved came from a buffer while the device worked
 //!   on writes. If a read that takes much longer than stated follows, the writer is charged the
 //!   time of both.
 
 use super::NIL;
+use super::emptying::Emptying;
 use super::group::Group;
 use super::queue::Queue;
 use super::requests::Rq;
@@ -39,10 +45,14 @@ pub(super) struct Service {
     pub(super) took: Span,
     /// The stated time at most, wherever the request lies and whether it reads or writes.
     pub(super) done_in: Span,
+    /// The time to find a place again after a request elsewhere; zero if unknown.
+    pub(super) back: Span,
     /// Whether it is a read that took `OVERLONG_FACTOR` times its stated time or more.
     pub(super) is_overlong_read: bool,
     /// Whether nothing else was at the device.
     pub(super) was_alone: bool,
+    /// Whether the device picks the next of several requests.
+    pub(super) is_picked: bool,
     /// Whether `done_in` comes from the cost model, rather than from a mean of measured requests.
     pub(super) is_told: bool,
 }
@@ -79,17 +89,40 @@ pub(super) struct Traces {
     epoch: u32,
 }
 
+/// When a request was served.
+#[derive(Clone, Copy, Debug)]
+struct Served {
+    now: Instant,
+    /// How long it took until now.
+    took: Span,
+    /// The value of `Cache::epoch`.
+    epoch: u32,
+    /// Whether writes leave traces until all of them are done, since their delay is known.
+    lasting: bool,
+}
+
 impl Traces {
-    /// Whether a request that took `service` until now began while such writes may have been left.
-    fn were_there(&self, now: Instant, service: Span, epoch: u32) -> bool {
-        self.epoch == epoch && now < self.until + service
+    /// Whether the request began while such writes may have been left.
+    fn were_there(&self, served: Served) -> bool {
+        let Served { now, took, epoch, lasting } = served;
+        let is_left = lasting && self.hidden > Span::ZERO;
+        self.epoch == epoch && (is_left || now < self.until + took)
     }
 
-    /// The time still needed at most for the writes that were left when a request began that took
-    /// `service` until now.
-    fn left(&self, now: Instant, service: Span, epoch: u32) -> Span {
-        if self.were_there(now, service, epoch) { self.hidden } else { Span::ZERO }
+    /// The time still needed at most for the writes that were left when the request began.
+    fn left(&self, served: Served) -> Span {
+        if self.were_there(served) { self.hidden } else { Span::ZERO }
     }
+}
+
+/// A completed read.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    group: u32,
+    /// What such reads take after the cache was emptied, if that is known.
+    undisturbed: Option<Span>,
+    /// The time to find its place again, if it continues a stream.
+    back: Span,
 }
 
 /// The group with the most acknowledged writes left to be done, and how long reads have taken
@@ -101,7 +134,7 @@ pub(super) struct Cache {
     group: u32,
     /// The total time of the reads after the write.
     took: Span,
-    /// The total time these reads would usually have taken.
+    /// The total time these reads would usually have taken, and what earlier ones took less.
     usual: Span,
     /// The group whose reads these are.
     reader: u32,
@@ -119,6 +152,7 @@ pub(super) struct Cache {
     pub(super) flushes: u32,
     /// Reads at the device, on a device that takes several requests.
     pub(super) reads: u32,
+    pub(super) emptying: Emptying,
 }
 
 impl Cache {
@@ -136,6 +170,7 @@ impl Cache {
             until: Instant::ZERO,
             flushes: 0,
             reads: 0,
+            emptying: Emptying::default(),
         }
     }
 
@@ -148,12 +183,17 @@ impl Cache {
         served: Service,
         groups: &mut [Group],
     ) -> Option<Late> {
-        let has_traces = self.find_traces(now, served, groups);
+        let own = &groups[queue.group as usize];
+        let is_reader = !rq.op.is_write() && self.group != queue.group;
+        let undisturbed = own.undisturbed.known(self.reads).filter(|_| is_reader);
+        let has_traces = self.find_traces(self.when(now, &served, undisturbed), &served, groups);
         if rq.op.is_write() {
             self.written(now, (rq.queue, queue.group), (served, has_traces), groups);
             return None;
         }
-        let late = self.read(now, queue.group, (served, has_traces), groups);
+        let back = if rq.continues_queue { served.back } else { Span::ZERO };
+        let read = Read { group: queue.group, undisturbed, back };
+        let late = self.read(now, read, (served, has_traces), groups);
         // A read that continues the previous one may come from a buffer, even if it takes long to
         // get there.
         if served.was_alone && !rq.continues_queue {
@@ -165,6 +205,12 @@ impl Cache {
             }
         }
         late
+    }
+
+    /// How the request was served, where `undisturbed` is what its group's reads take after the cache
+    /// was emptied.
+    const fn when(&self, now: Instant, served: &Service, undisturbed: Option<Span>) -> Served {
+        Served { now, took: served.took, epoch: self.epoch, lasting: undisturbed.is_some() }
     }
 
     /// Accounts for a completed write: what remains of its stated time is left to be done.
@@ -179,8 +225,10 @@ impl Cache {
             self.end(groups);
         }
         let more = if served.is_fast() { served.done_in - served.took } else { Span::ZERO };
+        let lasting = served.is_picked || self.emptying.has_been;
+        let when = Served { now, took: served.took, epoch: self.epoch, lasting };
         let own = &mut groups[group as usize].traces;
-        let hidden = own.left(now, served.took, self.epoch) + more;
+        let hidden = own.left(when) + more;
         self.until = now + TRACES_LAST;
         *own = Traces { hidden, until: self.until, epoch: self.epoch };
         self.writes_first.wrote(now);
@@ -195,11 +243,12 @@ impl Cache {
     fn read(
         &mut self,
         now: Instant,
-        group: u32,
+        Read { group, undisturbed, back }: Read,
         (served, has_traces): (Service, bool),
         groups: &mut [Group],
     ) -> Option<Late> {
         let Service { took: service, done_in, .. } = served;
+        let when = self.when(now, &served, undisturbed);
         let mut buffered = core::mem::replace(&mut self.buffered, Span::ZERO);
         if self.group != group {
             if self.reader != group {
@@ -212,8 +261,12 @@ impl Cache {
         }
         if !has_traces {
             self.end(groups);
+            let reader = &mut groups[group as usize];
+            if self.emptying.is_empty {
+                reader.undisturbed.add(self.reads, service);
+            }
             if now >= self.until + service {
-                groups[group as usize].usual.add(self.reads, service);
+                reader.usual.add(self.reads, service);
             }
             return None;
         }
@@ -223,23 +276,26 @@ impl Cache {
         let before = self.late(groups);
         let others = self.hidden(groups) - before;
         let reader = &mut groups[group as usize];
-        let is_bounded = served.is_told && served.was_alone;
-        let usual = reader.usual.get(self.reads);
+        let is_bounded = served.is_told && served.was_alone && undisturbed.is_none();
+        let usual = undisturbed.or(reader.usual.get(self.reads));
         if is_bounded && usual.is_none() {
             reader.presumed.add(service.min(done_in));
         }
         let mut usual = usual.or(reader.presumed.get())?;
         if is_bounded {
             usual = usual.min(done_in);
-            if !reader.traces.were_there(now, service, self.epoch) {
+            if !reader.traces.were_there(when) {
                 self.recent = (self.recent.0 + service, self.recent.1 + done_in);
             }
+        }
+        if undisturbed.is_some() {
+            usual = usual.max(back.min(service));
         }
         let excess = self.took - self.usual;
         self.took += if served.is_overlong_read { service + buffered } else { service };
         self.usual += usual;
         let more = (self.took - self.usual) - excess;
-        let own = part(more, reader.traces.left(now, service, self.epoch), others);
+        let own = part(more, reader.traces.left(when), others);
         reader.traces.hidden = reader.traces.hidden - own;
         self.usual += own;
         let after = self.late(groups);
@@ -284,6 +340,13 @@ impl Cache {
         self.writer
     }
 
+    /// The group with the most acknowledged writes left to be done, if that is not `reader`.
+    pub(super) fn writer_beside(&self, reader: u32, groups: &[Group]) -> Option<u32> {
+        let traces = groups.get(self.group as usize)?.traces;
+        let is_left = traces.epoch == self.epoch && traces.hidden > Span::ZERO;
+        (is_left && self.group != reader).then_some(self.group)
+    }
+
     /// Drops the reference to a writer's queue that is gone.
     pub(super) const fn forget_writer(&mut self) {
         self.writer = NIL;
@@ -292,25 +355,25 @@ impl Cache {
     /// Drops a removed group as the writer: nobody is charged for its writes any more.
     pub(super) fn forget_group(&mut self, group: u32) {
         if self.group == group {
-            let Self { writes_first, epoch, until, flushes, reads, .. } = *self;
-            *self = Self { writes_first, epoch, until, flushes, reads, ..Self::new() };
+            let Self { writes_first, epoch, until, flushes, reads, emptying, .. } = *self;
+            *self = Self { writes_first, epoch, until, flushes, reads, emptying, ..Self::new() };
         }
     }
 
     /// Whether a completed request began while writes of the current writer may have been left. Its
     /// beginning counts, as it may have waited for just these writes. Prolongs the writer's traces
     /// if overlong reads show that the device still works on them.
-    fn find_traces(&mut self, now: Instant, served: Service, groups: &mut [Group]) -> bool {
+    fn find_traces(&mut self, when: Served, served: &Service, groups: &mut [Group]) -> bool {
         let late = self.late(groups);
         let Some(writer) = groups.get_mut(self.group as usize) else { return false };
         let traces = &mut writer.traces;
-        if traces.were_there(now, served.took, self.epoch) {
+        if traces.were_there(when) {
             return true;
         }
         let is_shown = served.is_overlong_read || self.recent.0 > self.recent.1;
         let last = is_shown && traces.hidden > late;
         if last {
-            traces.until = now + TRACES_LAST;
+            traces.until = when.now + TRACES_LAST;
             self.recent = (Span::ZERO, Span::ZERO);
         }
         last
@@ -333,7 +396,8 @@ impl Cache {
         if let Some(writer) = groups.get_mut(self.group as usize) {
             writer.traces.hidden = writer.traces.hidden - late;
         }
-        (self.took, self.usual) = (Span::ZERO, Span::ZERO);
+        let lacking = self.usual - self.took;
+        (self.took, self.usual) = (Span::ZERO, lacking.min(TRACES_LAST));
         self.recent = (Span::ZERO, Span::ZERO);
     }
 }

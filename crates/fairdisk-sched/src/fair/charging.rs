@@ -8,7 +8,7 @@
 //!   that has the device to itself is charged the time that passes instead.
 //! - A flush, whose cost no model states, is charged the time the device was busy with it.
 
-use super::cache::Late;
+use super::cache::{Late, Service};
 use super::floor::DEBT_MOST;
 use super::requests::Rq;
 use super::{Fair, NIL};
@@ -21,6 +21,9 @@ impl Fair {
         if self.in_flight == 1 {
             self.charge_gap(now, at);
             self.busy_since = now;
+        }
+        if self.requests[at].op.is_write() {
+            self.cache.emptying.writes();
         }
         if self.device.is_serial() {
             return;
@@ -115,16 +118,26 @@ impl Fair {
             own = own + late.before + late.earlier - late.after;
             charged += late.earlier;
         }
-        self.charge(rq.queue, charged, own);
+        let is_theirs = self.is_taken_beside_reads(rq, &served);
+        if is_theirs {
+            self.busy_since = before;
+        }
+        self.charge(rq.queue, charged, if is_theirs { Span::ZERO } else { own });
         self.forgive_floor(rq);
         self.queues[rq.queue].service.add(own);
         self.device.measured(rq.follows, own);
         if rq.follows {
             self.queues[rq.queue].following.add(own);
         }
-        if self.device.picks_next() {
+        if self.device.picks_next() && !is_theirs {
             self.note_round(now, self.queues[rq.queue].group, (service, own));
         }
+    }
+
+    /// Whether it is a write that the device only took into its cache, with reads there. The head is
+    /// at work for those, so the time is theirs.
+    fn is_taken_beside_reads(&self, rq: &Rq, served: &Service) -> bool {
+        self.device.picks_next() && rq.op.is_write() && self.cache.reads > 0 && served.is_fast()
     }
 
     /// Cuts the debt of a group that was served for its floor, so that what the floor gave beyond

@@ -220,7 +220,10 @@ impl Device {
         let is_told = self.is_told();
         let is_overlong_read = is_told && !rq.op.is_write() && took >= overlong;
         let was_alone = is_last && self.is_serial();
-        Service { took, done_in, is_overlong_read, was_alone, is_told }
+        // On a disk in use most ways are shorter than between any two places of it.
+        let back = self.costs.map_or(Span::ZERO, |costs| costs.alone / 2);
+        let is_picked = self.picks_next();
+        Service { took, done_in, back, is_overlong_read, was_alone, is_picked, is_told }
     }
 
     /// Adds the time of a request that was alone at the device to the means.

@@ -56,6 +56,8 @@ pub(super) struct Group {
     pub(super) burst: Span,
     /// The time of the group's reads while the device does nothing else.
     pub(super) usual: Usual,
+    /// The time of its reads after the cache was emptied and before the next write.
+    pub(super) undisturbed: Usual,
     /// The time of reads of a group that has only been seen to read after writes of others: each
     /// counts with its stated time at most.
     pub(super) presumed: Mean<64>,
@@ -92,6 +94,7 @@ impl Group {
             pause: Mean::default(),
             burst: Span::ZERO,
             usual: Usual::default(),
+            undisturbed: Usual::default(),
             settled: Mean::default(),
             presumed: Mean::default(),
             trial: Trial::default(),
@@ -106,7 +109,7 @@ impl Group {
         self.idle = None;
         (self.think, self.pause) = (Mean::default(), Mean::default());
         (self.usual, self.presumed) = (Usual::default(), Mean::default());
-        self.settled = Mean::default();
+        (self.settled, self.undisturbed) = (Mean::default(), Usual::default());
         (self.quiet_since, self.burst) = (None, Span::ZERO);
         (self.trial, self.traces) = (Trial::default(), Traces::default());
     }

@@ -67,6 +67,11 @@ impl Fair {
                     continue;
                 }
             }
+            if self.turn.is_none()
+                && let Some(step) = self.empty_cache(now, at)
+            {
+                return step;
+            }
             if self.turn.is_none() || !self.device.is_measured() {
                 self.give_turn(now, group, queue);
             }

@@ -123,7 +123,7 @@ impl Fair {
     }
 
     /// Whether any group has a floor, a ceiling or a latency target.
-    fn has_promises(&self) -> bool {
+    pub(super) fn has_promises(&self) -> bool {
         !(self.floors.is_empty() && self.targets.is_empty() && self.barred.is_unused())
     }
 

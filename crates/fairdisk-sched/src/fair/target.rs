@@ -472,6 +472,7 @@ mod tests {
             let time = Span::from_us(us);
             Cost { sequential: time / 10, random: time, byte_ps: 0, random_byte_ps: 0 }
         };
-        CostModel { depth: 8, saturation: Span::from_ms(1), read: of(10), write: of(100) }
+        let (saturation, alone) = (Span::from_ms(1), Span::from_us(100));
+        CostModel { depth: 8, saturation, alone, read: of(10), write: of(100) }
     }
 }

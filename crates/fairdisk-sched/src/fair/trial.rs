@@ -227,10 +227,9 @@ mod tests {
     /// behind and has one there.
     fn there(trial: Trial) -> u32 {
         let (mut fair, now) = (Fair::new(&FairParams::default()), Instant::ZERO);
-        let time = Span::from_us(100);
+        let (time, saturation) = (Span::from_us(100), Span::from_us(800));
         let cost = Cost { sequential: time, random: time, byte_ps: 0, random_byte_ps: 0 };
-        let costs =
-            CostModel { depth: 32, saturation: Span::from_us(800), read: cost, write: cost };
+        let costs = CostModel { depth: 32, saturation, alone: time, read: cost, write: cost };
         fair.configure(now, &Change::Rotational { rotational: false });
         fair.configure(now, &Change::Costs(costs));
         let admit = |fair: &mut Fair, slot, group| {

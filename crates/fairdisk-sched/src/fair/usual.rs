@@ -10,6 +10,9 @@ use fairdisk_core::Span;
 /// Number of classes: the last is for 128 reads and more, beyond the depth of any disk with a head.
 const DEPTH_CLASSES: usize = 8;
 
+/// So many reads make a mean that is off by a quarter of their spread (1 / sqrt 16).
+const ENOUGH: u8 = 16;
+
 /// Mean read times, by class of the number of reads at the device.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usual([Mean<64>; DEPTH_CLASSES]);
@@ -27,6 +30,12 @@ impl Usual {
     /// Adds the time of a read that completed with `among` reads at the device.
     pub(super) fn add(&mut self, among: u32, service: Span) {
         self.0[class(among)].add(service);
+    }
+
+    /// The time of a read among `among`, if enough of just that class were seen.
+    pub(super) fn known(&self, among: u32) -> Option<Span> {
+        let mean = &self.0[class(among)];
+        mean.get().filter(|_| mean.samples() >= ENOUGH)
     }
 
     /// The usual time of a read among `among`: at most that among fewer. Where none was seen it is

@@ -7,7 +7,7 @@ const DISK: CostModel = {
     let byte_ps = 10_000;
     let (sequential, random) = (Span::from_us(100), Span::from_ms(8));
     let cost = Cost { sequential, random, byte_ps, random_byte_ps: byte_ps };
-    CostModel { depth: 1, saturation: Span::ZERO, read: cost, write: cost }
+    CostModel { depth: 1, saturation: Span::ZERO, alone: Span::ZERO, read: cost, write: cost }
 };
 
 /// Assumed cost model of a device without a moving head: 500 MB/s and 10 000 I/Os per second.
@@ -15,7 +15,7 @@ const NO_HEAD: CostModel = {
     let byte_ps = 2_000;
     let (sequential, random) = (Span::from_us(50), Span::from_us(100));
     let cost = Cost { sequential, random, byte_ps, random_byte_ps: byte_ps };
-    CostModel { depth: 1, saturation: Span::ZERO, read: cost, write: cost }
+    CostModel { depth: 1, saturation: Span::ZERO, alone: Span::ZERO, read: cost, write: cost }
 };
 
 /// The cost model by which requests are charged.

@@ -100,6 +100,23 @@ fn every_scheduler_can_be_switched_under_load() {
     every_storm(true);
 }
 
+/// A scheduler that flushes does so in storms, too, with everything that may happen meanwhile.
+#[test]
+fn the_write_cache_is_emptied_in_a_storm() {
+    for spec in specs().filter(|spec| spec.honours().flushes) {
+        for config in configs() {
+            let flushes = |seed| {
+                let storm = Storm { spec, config, seed, bios: 1000, switch: seed % 2 == 1 };
+                let storm = || storm.run_cached();
+                std::panic::catch_unwind(storm)
+                    .unwrap_or_else(|_| panic!("{} failed: seed {seed}, {config:?}", spec.name()))
+            };
+            let flushes: u64 = (0..SEEDS * factor()).map(flushes).sum();
+            assert!(flushes > 0, "{} never flushed: {config:?}", spec.name());
+        }
+    }
+}
+
 #[test]
 fn without_merging_every_bio_is_a_request() {
     for spec in specs() {

@@ -35,13 +35,22 @@ impl Storm {
 
     /// Runs the storm on the given scheduler.
     pub(crate) fn run_on(self, scheduler: Scheduler) -> u64 {
-        let mut sea = Sea::new(self, scheduler);
-        while sea.submitted < self.bios {
-            sea.pause();
-            sea.something();
-        }
-        sea.world.run_dry();
-        sea.world.engine.journal().hash()
+        let sea = Sea::new(self, scheduler);
+        sea.cross().engine.journal().hash()
+    }
+
+    /// Runs the storm on a disk with a write cache and one head that may be flushed from the
+    /// beginning. Returns how often its scheduler flushed it.
+    pub(crate) fn run_cached(self) -> u64 {
+        let mut sea = Sea::new(self, self.spec.build());
+        sea.world.taken_in = Some(Span::from_us(20));
+        let of = |us| Cost { random: Span::from_us(us), ..Cost::default() };
+        let (saturation, alone) = (Span::from_us(700), Span::from_us(700));
+        let costs = CostModel { depth: 1, saturation, alone, read: of(700), write: of(500) };
+        sea.configure(Change::Costs(costs));
+        sea.change_depth();
+        sea.configure(Change::Flushable { flushable: true });
+        sea.cross().own_flushes
     }
 }
 
@@ -71,11 +80,22 @@ impl Sea {
         let elevator = Auditor::new(scheduler);
         let mut world = World::new(elevator, storm.config, storm.seed);
         (world.failing, world.asking) = (20, 4);
+        world.taken_in = (storm.seed % 2 == 1).then_some(Span::from_us(20));
         let tasks = (0..TASKS as u32).map(newborn).collect();
         let prng = Prng::new(storm.seed);
         let (groups, next_task) = (vec![GroupId::ROOT], TASKS as u32);
         let parents = BTreeMap::new();
         Self { storm, world, prng, tasks, groups, parents, next_task, submitted: 0 }
+    }
+
+    /// Runs until all bios are done.
+    fn cross(mut self) -> World<Auditor<Scheduler>> {
+        while self.submitted < self.storm.bios {
+            self.pause();
+            self.something();
+        }
+        self.world.run_dry();
+        self.world
     }
 
     /// Lets time pass: mostly a little, so that queues fill, and sometimes long enough for slices
@@ -108,9 +128,13 @@ impl Sea {
     }
 
     fn change_device(&mut self) {
-        match self.prng.below(3) {
+        match self.prng.below(4) {
             0 => self.change_depth(),
             1 => self.change_costs(),
+            2 => {
+                let flushable = self.prng.chance(1, 2);
+                self.configure(Change::Flushable { flushable });
+            }
             _ => {
                 let rotational = self.prng.chance(1, 2);
                 self.configure(Change::Rotational { rotational });
@@ -322,7 +346,13 @@ impl Sea {
             Cost { sequential: us(300), random: us(300), byte_ps: 4_000, random_byte_ps: 4_000 };
         let saturation = us(500);
         let depth = self.world.depth as u32;
-        self.configure(Change::Costs(CostModel { depth, saturation, read, write }));
+        self.configure(Change::Costs(CostModel {
+            depth,
+            saturation,
+            alone: saturation,
+            read,
+            write,
+        }));
     }
 
     fn some_share(&mut self) -> Share {

@@ -4,7 +4,7 @@
 use crate::ledger::Ledger;
 use fairdisk_core::{
     Bio, Effect, Effects, Elevator, Engine, EngineConfig, GroupId, Input, Instant, Journal, Op,
-    Prng, RequestId, Sleeper, Span, TaskId,
+    Prng, Request, RequestId, Sleeper, Span, TaskId,
 };
 
 /// A request at the device.
@@ -28,6 +28,10 @@ pub(crate) struct World<E> {
     pub(crate) depth: usize,
     /// The service time of a request.
     pub(crate) service: Span,
+    /// That of a write, if the device takes it into a cache.
+    pub(crate) taken_in: Option<Span>,
+    /// The number of flushes that the elevator asked for.
+    pub(crate) own_flushes: u64,
     jobs: Vec<Job>,
     sleepers: Vec<(Instant, Sleeper)>,
     wake_at: Option<Instant>,
@@ -53,6 +57,8 @@ impl<E: Elevator> World<E> {
             asking: 0,
             depth: config.depth as usize,
             service: Span::from_us(700),
+            taken_in: None,
+            own_flushes: 0,
             jobs: Vec::new(),
             sleepers: Vec::new(),
             wake_at: None,
@@ -124,7 +130,8 @@ impl<E: Elevator> World<E> {
         match effect {
             Effect::Issue(request) => {
                 self.ledger.issued(request);
-                self.start(request.id);
+                self.own_flushes += u64::from(self.engine.first_bio(request.id).is_none());
+                self.start(&request);
             }
             Effect::Finish { bio, task, ok } => self.ledger.finished(bio, task, ok),
             Effect::Sleep { .. } => {}
@@ -137,12 +144,14 @@ impl<E: Elevator> World<E> {
         }
     }
 
-    fn start(&mut self, request: RequestId) {
+    fn start(&mut self, request: &Request) {
         assert!(self.jobs.len() < self.depth, "the device was given more than its depth");
         // Requests overtake each other at a device that accepts several.
         let extra = if self.depth > 1 { Span::from_us(self.prng.below(900)) } else { Span::ZERO };
         let ok = self.failing == 0 || !self.prng.chance(1, self.failing);
-        self.jobs.push(Job { done: self.now + self.service + extra, request, ok });
+        let taken_in = self.taken_in.filter(|_| request.op == Op::Write);
+        let done = self.now + taken_in.unwrap_or(self.service) + extra;
+        self.jobs.push(Job { done, request: request.id, ok });
     }
 
     fn check_accounts(&self) {

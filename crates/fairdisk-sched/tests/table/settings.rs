@@ -161,15 +161,16 @@ pub(crate) fn costs(us: &str, ps: &str, more: &[&str]) -> Result<CostModel, Stri
     let fixed = Span::from_us(number(us)?);
     let byte_ps = number(ps)?;
     let mut cost = Cost { sequential: fixed, random: fixed, byte_ps, random_byte_ps: byte_ps };
-    let mut saturation = Span::ZERO;
+    let (mut saturation, mut alone) = (Span::ZERO, Span::ZERO);
     for word in more {
         match word.split_once('=') {
             Some(("sequential_us", value)) => cost.sequential = Span::from_us(number(value)?),
             Some(("saturation_us", value)) => saturation = Span::from_us(number(value)?),
+            Some(("alone_us", value)) => alone = Span::from_us(number(value)?),
             _ => return Err(format!("no device has {word}")),
         }
     }
-    Ok(CostModel { depth: 1, saturation, read: cost, write: cost })
+    Ok(CostModel { depth: 1, saturation, alone, read: cost, write: cost })
 }
 
 /// Parses `rt:0`, `be:4`, `idle`, or `none:4`, a level derived from `nice`.

@@ -95,7 +95,7 @@ impl<E: Elevator> Scene<E> {
         let saturation = self.service;
         self.configure("", Change::Depth { depth });
         self.configure("", Change::Rotational { rotational: depth == 1 });
-        let costs = CostModel { depth, saturation, read: cost, write: cost };
+        let costs = CostModel { depth, saturation, alone: saturation, read: cost, write: cost };
         self.configure("", Change::Costs(costs));
         for group in 1..=groups {
             let (share, group) = (Share::DEFAULT, GroupId(group));
@@ -175,7 +175,7 @@ impl<E: Elevator> Scene<E> {
             match meter.call("decide", || elevator.decide(*now)) {
                 Decision::Dispatch(id, _) => return self.issue(id),
                 Decision::WaitUntil(at, _) => until = Some(at),
-                Decision::WaitCompletion(_) | Decision::Idle => {}
+                Decision::Flush(..) | Decision::WaitCompletion(_) | Decision::Idle => {}
             }
         }
         let done = self.at_device.front().map(|(done, _)| *done);

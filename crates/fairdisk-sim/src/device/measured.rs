@@ -56,7 +56,8 @@ impl MeasuredParams {
     #[must_use]
     pub fn costs(&self) -> CostModel {
         let (read, write) = (self.read.cost(), self.write.cost());
-        CostModel { depth: self.depth, saturation: self.saturation(), read, write }
+        let (saturation, alone) = (self.saturation(), self.qd1);
+        CostModel { depth: self.depth, saturation, alone, read, write }
     }
 
     /// The amount of outstanding work that saturates the device. Of `n` parallel servers, two

@@ -31,6 +31,7 @@ pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
         integrity_writes: IntegrityWrites::Async,
         unplugs: Unplugs::default(),
         costs: None,
+        flushable: false,
         groups: vec![GroupSpec::default()],
         volumes: vec![VolumeSpec {
             kind: VolumeKind::Raw,

@@ -90,6 +90,9 @@ impl Reader {
             Record::Dispatched(request, why) => {
                 self.slots.entry(request).or_default().why = Some(why);
             }
+            Record::Flushes(request, group, why) => {
+                self.slots.insert(request, Slot { group: Some(group), why: Some(why) });
+            }
             Record::Waits(_, why) | Record::WaitsCompletion(why) => self.waits_for = Some(why),
             Record::Issued(_) => {
                 if self.at_disk == 0 {
