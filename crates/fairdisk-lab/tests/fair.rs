@@ -304,9 +304,11 @@ fn writers_do_not_pay_for_reads_that_have_few_beside_them() {
             let result = run_seed("one-head.toml", device, "fair", row, options, seed);
             shares(&result.expect("it runs"))[1]
         };
-        let mean = (0..seeds).map(of).sum::<f64>() / f64::from(seeds);
-        println!("{device}: {mean:.1}");
-        assert!((mean - 66.7).abs() <= 6.0, "{device}: {mean:.1}");
+        let all: Vec<f64> = (0..seeds).map(of).collect();
+        let mean = all.iter().sum::<f64>() / f64::from(seeds);
+        println!("{device}: {all:.1?}");
+        assert!(all.iter().all(|one| (one - 66.7).abs() <= 9.0), "{device}: {all:.1?}");
+        assert!((mean - 66.7).abs() <= 6.0, "{device}: {all:.1?}");
     }
 }
 

@@ -453,7 +453,7 @@ impl Elevator for Fair {
     }
 
     fn lets_through(&self, task: fairdisk_core::TaskId, group: GroupId) -> bool {
-        !self.cache.emptying.is_flushable
+        !self.cache.emptying.may_intervene()
             && self.queues.find(task, group.0).is_some_and(|queue| self.is_alone(group.0, queue))
     }
 

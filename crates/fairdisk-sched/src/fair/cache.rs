@@ -15,8 +15,8 @@
 //!   (`writes_first`).
 //! - A read that takes much longer than stated shows that the device still works on writes, however
 //!   long ago they were. So do several reads that together took longer than stated.
-//! - If the cache was emptied (`emptying`), reads are compared with what they took then, and whatever
-//!   time they take more is due to writes, however long ago those were.
+//! - If the cache was emptied (`emptying`), reads are compared with what they took then, and for
+//!   longer.
 //! - A stream that is interrupted has to find its place again, which it pays itself.
 //! - What reads lack of their usual time is set off against what later ones take more. Reads differ,
 //!   and otherwise only those that take longer would count.
@@ -35,6 +35,9 @@ use fairdisk_core::{Instant, Span};
 /// How long after a write reads are checked for its delay: long enough for a few random requests of
 /// a disk with a head.
 const TRACES_LAST: Span = Span::from_ms(50);
+/// The longest that a device takes for its cache. Chosen: `hdd-ncq` takes half a second to a second
+/// for a cache full of writes of 4 KiB or of a stream, beside a reader.
+const LASTS_MOST: Span = Span::from_ms(2000);
 /// A write is only acknowledged if it took less than half of its stated time: seldom does a head
 /// that has to move take so little.
 const FAST_PARTS: u64 = 2;
@@ -97,16 +100,15 @@ struct Served {
     took: Span,
     /// The value of `Cache::epoch`.
     epoch: u32,
-    /// Whether writes leave traces until all of them are done, since their delay is known.
-    lasting: bool,
+    /// How much longer than `until` writes may leave traces.
+    longer: Span,
 }
 
 impl Traces {
     /// Whether the request began while such writes may have been left.
     fn were_there(&self, served: Served) -> bool {
-        let Served { now, took, epoch, lasting } = served;
-        let is_left = lasting && self.hidden > Span::ZERO;
-        self.epoch == epoch && (is_left || now < self.until + took)
+        let Served { now, took, epoch, longer } = served;
+        self.epoch == epoch && now < self.until + took + longer
     }
 
     /// The time still needed at most for the writes that were left when the request began.
@@ -153,6 +155,8 @@ pub(super) struct Cache {
     /// Reads at the device, on a device that takes several requests.
     pub(super) reads: u32,
     pub(super) emptying: Emptying,
+    /// When a write was last taken in while the head was at work for reads.
+    pub(super) taken_in: Instant,
 }
 
 impl Cache {
@@ -171,6 +175,7 @@ impl Cache {
             flushes: 0,
             reads: 0,
             emptying: Emptying::default(),
+            taken_in: Instant::ZERO,
         }
     }
 
@@ -184,8 +189,9 @@ impl Cache {
         groups: &mut [Group],
     ) -> Option<Late> {
         let own = &groups[queue.group as usize];
-        let is_reader = !rq.op.is_write() && self.group != queue.group;
-        let undisturbed = own.undisturbed.known(self.reads).filter(|_| is_reader);
+        let is_known = !rq.op.is_write() && self.emptying.is_known(now);
+        let is_known = is_known && self.group != queue.group;
+        let undisturbed = own.undisturbed.known(self.reads).filter(|_| is_known);
         let has_traces = self.find_traces(self.when(now, &served, undisturbed), &served, groups);
         if rq.op.is_write() {
             self.written(now, (rq.queue, queue.group), (served, has_traces), groups);
@@ -210,7 +216,8 @@ impl Cache {
     /// How the request was served, where `undisturbed` is what its group's reads take after the cache
     /// was emptied.
     const fn when(&self, now: Instant, served: &Service, undisturbed: Option<Span>) -> Served {
-        Served { now, took: served.took, epoch: self.epoch, lasting: undisturbed.is_some() }
+        let longer = if undisturbed.is_some() { LASTS_MOST } else { Span::ZERO };
+        Served { now, took: served.took, epoch: self.epoch, longer }
     }
 
     /// Accounts for a completed write: what remains of its stated time is left to be done.
@@ -225,10 +232,12 @@ impl Cache {
             self.end(groups);
         }
         let more = if served.is_fast() { served.done_in - served.took } else { Span::ZERO };
-        let lasting = served.is_picked || self.emptying.has_been;
-        let when = Served { now, took: served.took, epoch: self.epoch, lasting };
+        // A device that picks the next takes writes in while others' reads are served.
+        let lasts = served.is_picked || self.emptying.is_known(now);
+        let longer = if lasts { LASTS_MOST } else { Span::ZERO };
+        let when = Served { now, took: served.took, epoch: self.epoch, longer };
         let own = &mut groups[group as usize].traces;
-        let hidden = own.left(when) + more;
+        let hidden = (own.left(when) + more).min(LASTS_MOST);
         self.until = now + TRACES_LAST;
         *own = Traces { hidden, until: self.until, epoch: self.epoch };
         self.writes_first.wrote(now);
@@ -253,7 +262,7 @@ impl Cache {
         if self.group != group {
             if self.reader != group {
                 self.end(groups);
-                (self.reader, buffered) = (group, Span::ZERO);
+                (self.reader, self.usual, buffered) = (group, Span::ZERO, Span::ZERO);
             }
             if served.is_fast() && served.was_alone {
                 self.buffered = buffered + service;
@@ -262,7 +271,7 @@ impl Cache {
         if !has_traces {
             self.end(groups);
             let reader = &mut groups[group as usize];
-            if self.emptying.is_empty {
+            if self.emptying.is_empty || now >= self.until + service + LASTS_MOST {
                 reader.undisturbed.add(self.reads, service);
             }
             if now >= self.until + service {
@@ -276,7 +285,7 @@ impl Cache {
         let before = self.late(groups);
         let others = self.hidden(groups) - before;
         let reader = &mut groups[group as usize];
-        let is_bounded = served.is_told && served.was_alone && undisturbed.is_none();
+        let is_bounded = served.is_told && served.was_alone;
         let usual = undisturbed.or(reader.usual.get(self.reads));
         if is_bounded && usual.is_none() {
             reader.presumed.add(service.min(done_in));
@@ -331,6 +340,7 @@ impl Cache {
 
     fn nothing_is_left(&mut self, groups: &mut [Group]) {
         self.end(groups);
+        self.usual = Span::ZERO;
         self.epoch = self.epoch.wrapping_add(1);
         (self.writer, self.group) = (NIL, NIL);
     }
@@ -354,6 +364,7 @@ impl Cache {
 
     /// Drops a removed group as the writer: nobody is charged for its writes any more.
     pub(super) fn forget_group(&mut self, group: u32) {
+        self.emptying.forget_group(group);
         if self.group == group {
             let Self { writes_first, epoch, until, flushes, reads, emptying, .. } = *self;
             *self = Self { writes_first, epoch, until, flushes, reads, emptying, ..Self::new() };
@@ -390,7 +401,7 @@ impl Cache {
     }
 
     /// Ends the current comparison: what was charged to the writer is taken off its writes left to
-    /// be done.
+    /// be done, and what reads lack is kept for the next comparison with this reader.
     fn end(&mut self, groups: &mut [Group]) {
         let late = self.late(groups);
         if let Some(writer) = groups.get_mut(self.group as usize) {

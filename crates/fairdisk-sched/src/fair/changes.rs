@@ -36,12 +36,12 @@ impl Fair {
 
     pub(super) fn set_rotational(&mut self, now: Instant, rotational: bool) {
         self.device.set_rotational(rotational);
-        self.set_round(now);
+        self.device_changed(now);
     }
 
     pub(super) fn learn(&mut self, now: Instant, costs: CostModel) {
         self.device.learn(costs);
-        self.set_round(now);
+        self.device_changed(now);
     }
 
     /// Sets how many requests the device takes. Groups are expected only on a device that serves
@@ -52,7 +52,12 @@ impl Fair {
         if self.device.is_serial() != was_serial {
             (0..self.groups.len() as u32).for_each(|group| self.expect(now, group));
         }
+        self.device_changed(now);
+    }
+
+    fn device_changed(&mut self, now: Instant) {
         self.set_round(now);
+        self.cache.emptying.device_changed();
     }
 
     /// Removes a group. Its queued requests are still served; a new group with its number starts

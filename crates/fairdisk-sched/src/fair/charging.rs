@@ -8,9 +8,10 @@
 //!   that has the device to itself is charged the time that passes instead.
 //! - A flush, whose cost no model states, is charged the time the device was busy with it.
 
-use super::cache::{Late, Service};
+use super::cache::Late;
 use super::floor::DEBT_MOST;
 use super::requests::Rq;
+use super::writes_first::BUFFERED_PARTS;
 use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 
@@ -92,11 +93,14 @@ impl Fair {
         if !self.device.is_serial() && !self.device.is_told() {
             self.device.knee.completed(now, rq.charged, now.since(rq.dispatched));
         }
-        let before = core::mem::replace(&mut self.busy_since, now);
-        let service = if self.device.is_serial() { device_time } else { now.since(before) };
+        let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
         let is_timed = self.device.is_measured() || !self.device.is_told();
-        let took = if is_timed { service } else { rq.charged };
+        let took = match is_timed {
+            true if is_theirs => Span::ZERO,
+            true => service,
+            false => rq.charged,
+        };
         self.floors.took(rq.for_floor, took);
         if !self.device.is_measured() {
             if self.device.is_paced() && !self.charge_alone(rq.queue, service) {
@@ -118,10 +122,6 @@ impl Fair {
             own = own + late.before + late.earlier - late.after;
             charged += late.earlier;
         }
-        let is_theirs = self.is_taken_beside_reads(rq, &served);
-        if is_theirs {
-            self.busy_since = before;
-        }
         self.charge(rq.queue, charged, if is_theirs { Span::ZERO } else { own });
         self.forgive_floor(rq);
         self.queues[rq.queue].service.add(own);
@@ -134,10 +134,24 @@ impl Fair {
         }
     }
 
-    /// Whether it is a write that the device only took into its cache, with reads there. The head is
-    /// at work for those, so the time is theirs.
-    fn is_taken_beside_reads(&self, rq: &Rq, served: &Service) -> bool {
-        self.device.picks_next() && rq.op.is_write() && self.cache.reads > 0 && served.is_fast()
+    /// The time of a completed request, and whether that time belongs to reads at the device: a
+    /// write that is only taken into the cache takes nothing of the head, which is at work for them.
+    #[inline]
+    fn measure(&mut self, now: Instant, rq: &Rq, device_time: Span) -> (Span, bool) {
+        let before = core::mem::replace(&mut self.busy_since, now);
+        if self.device.is_serial() {
+            return (device_time, false);
+        }
+        if !rq.op.is_write() || self.cache.reads == 0 || !self.device.picks_next() {
+            return (now.since(before), false);
+        }
+        let took = now.since(before.max(self.cache.taken_in));
+        let is_theirs = took < self.device.cost_of_any(rq.bytes()) / BUFFERED_PARTS;
+        if is_theirs {
+            self.cache.taken_in = now;
+        }
+        self.busy_since = if is_theirs { before } else { before + took };
+        (took, is_theirs)
     }
 
     /// Cuts the debt of a group that was served for its floor, so that what the floor gave beyond
@@ -152,10 +166,7 @@ impl Fair {
     /// Charges a flush to its group. A flush goes ahead of everybody, so the group's later requests
     /// wait instead.
     pub(super) fn charge_flushed(&mut self, now: Instant, group: u32, device_time: Span) {
-        self.cache.flushed(&mut self.groups);
-        self.returning.allowance.flushed();
-        // The flush took this part of the time until the next completion.
-        self.busy_since = (self.busy_since + device_time).min(now);
+        self.note_flushed(now, device_time);
         if self.queued == 0 && self.in_flight == 0 {
             // With nothing queued and nothing at the device, the flush delayed nobody.
             return;
@@ -163,6 +174,14 @@ impl Fair {
         self.charge_group(group, Span::ZERO, device_time);
         // A flush never waits for its turn, so without a bound the debt could grow forever.
         self.tree.forgive_rounds(group);
+    }
+
+    /// Notes that a flush has finished all acknowledged writes.
+    pub(super) fn note_flushed(&mut self, now: Instant, device_time: Span) {
+        self.cache.flushed(&mut self.groups);
+        self.returning.allowance.flushed();
+        // The flush took this part of the time until the next completion.
+        self.busy_since = (self.busy_since + device_time).min(now);
     }
 
     /// Replaces a charge of `charged` to the queue and its group by `cost`.

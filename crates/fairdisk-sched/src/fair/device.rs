@@ -181,9 +181,9 @@ impl Device {
         self.costs.is_none_or(|costs| at_work >= costs.read.of(false, SMALL_BYTES))
     }
 
-    /// The stated time of a request on an otherwise idle device, which is what it costs to move the
-    /// heads elsewhere; zero if unknown.
-    pub(super) fn alone(&self) -> Span {
+    /// What it costs to move the heads elsewhere: the stated work that keeps all of them busy; zero
+    /// if unknown.
+    pub(super) fn elsewhere(&self) -> Span {
         self.costs.map_or(Span::ZERO, |costs| costs.saturation)
     }
 

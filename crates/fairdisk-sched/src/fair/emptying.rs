@@ -8,33 +8,47 @@
 //! undisturbed. Everybody waits for the flush, so it may take only a small part of all time. It is
 //! charged to the group with the most writes left.
 
-use super::{Fair, Step};
+use super::{Fair, NIL, Step};
 use fairdisk_core::{GroupId, Instant, Span, Why};
 
 /// At most one in 32 parts of the time is spent on flushes, but for the first.
 const TIME_PARTS: u64 = 32;
 /// Flushes are at least a second apart, however little there was to write.
 const APART: Span = Span::from_ms(1000);
+/// What was learned is used for four times as long as until the next flush is due: not for ever,
+/// as there may be no other.
+const KNOWN_PARTS: u64 = 4;
 
 /// Whether and when the cache is emptied.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Emptying {
-    /// Whether the device may be flushed.
+    /// Whether the device may be flushed, and no flush has failed.
     pub(super) is_flushable: bool,
-    /// The group on whose account the device is being flushed.
-    of: Option<GroupId>,
+    is_under_way: bool,
+    /// The group on whose account the device is being flushed, or `NIL` if that is gone.
+    of: u32,
     /// Whether nothing has been written since the last time.
     pub(super) is_empty: bool,
-    /// Whether it was ever emptied.
-    pub(super) has_been: bool,
     /// Not again before this instant.
     due: Instant,
+    /// What was learned is used until then.
+    known_until: Instant,
 }
 
 impl Emptying {
     /// Whether the device is being flushed.
     pub(super) const fn is_under_way(&self) -> bool {
-        self.of.is_some()
+        self.is_under_way
+    }
+
+    /// Whether what reads took undisturbed may still hold.
+    pub(super) fn is_known(&self, now: Instant) -> bool {
+        now < self.known_until
+    }
+
+    /// Whether the device may be flushed before or while the next request arrives.
+    pub(super) const fn may_intervene(&self) -> bool {
+        self.is_flushable || self.is_under_way
     }
 
     /// Notes that a write is dispatched.
@@ -42,12 +56,31 @@ impl Emptying {
         self.is_empty = false;
     }
 
-    fn end(&mut self, now: Instant, took: Span, ok: bool) -> Option<GroupId> {
-        let pause = Span::from_ns(took.as_ns().saturating_mul(TIME_PARTS));
-        self.due = now + pause.max(APART);
-        self.is_empty = ok;
-        self.has_been |= ok;
-        self.of.take()
+    /// Notes that the device or its costs changed.
+    pub(super) const fn device_changed(&mut self) {
+        self.known_until = Instant::ZERO;
+    }
+
+    pub(super) const fn forget_group(&mut self, group: u32) {
+        if self.of == group {
+            self.of = NIL;
+        }
+    }
+
+    const fn begin(&mut self, of: u32) {
+        (self.of, self.is_under_way) = (of, true);
+    }
+
+    /// Ends it and returns whose it was. A device that fails to flush is not asked again.
+    fn end(&mut self, now: Instant, took: Span, ok: bool) -> Option<u32> {
+        let ns = took.as_ns().saturating_mul(TIME_PARTS).max(APART.as_ns());
+        self.due = now + Span::from_ns(ns);
+        (self.is_under_way, self.is_empty) = (false, ok);
+        match ok {
+            true => self.known_until = now + Span::from_ns(ns.saturating_mul(KNOWN_PARTS)),
+            false => self.is_flushable = false,
+        }
+        Some(core::mem::replace(&mut self.of, NIL)).filter(|of| *of != NIL)
     }
 }
 
@@ -55,28 +88,33 @@ impl Fair {
     /// Empties the cache before a turn that begins with this request, if it is time. Everything at
     /// the device is waited for.
     pub(super) fn empty_cache(&mut self, now: Instant, at: u32) -> Option<Step> {
-        let (rq, emptying) = (&self.requests[at], &self.cache.emptying);
-        if !emptying.is_flushable || now < emptying.due || rq.op.is_write() {
+        let (rq, Emptying { is_flushable, due, .. }) = (&self.requests[at], self.cache.emptying);
+        if !is_flushable || now < due || rq.op.is_write() || self.cache.flushes > 0 {
             return None;
         }
-        let reader = self.queues[rq.queue].group;
+        let by = self.queues[rq.queue].group;
+        let reader = &self.groups[by as usize];
         // With more reads than one, a disk that picks among them has no gap.
-        let has_gaps = self.device.is_serial() || self.groups[reader as usize].waiting == 1;
+        let has_gaps = self.device.is_serial() || reader.waiting + reader.in_flight == 1;
         if !has_gaps || !self.device.is_told() || !self.empties_cache() || self.has_promises() {
             return None;
         }
-        let writer = self.cache.writer_beside(reader, &self.groups)?;
-        if self.is_busy() {
+        let writer = self.cache.writer_beside(by, &self.groups)?;
+        if self.in_flight > 0 {
             return Some(Step::WaitCompletion(Why::EmptiesCache));
         }
-        self.cache.emptying.of = Some(GroupId(writer));
+        self.cache.emptying.begin(writer);
         Some(Step::Flush(GroupId(writer), Why::EmptiesCache))
     }
 
     /// Accounts for the flush.
     pub(super) fn cache_emptied(&mut self, now: Instant, device_time: Span, ok: bool) {
-        if let Some(GroupId(writer)) = self.cache.emptying.end(now, device_time, ok) {
-            self.charge_flushed(now, writer, device_time);
+        let writer = self.cache.emptying.end(now, device_time, ok);
+        if ok {
+            self.note_flushed(now, device_time);
+        }
+        if let Some(writer) = writer {
+            self.charge_group(writer, Span::ZERO, device_time);
         }
     }
 }

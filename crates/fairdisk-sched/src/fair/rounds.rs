@@ -86,7 +86,7 @@ impl Rounds {
 impl Fair {
     /// Resets the length after the device or its costs changed.
     pub(super) fn set_round(&mut self, now: Instant) {
-        let alone = self.device.alone();
+        let alone = self.device.elsewhere();
         let moves = if self.device.is_paced() { alone + alone } else { Span::ZERO };
         self.rounds.shortest = self.worth_round(moves);
         self.tree.set_lag(self.params.lag(!self.device.is_flash()));

@@ -101,7 +101,7 @@ impl Fair {
         if q.in_flight > 0 {
             return Some(Step::WaitCompletion(Why::OwnRequestInFlight));
         }
-        let Patience::Until(until) = self.patience_for(now, turn, self.device.alone()) else {
+        let Patience::Until(until) = self.patience_for(now, turn, self.device.elsewhere()) else {
             return None;
         };
         let kept_since = turn.kept_since.or(Some(now));

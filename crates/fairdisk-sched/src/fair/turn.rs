@@ -339,7 +339,7 @@ impl Fair {
 
     /// How long the device may stay idle to leave the heads where they are.
     pub(super) fn worth_alone(&self) -> Span {
-        part(self.device.alone())
+        part(self.device.elsewhere())
     }
 
     /// The longest that the group is waited for by the rule.

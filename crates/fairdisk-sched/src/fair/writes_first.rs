@@ -22,7 +22,7 @@ const AFTER_READ_PARTS: u64 = 4;
 const PAUSE_PARTS: u64 = 4;
 /// A read faster than an eighth of its stated time at most may come from a buffer: next to no read
 /// that moves a head is as fast.
-const BUFFERED_PARTS: u64 = 8;
+pub(super) const BUFFERED_PARTS: u64 = 8;
 
 /// Mean measured and usual times of a kind of reads.
 #[derive(Clone, Copy, Debug, Default)]

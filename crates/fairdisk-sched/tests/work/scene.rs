@@ -97,6 +97,7 @@ impl<E: Elevator> Scene<E> {
         self.configure("", Change::Rotational { rotational: depth == 1 });
         let costs = CostModel { depth, saturation, alone: saturation, read: cost, write: cost };
         self.configure("", Change::Costs(costs));
+        self.configure("", Change::Flushable { flushable: true });
         for group in 1..=groups {
             let (share, group) = (Share::DEFAULT, GroupId(group));
             self.configure("", Change::GroupAdded { group, share });
@@ -175,7 +176,13 @@ impl<E: Elevator> Scene<E> {
             match meter.call("decide", || elevator.decide(*now)) {
                 Decision::Dispatch(id, _) => return self.issue(id),
                 Decision::WaitUntil(at, _) => until = Some(at),
-                Decision::Flush(..) | Decision::WaitCompletion(_) | Decision::Idle => {}
+                Decision::Flush(..) => {
+                    let took = self.service;
+                    self.now += took;
+                    let Self { elevator, now, meter, .. } = self;
+                    return meter.call("emptied", || elevator.emptied(*now, took, true));
+                }
+                Decision::WaitCompletion(_) | Decision::Idle => {}
             }
         }
         let done = self.at_device.front().map(|(done, _)| *done);
