@@ -70,6 +70,7 @@ impl Fair {
     /// Charges a writer's queue, or its group if the queue is gone, for delayed work on its writes.
     fn charge_late(&mut self, Late { writer, group, before, after, .. }: Late) {
         let (less, more) = (before - after, after - before);
+        self.cache.emptying.delayed(more);
         match writer {
             NIL => self.charge_group(group, less, more),
             writer => self.charge(writer, less, more),
@@ -205,5 +206,39 @@ impl Fair {
         {
             turn.used = turn.used + cost - charged;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fair::{Fair, FairParams};
+    use crate::samples::request;
+    use fairdisk_core::{Change, Cost, CostModel, Decision, Elevator, Instant, Op, Span};
+
+    /// Writes at a disk with one head, which is at work for a read: two are taken in, the third has
+    /// to wait for a place in the cache.
+    #[test]
+    fn what_passes_while_a_write_is_taken_in_is_the_reads_time() {
+        let us = |us| Instant::ZERO + Span::from_us(us);
+        let mut fair = Fair::new(&FairParams::default());
+        let cost = Cost { random: Span::from_ms(4), ..Cost::default() };
+        let (saturation, alone) = (Span::from_ms(4), Span::from_ms(8));
+        let costs = CostModel { depth: 32, saturation, alone, read: cost, write: cost };
+        fair.configure(us(0), &Change::Costs(costs));
+        for (slot, op) in [(0, Op::Read), (1, Op::Write)] {
+            fair.admit(us(0), &request(slot, 1, op, us(0)));
+            assert!(matches!(fair.decide(us(0)), Decision::Dispatch(..)));
+        }
+        let (read, write) = (fair.requests[0], fair.requests[1]);
+        let mut measure = |now, rq| {
+            let (took, is_theirs) = fair.measure(us(now), rq, Span::ZERO);
+            (took.as_us(), is_theirs)
+        };
+        assert_eq!(measure(300, &write), (300, true));
+        assert_eq!(measure(600, &write), (300, true));
+        assert_eq!(measure(3000, &write), (2400, false));
+        // The read has the time in which the first two were taken in, and what is left.
+        assert_eq!(measure(5000, &read), (2600, false));
+        assert_eq!(measure(5200, &read), (200, false));
     }
 }

@@ -5,13 +5,14 @@
 //! something left to write, all reads of the group look alike, and none shows that it is late.
 //!
 //! So the cache is flushed before such a group begins a turn. Until the next write, its reads are
-//! undisturbed. Everybody waits for the flush, so it may take only a small part of all time. It is
-//! charged to the group with the most writes left.
+//! undisturbed. Everybody waits for the flush, so it may take only a small part of all time, or no
+//! more than the delays it spares. It is charged to the group with the most writes left.
 
 use super::{Fair, NIL, Step};
 use fairdisk_core::{GroupId, Instant, Span, Why};
 
-/// At most one in 32 parts of the time is spent on flushes, but for the first.
+/// At most one in 32 parts of the time is spent on flushes, but for the first and for those that
+/// spare as much.
 const TIME_PARTS: u64 = 32;
 /// Flushes are at least a second apart, however little there was to write.
 const APART: Span = Span::from_ms(1000);
@@ -29,10 +30,14 @@ pub(super) struct Emptying {
     of: u32,
     /// Whether nothing has been written since the last time.
     pub(super) is_empty: bool,
-    /// Not again before this instant.
+    /// Not again before this instant, unless others are delayed for longer than the last took.
     due: Instant,
     /// What was learned is used until then.
     known_until: Instant,
+    /// How long the last flush took.
+    took: Span,
+    /// How long others have been delayed since by what it would have done.
+    delays: Span,
 }
 
 impl Emptying {
@@ -49,6 +54,15 @@ impl Emptying {
     /// Whether the device may be flushed before or while the next request arrives.
     pub(super) const fn may_intervene(&self) -> bool {
         self.is_flushable || self.is_under_way
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        now >= self.due || self.delays > self.took
+    }
+
+    /// Notes that somebody was delayed by what a flush would have done.
+    pub(super) fn delayed(&mut self, by: Span) {
+        self.delays += by;
     }
 
     /// Notes that a write is dispatched.
@@ -76,6 +90,7 @@ impl Emptying {
         let ns = took.as_ns().saturating_mul(TIME_PARTS).max(APART.as_ns());
         self.due = now + Span::from_ns(ns);
         (self.is_under_way, self.is_empty) = (false, ok);
+        (self.took, self.delays) = (took, Span::ZERO);
         match ok {
             true => self.known_until = now + Span::from_ns(ns.saturating_mul(KNOWN_PARTS)),
             false => self.is_flushable = false,
@@ -88,8 +103,12 @@ impl Fair {
     /// Empties the cache before a turn that begins with this request, if it is time. Everything at
     /// the device is waited for.
     pub(super) fn empty_cache(&mut self, now: Instant, at: u32) -> Option<Step> {
-        let (rq, Emptying { is_flushable, due, .. }) = (&self.requests[at], self.cache.emptying);
-        if !is_flushable || now < due || rq.op.is_write() || self.cache.flushes > 0 {
+        let (rq, emptying) = (&self.requests[at], &self.cache.emptying);
+        if !emptying.is_flushable
+            || !emptying.is_due(now)
+            || rq.op.is_write()
+            || self.cache.flushes > 0
+        {
             return None;
         }
         let by = self.queues[rq.queue].group;
@@ -116,5 +135,68 @@ impl Fair {
         if let Some(writer) = writer {
             self.charge_group(writer, Span::ZERO, device_time);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(ms: u64) -> Instant {
+        Instant::from_ns(1_000_000 * ms)
+    }
+
+    /// A device that was flushed until 1000 ms, which took 100.
+    fn flushed(ok: bool) -> Emptying {
+        let mut emptying = Emptying { is_flushable: true, ..Emptying::default() };
+        assert!(emptying.is_due(Instant::ZERO));
+        emptying.begin(7);
+        assert!(emptying.is_under_way());
+        assert_eq!(emptying.end(at(1000), Span::from_ms(100), ok), Some(7));
+        assert!(!emptying.is_under_way());
+        emptying
+    }
+
+    #[test]
+    fn flushes_take_a_thirty_second_of_the_time() {
+        let emptying = flushed(true);
+        assert_eq!([4199, 4200].map(|ms| emptying.is_due(at(ms))), [false, true]);
+        // However little there was to write, not within a second.
+        let mut emptying = flushed(true);
+        emptying.end(at(2000), Span::from_us(1), true);
+        assert_eq!([2999, 3000].map(|ms| emptying.is_due(at(ms))), [false, true]);
+    }
+
+    #[test]
+    fn a_flush_that_spares_longer_delays_is_due() {
+        let mut emptying = flushed(true);
+        emptying.delayed(Span::from_ms(100));
+        assert!(!emptying.is_due(at(1001)));
+        emptying.delayed(Span::from_ms(1));
+        assert!(emptying.is_due(at(1001)));
+    }
+
+    #[test]
+    fn what_was_learned_lapses() {
+        let mut emptying = flushed(true);
+        assert_eq!([13_799, 13_800].map(|ms| emptying.is_known(at(ms))), [true, false]);
+        emptying.device_changed();
+        assert!(!emptying.is_known(at(1001)));
+    }
+
+    #[test]
+    fn a_flush_that_failed_teaches_nothing_and_is_the_last() {
+        let emptying = flushed(false);
+        assert!(!emptying.is_known(at(1001)) && !emptying.is_empty && !emptying.may_intervene());
+        assert!(flushed(true).is_empty);
+    }
+
+    #[test]
+    fn a_flush_that_outlives_its_group_is_nobodys() {
+        let mut emptying = flushed(true);
+        emptying.begin(7);
+        emptying.forget_group(7);
+        assert!(emptying.is_under_way());
+        assert_eq!(emptying.end(at(2000), Span::from_ms(1), true), None);
     }
 }

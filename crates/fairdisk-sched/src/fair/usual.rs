@@ -70,6 +70,10 @@ mod tests {
         assert_eq!(seen(&usual), [Some(6075), Some(4050), Some(800), Some(800)]);
         usual.add(1, Span::from_us(4000));
         assert_eq!(seen(&usual), [Some(4000), Some(4000), Some(800), Some(800)]);
+        // It is known if there were enough in just that class.
+        assert_eq!(usual.known(1), None);
+        (0..ENOUGH).for_each(|_| usual.add(1, Span::from_us(4000)));
+        assert_eq!([usual.known(1), usual.known(2)], [Some(Span::from_us(4000)), None]);
         // A read among more reads that took longer must have waited for something else.
         usual.add(2, Span::from_us(8000));
         assert_eq!(seen(&usual)[1], Some(4000));
