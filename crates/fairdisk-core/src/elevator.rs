@@ -60,8 +60,8 @@ pub trait Elevator {
     /// idle meanwhile and that the submitter can now continue.
     fn flushed(&mut self, _now: Instant, _group: GroupId, _device_time: Span) {}
 
-    /// Reports that the flush of [`Decision::Flush`] has completed, after keeping the device busy for
-    /// `device_time`; `ok` says whether it succeeded.
+    /// Reports that the flush of [`Decision::Flush`] has completed, after keeping the device busy
+    /// for `device_time`; `ok` says whether it succeeded.
     fn emptied(&mut self, _now: Instant, _device_time: Span, _ok: bool) {}
 
     /// Reports that a bio of the group `by` overlaps the queued request `id` and begins only after

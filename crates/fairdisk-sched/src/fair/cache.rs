@@ -18,8 +18,8 @@
 //! - If the cache was emptied (`emptying`), reads are compared with what they took then, and for
 //!   longer.
 //! - A stream that is interrupted has to find its place again, which it pays itself.
-//! - What reads lack of their usual time is set off against what later ones take more. Reads differ,
-//!   and otherwise only those that take longer would count.
+//! - What reads lack of their usual time is set off against what later ones take more. Reads
+//!   differ, and otherwise only those that take longer would count.
 //! - A read that was too fast for a head to have moved came from a buffer while the device worked
 //!   on writes. If a read that takes much longer than stated follows, the writer is charged the
 //!   time of both.
@@ -213,8 +213,8 @@ impl Cache {
         late
     }
 
-    /// How the request was served, where `undisturbed` is what its group's reads take after the cache
-    /// was emptied.
+    /// How the request was served, where `undisturbed` is what its group's reads take after the
+    /// cache was emptied.
     const fn when(&self, now: Instant, served: &Service, undisturbed: Option<Span>) -> Served {
         let longer = if undisturbed.is_some() { LASTS_MOST } else { Span::ZERO };
         Served { now, took: served.took, epoch: self.epoch, longer }

@@ -136,7 +136,7 @@ impl Fair {
     }
 
     /// The time of a completed request, and whether that time belongs to reads at the device: a
-    /// write that is only taken into the cache takes nothing of the head, which is at work for them.
+    /// write that is only taken into the cache does not need the head, which is at work for them.
     #[inline]
     fn measure(&mut self, now: Instant, rq: &Rq, device_time: Span) -> (Span, bool) {
         let before = core::mem::replace(&mut self.busy_since, now);

@@ -1,8 +1,9 @@
 //! Emptying the device's write cache now and then, to see what reads take without it.
 //!
 //! Some disks work on their cache only while they have nothing to read. If a group has one read
-//! after another, they do so in each gap, and each read is delayed by a write. While there is always
-//! something left to write, all reads of the group look alike, and none shows that it is late.
+//! after another, they do so in each gap, and each read is delayed by a write. While there is
+//! always something left to write, all reads of the group look alike, and none shows that it is
+//! late.
 //!
 //! So the cache is flushed before such a group begins a turn. Until the next write, its reads are
 //! undisturbed. Everybody waits for the flush, so it may take only a small part of all time, or no
