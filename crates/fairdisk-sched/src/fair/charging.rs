@@ -143,7 +143,7 @@ impl Fair {
         if self.device.is_serial() {
             return (device_time, false);
         }
-        if !rq.op.is_write() || self.cache.reads == 0 || !self.device.picks_next() {
+        if !rq.op.is_write() || self.cache.reads == 0 || !self.device.is_measured() {
             return (now.since(before), false);
         }
         let took = now.since(before.max(self.cache.taken_in));
