@@ -233,6 +233,22 @@ pub struct Bio {
 }
 
 impl Bio {
+    /// A flush, which has no position and whose submitter waits for it.
+    #[must_use]
+    pub const fn flush(id: BioId, task: TaskId, group: GroupId, ioprio: IoPrio) -> Self {
+        Self {
+            id,
+            task,
+            group,
+            op: Op::Flush,
+            start: Lba(0),
+            sectors: Sectors(0),
+            sync: true,
+            flags: Flags::NONE,
+            ioprio,
+        }
+    }
+
     /// The position after the last sector.
     #[must_use]
     pub const fn end(&self) -> Lba {

@@ -17,23 +17,25 @@ impl<E: Elevator> Engine<E> {
         let account = self.accounts.group_mut(request.group);
         account.device_requests += 1;
         account.device_time += device_time;
-        if is_known && request.op == Op::Flush {
-            return self.elevator.emptied(self.now, device_time, ok);
+        match (is_known, request.op) {
+            (true, Op::Flush) => self.elevator.emptied(self.now, device_time, ok),
+            (true, _) => {
+                let completion = Completion { request: id, device_time, ok };
+                self.elevator.complete(self.now, &completion);
+            }
+            (false, Op::Flush) => self.elevator.flushed(self.now, request.group, device_time),
+            (false, _) => {}
         }
-        if is_known {
-            let completion = Completion { request: id, device_time, ok };
-            self.elevator.complete(self.now, &completion);
-        } else if request.op == Op::Flush {
-            self.elevator.flushed(self.now, request.group, device_time);
+        if first.is_none() {
+            // An elevator's own flush has neither bio nor slot.
+            return;
         }
         let mut next = first;
         while let Some(index) = next {
             next = self.bios.next_in_request(index);
             self.finish(index, ok, out);
         }
-        if first.is_some() {
-            self.give_slot_back((&request).into(), out);
-        }
+        self.give_slot_back((&request).into(), out);
     }
 
     #[inline]

@@ -3,9 +3,7 @@
 use super::at_device::Stamp;
 use super::bios::{BioIndex, Bios};
 use crate::account::GroupLoad;
-use crate::request::{
-    Bio, BioId, Flags, GroupId, IoPrio, Lba, Op, Request, RequestId, Sectors, TaskId,
-};
+use crate::request::{Bio, BioId, GroupId, IoPrio, Request, RequestId, TaskId};
 use crate::time::Instant;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -100,19 +98,10 @@ impl Requests {
     /// Creates a flush that carries no bio, for the dispatch list.
     #[cold]
     pub(super) fn insert_flush(&mut self, group: GroupId, now: Instant) -> RequestId {
-        let bio = Bio {
-            id: BioId(u64::MAX),
-            task: TaskId(u32::MAX),
-            group,
-            op: Op::Flush,
-            start: Lba(0),
-            sectors: Sectors(0),
-            sync: true,
-            flags: Flags::NONE,
-            ioprio: IoPrio::UNSET,
-        };
-        let id = self.insert(&bio, BioIndex::NIL, now);
-        // Unlike a submitter's flush it is the elevator's.
+        let nobody = (BioId(u64::MAX), TaskId(u32::MAX));
+        let flush = Bio::flush(nobody.0, nobody.1, group, IoPrio::UNSET);
+        let id = self.insert(&flush, BioIndex::NIL, now);
+        // Not by `set_state`: unlike a submitter's flush it is the elevator's.
         self.slots[id.0 as usize].state = State::Bypassing;
         id
     }

@@ -192,14 +192,15 @@ impl Cache {
         let is_known = !rq.op.is_write() && self.emptying.is_known(now);
         let is_known = is_known && self.group != queue.group;
         let undisturbed = own.undisturbed.known(self.reads).filter(|_| is_known);
-        let has_traces = self.find_traces(self.when(now, &served, undisturbed), &served, groups);
+        let when = self.when(now, &served, undisturbed.is_some());
+        let has_traces = self.find_traces(when, &served, groups);
         if rq.op.is_write() {
             self.written(now, (rq.queue, queue.group), (served, has_traces), groups);
             return None;
         }
         let back = if rq.continues_queue { served.back } else { Span::ZERO };
         let read = Read { group: queue.group, undisturbed, back };
-        let late = self.read(now, read, (served, has_traces), groups);
+        let late = self.read(when, read, (served, has_traces), groups);
         // A read that continues the previous one may come from a buffer, even if it takes long to
         // get there.
         if served.was_alone && !rq.continues_queue {
@@ -213,10 +214,9 @@ impl Cache {
         late
     }
 
-    /// How the request was served, where `undisturbed` is what its group's reads take after the
-    /// cache was emptied.
-    const fn when(&self, now: Instant, served: &Service, undisturbed: Option<Span>) -> Served {
-        let longer = if undisturbed.is_some() { LASTS_MOST } else { Span::ZERO };
+    /// When the request was served; `lasts` says whether writes leave traces for longer.
+    const fn when(&self, now: Instant, served: &Service, lasts: bool) -> Served {
+        let longer = if lasts { LASTS_MOST } else { Span::ZERO };
         Served { now, took: served.took, epoch: self.epoch, longer }
     }
 
@@ -234,8 +234,7 @@ impl Cache {
         let more = if served.is_fast() { served.done_in - served.took } else { Span::ZERO };
         // A device that picks the next takes writes in while others' reads are served.
         let lasts = served.is_picked || self.emptying.is_known(now);
-        let longer = if lasts { LASTS_MOST } else { Span::ZERO };
-        let when = Served { now, took: served.took, epoch: self.epoch, longer };
+        let when = self.when(now, &served, lasts);
         let own = &mut groups[group as usize].traces;
         let hidden = (own.left(when) + more).min(LASTS_MOST);
         self.until = now + TRACES_LAST;
@@ -251,13 +250,12 @@ impl Cache {
     /// Accounts for a completed read, and returns what the writer is to be charged for its delay.
     fn read(
         &mut self,
-        now: Instant,
+        when: Served,
         Read { group, undisturbed, back }: Read,
         (served, has_traces): (Service, bool),
         groups: &mut [Group],
     ) -> Option<Late> {
-        let Service { took: service, done_in, .. } = served;
-        let when = self.when(now, &served, undisturbed);
+        let (now, Service { took: service, done_in, .. }) = (when.now, served);
         let mut buffered = core::mem::replace(&mut self.buffered, Span::ZERO);
         if self.group != group {
             if self.reader != group {
@@ -366,8 +364,9 @@ impl Cache {
     pub(super) fn forget_group(&mut self, group: u32) {
         self.emptying.forget_group(group);
         if self.group == group {
-            let Self { writes_first, epoch, until, flushes, reads, emptying, .. } = *self;
-            *self = Self { writes_first, epoch, until, flushes, reads, emptying, ..Self::new() };
+            let Self { writes_first, epoch, until, flushes, reads, emptying, taken_in, .. } = *self;
+            let kept = Self { writes_first, epoch, until, flushes, reads, ..Self::new() };
+            *self = Self { emptying, taken_in, ..kept };
         }
     }
 

@@ -53,10 +53,15 @@ fn configs() -> Vec<EngineConfig> {
     configs
 }
 
-/// Runs one storm and returns the hash of its journal. A failure names what reproduces it.
+/// Runs one storm and returns the hash of its journal.
 fn weather(spec: SchedulerSpec, config: EngineConfig, seed: u64, switch: bool) -> u64 {
-    let storm = || Storm { spec, config, seed, bios: 1000, switch }.run();
-    std::panic::catch_unwind(storm)
+    reproducible(Storm { spec, config, seed, bios: 1000, switch }, Storm::run)
+}
+
+/// What `run` returns of the storm. A failure names what reproduces it.
+fn reproducible(storm: Storm, run: fn(Storm) -> u64) -> u64 {
+    let Storm { spec, config, seed, .. } = storm;
+    std::panic::catch_unwind(|| run(storm))
         .unwrap_or_else(|_| panic!("{} failed: seed {seed}, {config:?}", spec.name()))
 }
 
@@ -107,9 +112,7 @@ fn the_write_cache_is_emptied_in_a_storm() {
         for config in configs() {
             let flushes = |seed| {
                 let storm = Storm { spec, config, seed, bios: 1000, switch: seed % 2 == 1 };
-                let storm = || storm.run_cached();
-                std::panic::catch_unwind(storm)
-                    .unwrap_or_else(|_| panic!("{} failed: seed {seed}, {config:?}", spec.name()))
+                reproducible(storm, Storm::run_cached)
             };
             let flushes: u64 = (0..SEEDS * factor()).map(flushes).sum();
             assert!(flushes > 0, "{} never flushed: {config:?}", spec.name());

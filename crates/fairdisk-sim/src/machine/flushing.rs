@@ -9,7 +9,7 @@ use super::task::{PAGE_BYTES, Step};
 use super::writing_back::Writer;
 use crate::host::DirtyMark;
 use crate::workload::{Durable, FileIo};
-use fairdisk_core::{Bio, Elevator, Flags, Instant, Lba, Op, Request, Sectors, TaskId};
+use fairdisk_core::{Bio, Elevator, Instant, Op, Request, TaskId};
 use std::ops::Range;
 
 /// The progress of a task through pages that were dirty when it began, as it waits for each to be
@@ -160,17 +160,7 @@ impl<E: Elevator> Machine<E> {
         let (group, ioprio) = (task.group, task.ioprio);
         let io = Io::new(IoKind::Flush { task: index }, task.io_started, Op::Flush);
         let io = self.ios.insert(io);
-        let bio = Bio {
-            id: self.ios.add_part(io),
-            task: TaskId(index),
-            group,
-            op: Op::Flush,
-            start: Lba(0),
-            sectors: Sectors(0),
-            sync: true,
-            flags: Flags::NONE,
-            ioprio,
-        };
+        let bio = Bio::flush(self.ios.add_part(io), TaskId(index), group, ioprio);
         self.submit(now, bio, issue);
         self.all_made(now, io, issue);
     }
