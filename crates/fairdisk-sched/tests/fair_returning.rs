@@ -17,6 +17,8 @@ const SERVICE: Span = Span::from_ms(8);
 const BUSY: u32 = 4;
 /// The time after which the disk acknowledges a write, before it is on the medium.
 const ACKNOWLEDGED: Span = Span::from_us(300);
+/// The work after which the cache is full: a further write takes its place.
+const CACHE: Span = Span::from_ms(200);
 
 /// A task that thinks after each request, and flushes before that.
 #[derive(Clone, Copy)]
@@ -161,6 +163,9 @@ impl Play {
     /// The time of a request that arrives after the disk was idle for `idle`.
     fn device_time(&mut self, is_of_others: bool, idle: Span) -> Span {
         self.hidden = self.hidden - idle;
+        if is_of_others && self.hidden >= CACHE {
+            return self.hides;
+        }
         if is_of_others && self.hides > Span::ZERO {
             self.hidden += self.hides;
             return ACKNOWLEDGED;
@@ -239,6 +244,17 @@ fn no_more_is_written_while_somebody_thinks_than_is_done_when_it_is_back() {
     assert!(mean < Span::from_ms(12), "{mean}");
     // Ten would fit into each of its pauses.
     assert!(play.of_others >= 6 * play.served, "{} of {}", play.of_others, play.served);
+}
+
+/// Two groups that read now and then beside a writer, as jobs that run once a second or a minute.
+#[test]
+fn a_writer_does_not_wait_for_who_is_away_for_long() {
+    let seldom = [Span::from_ms(900), Span::from_s(60)].map(|pause| (pause, Span::ZERO));
+    let mut play = Play::new(true, &seldom);
+    play.write(Span::from_ms(2));
+    play.run(Span::from_s(600));
+    assert!(play.served > 500, "{}", play.served);
+    assert!(play.idle_most <= FairParams::default().idle_max, "{}", play.idle_most);
 }
 
 #[test]

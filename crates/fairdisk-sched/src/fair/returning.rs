@@ -57,12 +57,14 @@ impl Fair {
     }
 
     /// Notes when a group that left its turn early is due back, if it has nothing queued and
-    /// nothing at the disk.
+    /// nothing at the disk. One that is away for longer than a round is not waited for: others
+    /// would wait for it longer than in line.
     #[cold]
     pub(super) fn will_return(&mut self, group: u32) {
         let entry = &self.groups[group as usize];
         let since = entry.quiet_since.filter(|_| entry.is_quiet() && self.device.is_measured());
-        let back = since.zip(entry.pause.get()).map(|(since, pause)| since + pause);
+        let pause = entry.pause.get().filter(|pause| *pause <= self.params.round);
+        let back = since.zip(pause).map(|(since, pause)| since + pause);
         self.returning.order.place(group, back);
     }
 
