@@ -314,7 +314,7 @@ impl Shared {
                 News::Answered(which, outcome) => state.answered(*latest, which, outcome),
             }
         }
-        state.take_up_depth(*latest);
+        state.take_up_measured(*latest);
         guarded
     }
 

@@ -3,7 +3,7 @@
 use super::depth::{DepthMeter, Witness};
 use super::portion::Portion;
 use super::state::Outcome;
-use fairdisk_core::{Instant, Request, RequestId, dense};
+use fairdisk_core::{Change, Instant, Request, RequestId, dense};
 
 /// Observes the requests of a disk.
 pub(super) struct Meter {
@@ -14,8 +14,8 @@ pub(super) struct Meter {
     witnesses: Vec<(Witness, Instant)>,
     last_completion: Instant,
     at_disk: u32,
-    /// The depth that was reported last.
-    told: u32,
+    /// What was reported last: whether the disk may be rotational, and the depth.
+    told: (bool, u32),
 }
 
 impl Meter {
@@ -28,9 +28,9 @@ impl Meter {
             witnesses: Vec::new(),
             last_completion: Instant::ZERO,
             at_disk: 0,
-            told: 0,
+            told: (may_turn, 0),
         };
-        meter.told = meter.depth();
+        meter.told.1 = meter.depth();
         meter
     }
 
@@ -50,11 +50,17 @@ impl Meter {
         *dense::entry(&mut self.witnesses, request.id.0, || (Witness::Mute, now)) = (witness, now);
     }
 
-    /// The depth, if it has changed since it was last reported.
-    pub(super) fn tell(&mut self) -> Option<u32> {
-        let depth = self.depth();
-        let told = std::mem::replace(&mut self.told, depth);
-        (depth != told).then_some(depth)
+    /// What has changed since it was last reported: whether the disk may be rotational, and the
+    /// depth. A scheduler that took a fast disk for a rotational one would think that it serves one
+    /// request after the other, at whatever depth.
+    pub(super) fn tell(&mut self) -> impl Iterator<Item = Change> + use<> {
+        let found = (!self.is_deep(), self.depth());
+        let (rotational, depth) = std::mem::replace(&mut self.told, found);
+        let turns = Change::Rotational { rotational: found.0 };
+        let takes = Change::Depth { depth: found.1 };
+        let changed =
+            [(rotational != found.0).then_some(turns), (depth != found.1).then_some(takes)];
+        changed.into_iter().flatten()
     }
 
     /// Notes a completion, while `waits` jobs wait for the disk.

@@ -253,7 +253,7 @@ impl State {
             let outcome = Outcome::of(&jobs);
             jobs.each(|job| self.todo.finished.push(job));
             self.answered(now, which, outcome);
-            return self.take_up_depth(now);
+            return self.take_up_measured(now);
         };
         match std::mem::take(&mut model.halves[id.0 as usize]) {
             Half::Due { ok } => self.complete(now, id, ok, jobs),
@@ -279,12 +279,11 @@ impl State {
         self.feed(now, Input::Completed { request: id, ok: outcome.ok });
     }
 
-    /// Applies a newly measured depth, once all events are told: requests that followed the
-    /// decisive one were passed as if the depth had not changed.
-    pub(super) fn take_up_depth(&mut self, now: Instant) {
-        if let Some(depth) = self.meter.as_mut().and_then(Meter::tell) {
-            self.set_depth(now, depth);
-        }
+    /// Tells the scheduler what has been measured, once all events are told: requests that followed
+    /// the decisive one were passed as if nothing had changed.
+    pub(super) fn take_up_measured(&mut self, now: Instant) {
+        let Some(meter) = &mut self.meter else { return };
+        meter.tell().for_each(|change| self.feed(now, Input::Configure(change)));
     }
 
     /// Whether jobs may be answered as soon as they are performed.
