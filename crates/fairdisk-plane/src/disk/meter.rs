@@ -83,3 +83,43 @@ impl Meter {
         self.at_disk -= 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::state::Jobs;
+    use fairdisk_core::{Flags, GroupId, IoPrio, Lba, Op, Sectors, Span, TaskId};
+
+    /// What is told after 100 reads at two far places that take this long each.
+    fn told(meter: &mut Meter, now: &mut Instant, took: Span) -> Vec<Change> {
+        for at in 0..100 {
+            let request = Request {
+                id: RequestId(0),
+                task: TaskId(1),
+                group: GroupId::ROOT,
+                op: Op::Read,
+                start: Lba(at % 2 * 1_000_000),
+                sectors: Sectors(8),
+                sync: true,
+                flags: Flags::NONE,
+                ioprio: IoPrio::UNSET,
+                arrived: *now,
+            };
+            meter.issued(*now, &request);
+            *now += took;
+            meter.completed(*now, RequestId(0), Outcome::of(&Jobs::default()), 0);
+        }
+        meter.tell().collect()
+    }
+
+    #[test]
+    fn a_disk_that_is_too_fast_to_turn_is_told_of_as_one_that_does_not() {
+        let (mut meter, mut now) = (Meter::new(32, true), Instant::ZERO);
+        let (fast, slow) = (Span::from_us(80), Span::from_ms(8));
+        let turns =
+            |rotational, depth| vec![Change::Rotational { rotational }, Change::Depth { depth }];
+        assert_eq!(told(&mut meter, &mut now, fast), turns(false, 32));
+        assert_eq!(told(&mut meter, &mut now, fast), []);
+        assert_eq!(told(&mut meter, &mut now, slow), turns(true, 1));
+    }
+}
