@@ -90,10 +90,10 @@ impl Fair {
     /// Charges a completed request. `device_time` is what it took, if it was alone at the device.
     #[inline]
     pub(super) fn charge_completed(&mut self, now: Instant, rq: &Rq, device_time: Span) {
-        self.at_work = self.at_work - rq.charged;
         if !self.device.is_serial() && !self.device.is_told() {
-            self.device.knee.completed(now, rq.charged, now.since(rq.dispatched));
+            self.device.knee.completed(now, rq.charged, self.at_work);
         }
+        self.at_work = self.at_work - rq.charged;
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
         let is_timed = self.device.is_measured() || !self.device.is_told();

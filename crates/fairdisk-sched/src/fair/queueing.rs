@@ -114,6 +114,7 @@ impl Fair {
         }
         let is_quiet = self.groups[group as usize].is_quiet();
         if !is_quiet || self.in_flight > 0 && self.expected.contains(group) {
+            self.device.knee.contend();
             let waits_for_it = self.device.is_saturated(self.at_work)
                 || self.is_saturated(Span::ZERO) && !self.goes_away(group);
             return waits_for_it.then_some(Step::WaitCompletion(Why::GroupSliceKept));
@@ -147,6 +148,7 @@ impl Fair {
         if !self.is_busy() || !self.tree.has_passed_expected(group) {
             return None;
         }
+        self.device.knee.contend();
         let rq = &self.requests[at];
         let counts_in_full = rq.op.is_write() || self.device.is_filled_by(rq.op, rq.bytes());
         let waits = match counts_in_full {
