@@ -190,7 +190,6 @@ impl Fair {
         let rq = *rq;
         let group = self.queues[rq.queue].group;
         self.tree.reach(group);
-        self.expected.let_go(group);
         self.queues.reach(now, rq.queue);
         self.take_out(at);
         let q = &mut self.queues[rq.queue];
@@ -386,6 +385,7 @@ impl Elevator for Fair {
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {
         self.tree.pass(now);
+        self.expected.held_until = None;
         self.take_out(id.0);
         let group = self.queues[self.requests[id.0].queue].group;
         self.target_wants(now, group);

@@ -7,9 +7,9 @@
 //! group that is further behind is expected. A device that is not fully busy takes reads from
 //! anybody. `trial` finds out whose room may be smaller.
 
+use super::Fair;
 use super::group::Group;
 use super::hierarchy::Hierarchy;
-use super::{Fair, NIL};
 use crate::groups::Order;
 use fairdisk_core::{Instant, Span};
 
@@ -25,8 +25,8 @@ pub(super) struct Expected {
     needing_all: u32,
     /// How often others had to make all of the room, and how often only a part of it.
     pub(super) made: Made,
-    /// A group that is held back on a device without a head, and the latest that it is let go.
-    held: (u32, Instant),
+    /// Until when those in line are held back, on a device without a head.
+    pub(super) held_until: Option<Instant>,
 }
 
 /// How often others had to make all of the room, and how often they had a little more because
@@ -39,12 +39,7 @@ pub(super) struct Made {
 
 impl Expected {
     pub(super) fn new() -> Self {
-        Self {
-            until: Order::new(),
-            needing_all: 0,
-            made: Made::default(),
-            held: (NIL, Instant::ZERO),
-        }
+        Self { until: Order::new(), needing_all: 0, made: Made::default(), held_until: None }
     }
 
     /// When the first of these groups stops being expected.
@@ -69,22 +64,11 @@ impl Expected {
         self.needing_all = self.needing_all - u32::from(needed) + u32::from(needs);
     }
 
-    /// Until when the group is held back, if it is.
-    pub(super) fn held_until(&self, group: u32) -> Option<Instant> {
-        (self.held.0 == group).then_some(self.held.1)
-    }
-
-    /// Holds the group back until then, or until one of its requests is dispatched.
-    pub(super) const fn hold_back(&mut self, group: u32, until: Instant) {
-        self.held = (group, until);
-    }
-
-    /// Notes that the group is no longer held back.
+    /// Notes that those in line are no longer held back, and need not wait.
     #[inline]
-    pub(super) fn let_go(&mut self, group: u32) {
-        if self.held.0 == group {
-            self.held.0 = NIL;
-        }
+    pub(super) const fn let_go<T: Copy>(&mut self) -> Option<T> {
+        self.held_until = None;
+        None
     }
 
     /// Stops expecting the groups that should have come back by `now`.

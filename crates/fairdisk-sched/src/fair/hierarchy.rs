@@ -325,21 +325,20 @@ impl Hierarchy {
 
     /// The group's part of the disk, in parts of 2^32, while it and all that now want the disk do.
     pub(super) fn part(&self, group: u32) -> u64 {
-        self.part_of(group, Line::weight_with)
+        self.part_of(group, |line, member| (member.weight, line.weight_with(member)))
     }
 
-    /// The group's part of the disk, in parts of 2^32, while all those that are expected want it,
-    /// too.
-    pub(super) fn part_beside_expected(&self, group: u32) -> u64 {
-        self.part_of(group, Line::weight_beside_expected)
+    /// The part of the disk, in parts of 2^32, of all those in line with the group, which is in
+    /// line itself, while those that are expected have theirs.
+    pub(super) fn part_in_line(&self, group: u32) -> u64 {
+        self.part_of(group, |line, _| (line.weight, line.weight + line.expected_weight))
     }
 
-    /// The product of the member's parts of its lines, whose weights `all` returns.
-    fn part_of(&self, group: u32, all: impl Fn(&Line, &Member) -> u64) -> u64 {
+    /// The product of parts of the lines around the group, each a weight and the weight of all.
+    fn part_of(&self, group: u32, weights: impl Fn(&Line, &Member) -> (u64, u64)) -> u64 {
         let part = self.levels(group).fold(WHOLE_DISK, |part, (at, line)| {
-            let member = self.member(at);
-            // The product fits into 64 bits: a weight has at most 14.
-            part * member.weight / all(line, member)
+            let (own, all) = weights(line, self.member(at));
+            (u128::from(part) * u128::from(own) / u128::from(all)) as u64
         });
         part.max(1)
     }
@@ -529,22 +528,24 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_of_those_in_line_and_may_count_those_expected() {
+    fn a_part_is_of_those_in_line_and_those_in_line_have_what_is_not_of_the_expected() {
         let mut tree = tree(&[(100, None), (300, None), (100, None)]);
         tree.set_wants(0, true);
-        let parts = |tree: &Hierarchy| {
-            [tree.part(0), tree.part_beside_expected(0)].map(|part| WHOLE_DISK / part)
-        };
-        assert_eq!(parts(&tree), [1, 1]);
+        let parts = |tree: &Hierarchy| [tree.part(0), tree.part_in_line(0)].map(percent);
+        assert_eq!(parts(&tree), [100, 100]);
         tree.set_expected(1, true);
-        assert_eq!(parts(&tree), [1, 4]);
-        tree.set_weight(1, Weight::new(500).unwrap());
+        assert_eq!(parts(&tree), [100, 25]);
+        tree.set_weight(1, Weight::new(600).unwrap());
         tree.set_expected(2, true);
-        assert_eq!(parts(&tree), [1, 7]);
-        tree.set_wants(1, true);
-        assert_eq!(parts(&tree), [6, 7]);
+        assert_eq!(parts(&tree), [100, 12]);
+        tree.set_wants(2, true);
+        assert_eq!(parts(&tree), [50, 25]);
         (1..=2).for_each(|group| tree.set_expected(group, false));
-        assert_eq!(parts(&tree), [6, 6]);
+        assert_eq!(parts(&tree), [50, 100]);
+    }
+
+    const fn percent(part: u64) -> u64 {
+        part * 100 / WHOLE_DISK
     }
 
     #[test]

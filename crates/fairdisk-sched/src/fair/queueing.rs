@@ -6,8 +6,8 @@ use super::hierarchy::WHOLE_DISK;
 use super::{Fair, Step};
 use fairdisk_core::{Bio, Instant, Request, Span, Why};
 
-/// A group gets at least a fourth of its part of a device without a head, however long others stay
-/// behind. Chosen, as the next: docs/isolation.md compares others.
+/// Those in line get at least a fourth of their part of a device without a head, however long others
+/// stay behind. Chosen, as the next: docs/isolation.md compares others.
 const HELD_FACTOR: u64 = 4;
 /// Writes are merged up to twice what fills the device.
 const WRITE_FACTOR: u64 = 2;
@@ -146,7 +146,7 @@ impl Fair {
     /// afterwards. So does a read that fills a device without a head by itself.
     fn make_room(&mut self, now: Instant, group: u32, at: u32) -> Option<Step> {
         if !self.is_busy() || !self.tree.has_passed_expected(group) {
-            return None;
+            return self.expected.let_go();
         }
         self.device.knee.contend();
         let rq = &self.requests[at];
@@ -155,22 +155,27 @@ impl Fair {
             true => self.is_saturated(self.cost_of(at)),
             false => self.is_saturated(Span::ZERO) && !self.may_have_more(),
         };
-        if !waits || !self.device.is_flash() {
-            return waits.then_some(Step::WaitCompletion(Why::DepthLimited));
+        if !waits {
+            return self.expected.let_go();
         }
-        let until = self.expected.held_until(group).unwrap_or_else(|| {
-            let until = now + self.held_back_most(group, at);
-            self.expected.hold_back(group, until);
-            until
-        });
-        (until > now).then_some(Step::WaitUntil(until, Why::DepthLimited))
+        if !self.device.is_flash() {
+            return Some(Step::WaitCompletion(Why::DepthLimited));
+        }
+        let until =
+            self.expected.held_until.unwrap_or_else(|| now + self.held_back_most(group, at));
+        if until <= now {
+            return self.expected.let_go();
+        }
+        self.expected.held_until = Some(until);
+        Some(Step::WaitUntil(until, Why::DepthLimited))
     }
 
-    /// How long the group is held back with this request at most: a few times as long as its part
-    /// of the device takes for it. A group may be behind because its tasks wait for each request;
-    /// however long others make room, it does not catch up then.
+    /// How long those in line are held back at most, with this request of the group as the next: a
+    /// few times as long as their part of the device takes for it. Those for whom they make room
+    /// may be behind because their tasks wait for each request; however long others wait, they do
+    /// not catch up then.
     fn held_back_most(&self, group: u32, at: u32) -> Span {
-        let part = self.tree.part_beside_expected(group);
+        let part = self.tree.part_in_line(group);
         self.cost_of(at).scaled(HELD_FACTOR * WHOLE_DISK, part)
     }
 

@@ -57,15 +57,6 @@ impl Line {
         }
     }
 
-    /// The sum of the weights of the members in the line, of those expected, and of `member`, which
-    /// belongs to it.
-    pub(super) const fn weight_beside_expected(&self, member: &Member) -> u64 {
-        match member.state {
-            State::InLine | State::Expected => self.weight + self.expected_weight,
-            State::Away => self.weight + self.expected_weight + member.weight,
-        }
-    }
-
     /// The sum of the weights of the members with this state.
     pub(super) const fn weight_of(&mut self, state: State) -> Option<&mut u64> {
         match state {
