@@ -230,15 +230,18 @@ impl Fair {
         self.target_wants(now, group);
     }
 
-    /// Whether the others have all the room at the device that targets leave them. If so, tells the
-    /// knee that they are held back.
+    /// Whether the next in line has to wait because all the room at the device that targets leave
+    /// is taken, by whomever. If so, tells the knee that it is held back. The group that leaves the
+    /// room waits for nobody's target.
     pub(super) fn hold_back_for_room(&mut self, now: Instant) -> bool {
         let most = self.targets.leave_room(now, &self.groups);
         let is_full = most.is_some_and(|most| self.device.time_of(self.at_work) > most);
-        if is_full {
+        let leaves_it = self.targets.room.is_some_and(|(group, _)| self.tree.first() == Some(group));
+        let waits = is_full && !leaves_it;
+        if waits {
             self.device.knee.hold_back();
         }
-        is_full
+        waits
     }
 
     /// Notes that a group with a target is present, as the disk did something for it.
