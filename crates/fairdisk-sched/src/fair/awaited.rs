@@ -10,10 +10,15 @@ use super::{Fair, Step};
 use alloc::collections::VecDeque;
 use fairdisk_core::{Instant, Why};
 
+/// How many of them a decision looks at: those whose group may not be served now are passed over,
+/// for the next decision to begin after them.
+const LOOKED_AT: u32 = 4;
+
 /// The queued requests that other groups wait for.
 #[derive(Debug)]
 pub(super) struct Awaited {
-    /// In the order in which they came to be waited for. Some have been served since.
+    /// In the order in which they came to be waited for, but for those that were passed over. Some
+    /// have been served since.
     requests: VecDeque<u32>,
 }
 
@@ -40,18 +45,19 @@ impl Fair {
 
     #[cold]
     fn serve_first_awaited(&mut self, now: Instant) -> Option<Step> {
-        loop {
+        for _ in 0..LOOKED_AT {
             let at = *self.awaited.requests.front()?;
             let rq = self.requests.get(at).filter(|rq| rq.is_awaited);
             let Some(group) = rq.map(|rq| self.queues[rq.queue].group) else {
                 self.awaited.requests.pop_front();
                 continue;
             };
-            if self.tree.is_ahead(group, DEBT_MOST) || self.bar_at_ceiling(now, at) {
-                return None;
+            if !self.tree.is_ahead(group, DEBT_MOST) && !self.bar_at_ceiling(now, at) {
+                return Some(self.dispatch(now, at, Why::Awaited));
             }
-            return Some(self.dispatch(now, at, Why::Awaited));
+            self.awaited.requests.rotate_left(1);
         }
+        None
     }
 }
 
@@ -60,15 +66,24 @@ mod tests {
     use super::*;
     use crate::fair::FairParams;
     use crate::samples::request;
+    use core::num::NonZeroU64;
     use fairdisk_core::{
         Bio, BioId, Change, Completion, Decision, Effects, Elevator, Engine, EngineConfig, Entry,
-        Flags, GroupId, Input, IoPrio, Journal, Lba, Op, Record, RequestId, Sectors, Span, TaskId,
+        Flags, GroupId, Input, IoPrio, Journal, Lba, Op, Qos, Rates, Record, RequestId, Sectors,
+        Span, TaskId,
     };
 
     /// A disk that takes one request at a time. Group 1 has requests 0 to 3, of which the first is
     /// at the disk, and group 2 request 4.
     fn busy() -> Fair {
+        busy_at(Rates::NONE)
+    }
+
+    /// The same with a ceiling of group 1.
+    fn busy_at(ceiling: Rates) -> Fair {
         let mut fair = Fair::new(&FairParams::default());
+        let qos = Qos { ceiling, ..Qos::NONE };
+        fair.configure(Instant::ZERO, &Change::GroupQos { group: GroupId(1), qos });
         for slot in 0..4 {
             fair.admit(Instant::ZERO, &request(slot, 1, Op::Write, Instant::ZERO));
         }
@@ -94,6 +109,18 @@ mod tests {
         let decision = next(&mut fair, 3, 16);
         assert!(!matches!(decision, Decision::Dispatch(_, Why::Awaited)), "{decision:?}");
         assert!(fair.awaited.requests.is_empty());
+    }
+
+    #[test]
+    fn one_that_may_not_be_served_now_is_in_nobodys_way() {
+        let mut fair = busy_at(Rates { iops: NonZeroU64::new(1), ..Rates::NONE });
+        for slot in [5, 6] {
+            fair.admit(Instant::ZERO, &request(slot, 3, Op::Write, Instant::ZERO));
+        }
+        fair.awaited(Instant::ZERO, RequestId(3), GroupId(2));
+        fair.awaited(Instant::ZERO, RequestId(6), GroupId(2));
+        assert_eq!(next(&mut fair, 0, 8), Decision::Dispatch(RequestId(6), Why::Awaited));
+        assert_eq!(fair.awaited.requests.iter().filter(|at| **at == 3).count(), 1);
     }
 
     /// How often a request was dispatched because a group waits for it, at a disk to which group 1

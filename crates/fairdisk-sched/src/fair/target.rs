@@ -236,7 +236,8 @@ impl Fair {
     pub(super) fn hold_back_for_room(&mut self, now: Instant) -> bool {
         let most = self.targets.leave_room(now, &self.groups);
         let is_full = most.is_some_and(|most| self.device.time_of(self.at_work) > most);
-        let leaves_it = self.targets.room.is_some_and(|(group, _)| self.tree.first() == Some(group));
+        let leaves_it =
+            self.targets.room.is_some_and(|(group, _)| self.tree.first() == Some(group));
         let waits = is_full && !leaves_it;
         if waits {
             self.device.knee.hold_back();
