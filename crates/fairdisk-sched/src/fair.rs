@@ -277,7 +277,7 @@ impl Elevator for Fair {
             self.queues.join(now, queue);
         }
         if entry.waiting == 1 {
-            self.expected.note_need(false, entry);
+            self.expected.is_back(group, entry);
             self.tree.set_wants(group, true);
             self.floors_want(group);
             self.target_wants(now, group);
@@ -324,6 +324,7 @@ impl Elevator for Fair {
 
     #[inline]
     fn complete(&mut self, now: Instant, completion: &Completion) {
+        self.tree.pass(now);
         let rq = self.requests.forget(completion.request.0);
         let queue = rq.queue;
         let group = self.queues[queue].group;
@@ -352,6 +353,7 @@ impl Elevator for Fair {
     }
 
     fn flushes(&mut self, now: Instant, group: GroupId) {
+        self.tree.pass(now);
         self.make_group(group);
         self.groups[group.0 as usize].flushes += 1;
         self.cache.flushes += 1;
@@ -359,6 +361,7 @@ impl Elevator for Fair {
     }
 
     fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
+        self.tree.pass(now);
         self.make_group(group);
         let entry = &mut self.groups[group.0 as usize];
         entry.quiet_since = Some(now);

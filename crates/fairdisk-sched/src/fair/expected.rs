@@ -57,6 +57,13 @@ impl Expected {
         self.needing_all > 0
     }
 
+    /// Notes that the group has something queued again.
+    #[inline]
+    pub(super) fn is_back(&mut self, at: u32, group: &mut Group) {
+        self.until.place(at, None);
+        self.note_need(false, group);
+    }
+
     /// Notes whether the group is expected and needs all of its room.
     pub(super) fn note_need(&mut self, expected: bool, group: &mut Group) {
         let needs = expected && group.trial.has_all_room();

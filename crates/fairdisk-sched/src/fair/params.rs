@@ -25,7 +25,8 @@ pub struct FairParams {
 
 impl FairParams {
     /// How much of everybody's service a group may catch up on its part after a short absence: two
-    /// rounds, or the credit where a turn is a request and there are no rounds to miss.
+    /// rounds, or the credit on a device without a head that serves several requests, as there are
+    /// no turns to miss.
     pub(super) fn lag(&self, has_rounds: bool) -> Span {
         if has_rounds { self.round + self.round } else { self.credit }
     }

@@ -89,7 +89,7 @@ impl Fair {
         let alone = self.device.elsewhere();
         let moves = if self.device.is_paced() { alone + alone } else { Span::ZERO };
         self.rounds.shortest = self.worth_round(moves);
-        self.tree.set_lag(self.params.lag(!self.device.is_flash()));
+        self.tree.set_lag(self.params.lag(self.device.rotational || self.device.is_serial()));
         self.rounds.came(now);
     }
 
