@@ -42,6 +42,11 @@ fn what_a_mount_costs() {
 }
 
 #[test]
+fn weights_on_a_disk_of_which_nothing_is_told() {
+    short("weights.sh");
+}
+
+#[test]
 fn what_it_is_worth_to_know_the_costs_of_a_disk() {
     short("calibrated.sh");
 }
