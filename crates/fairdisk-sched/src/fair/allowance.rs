@@ -10,7 +10,7 @@
 use super::cache::Service;
 use super::mean::Mean;
 use super::requests::Rq;
-use super::turn::part;
+
 use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 
@@ -133,7 +133,7 @@ impl Allowance {
         }
         let mean = self.took / u64::from(READS_JUDGED);
         let step = self.most / STEP_PARTS;
-        if mean > quiet + part(quiet) {
+        if mean > quiet + quiet / STEP_PARTS {
             self.most = (self.most - step).max(least);
         } else if self.is_short {
             self.most += step;

@@ -302,7 +302,7 @@ impl Cache {
         self.took += if served.is_overlong_read { service + buffered } else { service };
         self.usual += usual;
         let more = (self.took - self.usual) - excess;
-        let own = part(more, reader.traces.left(when), others);
+        let own = own_part(more, reader.traces.left(when), others);
         reader.traces.hidden = reader.traces.hidden - own;
         self.usual += own;
         let after = self.late(groups);
@@ -413,6 +413,6 @@ impl Cache {
 }
 
 /// The part of `excess` that falls to `own`, where `own` and `others` are left to be done.
-fn part(excess: Span, own: Span, others: Span) -> Span {
+fn own_part(excess: Span, own: Span, others: Span) -> Span {
     excess.scaled(own.as_ns(), (own + others).as_ns().max(1)).min(own)
 }

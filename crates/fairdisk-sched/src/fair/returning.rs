@@ -3,7 +3,7 @@
 //! before.
 
 use super::allowance::Allowance;
-use super::turn::{Turn, part};
+use super::turn::{Turn, worth_waiting};
 use super::{Fair, Step};
 use crate::groups::{Nested, Order};
 use fairdisk_core::{Instant, Span, Why};
@@ -117,7 +117,7 @@ impl Fair {
     /// The first thinker due back that no ceiling keeps from going on then, and until when the disk
     /// waits for it at most. Drops those that are late or need no longer be waited for.
     pub(super) fn next_back(&mut self, now: Instant) -> Option<(u32, Instant)> {
-        let later = part(self.device.service.or_zero());
+        let later = worth_waiting(self.device.service.or_zero());
         loop {
             let (group, back) = self.returning.order.first()?;
             let entry = &self.groups[group as usize];

@@ -339,7 +339,7 @@ impl Fair {
 
     /// How long the device may stay idle to leave the heads where they are.
     pub(super) fn worth_alone(&self) -> Span {
-        part(self.device.elsewhere())
+        worth_waiting(self.device.elsewhere())
     }
 
     /// The longest that the group is waited for by the rule.
@@ -440,8 +440,8 @@ struct Gain {
     time: Span,
 }
 
-/// The part of a gain that the think time may take.
-pub(super) fn part(gain: Span) -> Span {
+/// How long to wait for a gain: the think time may take this part of it.
+pub(super) fn worth_waiting(gain: Span) -> Span {
     gain / GAIN_PARTS
 }
 
@@ -453,12 +453,12 @@ fn patience(now: Instant, since: Instant, think: Option<Span>, gain: Gain, most:
     if isolation + time == Span::ZERO {
         return Patience::NotWorthIt;
     }
-    let worth = own.max(part(isolation)) + part(time);
+    let worth = own.max(worth_waiting(isolation)) + worth_waiting(time);
     if think > worth.min(most) || most == Span::ZERO {
         return Patience::TooLong;
     }
     // Twice the think time and a little more: a pause is sometimes longer than usual.
-    let until = since + (think + think + part(isolation + time)).min(most);
+    let until = since + (think + think + worth_waiting(isolation + time)).min(most);
     if until > now { Patience::Until(until) } else { Patience::Over }
 }
 
