@@ -17,7 +17,7 @@ use crate::compare::{BASE, Cell, Comparison, Demands, Rate, Singles};
 use crate::plan::{GroupLabel, Loaded, Obstacle, Plan, PlannedArm, Spec};
 use crate::run::{PlanRuns, Progress, run_plans};
 use fairdisk_core::Prng;
-use fairdisk_sched::{Honours, Nesting};
+use fairdisk_sched::{Honours, Nesting, SchedulerSpec};
 use fairdisk_sim::GroupSpec;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -42,6 +42,8 @@ pub struct Tried {
     pub asked: String,
     /// The changes that the arm makes to the scheduler, each as `KEY=VALUE`.
     pub set: Vec<String>,
+    /// The scheduler with its settings.
+    pub spec: SchedulerSpec,
     /// The settings that the scheduler honours.
     pub honours: Honours,
     /// The settings of each group in this try, by group index.
@@ -135,6 +137,9 @@ pub struct Advice {
     pub refused: Vec<(String, String)>,
     /// Index in `tried` of the proposed try; `None` if no try was completed.
     pub best: Option<usize>,
+    /// Whether a mount runs the proposed scheduler with the settings that were tried. The lab does
+    /// not know mounts; this is false until who does says otherwise.
+    pub on_mounts: bool,
     /// The command-line options and values that reproduce the runs.
     pub options: Vec<(String, String)>,
     /// All tries as a comparison, for the HTML page.
@@ -201,6 +206,7 @@ pub fn advise(
         tried,
         refused,
         best,
+        on_mounts: false,
         options: Vec::new(),
         comparison,
     })
@@ -314,6 +320,7 @@ impl Search<'_> {
             scheduler: cell.scheduler.clone(),
             asked: arm.asked.clone(),
             set: arm.set.clone(),
+            spec: arm.revision.spec,
             honours: arm.revision.spec.honours(),
             groups: groups.clone(),
             round: *round,

@@ -23,7 +23,7 @@ pub fn to_json(advice: &Advice) -> Value {
             "groups": groups(best, &advice.groups),
             "experiment": lines(advice, best),
             "check": check(advice, best),
-            "commands": commands(best, &advice.groups),
+            "commands": commands(advice, best),
         })
     });
     let refused = |(name, reason): &(String, String)| json!({ "name": name, "reason": reason });

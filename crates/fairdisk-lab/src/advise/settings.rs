@@ -2,7 +2,6 @@
 
 use super::wish::weight;
 use super::{Advice, Party, Tried};
-use crate::catalog::library::Kind;
 use crate::plan::Spec;
 use fairdisk_core::Share;
 use fairdisk_sim::GroupSpec;
@@ -105,16 +104,16 @@ fn experiment(tried: &Tried, groups: &[Party]) -> String {
 }
 
 /// The settings as commands for a running mount whose cgroups have the names and places of the
-/// groups. None if the scheduler is not exactly one of the catalogue, because mounts run no other.
-pub(super) fn commands(tried: &Tried, groups: &[Party]) -> Vec<String> {
-    if !tried.set.is_empty() || Kind::Revision.ids().all(|id| id != tried.asked) {
+/// groups. None if mounts do not run the scheduler with the settings that were tried.
+pub(super) fn commands(advice: &Advice, tried: &Tried) -> Vec<String> {
+    if !advice.on_mounts {
         return Vec::new();
     }
     let scheduler = format!("fairdisk ctl scheduler {}", tried.asked);
     let set = |one: Given<'_>| {
         format!("fairdisk ctl set {} {}", quoted(&one.group.cgroup), one.line(" "))
     };
-    [scheduler].into_iter().chain(all_given(tried, groups).map(set)).collect()
+    [scheduler].into_iter().chain(all_given(tried, &advice.groups).map(set)).collect()
 }
 
 /// The command that runs the proposal again, with its lines in `FILE`. Settings that the lines

@@ -94,12 +94,15 @@ fn write_proposal(out: &mut String, advice: &Advice, best: &Tried, style: Style)
     let again = format!("  to run it again, with that {file} in FILE:");
     let _ = writeln!(out, "{}", style.dim(&again));
     let _ = writeln!(out, "    {}", check(advice, best));
-    let commands = commands(best, &advice.groups);
+    let commands = commands(advice, best);
     let on_a_mount = match commands.is_empty() {
-        true => "  on a mount: not to be had, for the scheduler is not as the catalogue has it",
-        false => "  on a mount, for cgroups of these names:",
+        true => format!(
+            "  on a mount: not to be had, for mounts do not run {} with the settings tried here",
+            best.scheduler
+        ),
+        false => "  on a mount, for cgroups of these names:".to_owned(),
     };
-    let _ = writeln!(out, "{}", style.dim(on_a_mount));
+    let _ = writeln!(out, "{}", style.dim(&on_a_mount));
     for line in commands {
         let _ = writeln!(out, "    {line}");
     }

@@ -1,12 +1,13 @@
 //! `fairdisk advise`: tries schedulers in the lab and proposes the configuration that meets what
 //! the groups of a load ask for.
 
+use super::mount::scheduler::find;
 use crate::failure::Failure;
 use crate::results::Results;
 use crate::selection::{self, Rows, Schedulers, Values};
 use crate::{interrupt, output, progress, time_arg};
 use clap::ValueHint;
-use fairdisk_lab::advise::{Want, advise, to_json, to_table};
+use fairdisk_lab::advise::{Tried, Want, advise, to_json, to_table};
 use fairdisk_lab::compare::to_html;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::Progress;
@@ -48,6 +49,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
     let advise = |tell: Progress<'_>| advise(&plan, &args.want, tell, &stop);
     let mut advice = progress::of_runs(args.results.quiet, advise).map_err(Failure::BadInput)?;
+    advice.on_mounts = advice.proposed().is_some_and(is_run_by_mounts);
     advice.options = again(args);
     let is_partial = stop.load(Ordering::Relaxed);
     let table = || advice.best.is_some().then(|| to_table(&advice, output::style()));
@@ -58,6 +60,12 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Interrupted(format!("advice is partial: {tried} tries are done")));
     }
     Ok(())
+}
+
+/// Whether `fairdisk ctl scheduler` switches a mount to the scheduler of a try, with the same
+/// settings.
+fn is_run_by_mounts(tried: &Tried) -> bool {
+    find(&tried.asked).is_ok_and(|spec| spec == tried.spec)
 }
 
 /// The plan of the load under all schedulers to try.

@@ -6,7 +6,7 @@ pub(crate) mod disk;
 mod join;
 mod observer;
 mod own;
-mod scheduler;
+pub(super) mod scheduler;
 
 use self::observer::REST_ROUNDS;
 use super::daemon;

@@ -10,7 +10,7 @@ use fairdisk_sched::SchedulerSpec;
 ///
 /// # Errors
 /// There is no such scheduler; the message lists the known ones.
-pub(super) fn find(name: &str) -> Result<SchedulerSpec, String> {
+pub(in crate::commands) fn find(name: &str) -> Result<SchedulerSpec, String> {
     if let Some(spec) = fairdisk_mount::scheduler(name) {
         return Ok(spec);
     }
