@@ -2,6 +2,7 @@
 
 use super::{GroupLabel, Loaded, Plan, PlannedArm};
 use crate::catalog::library::Kind;
+use crate::catalog::revision::Revision;
 use fairdisk_core::{IoClass, IoPrio, Prng, Share};
 use fairdisk_sched::{Honours, Nesting, SchedulerSpec};
 use fairdisk_sim::workload::{Direction, IoOrder, TaskSpec};
@@ -58,6 +59,9 @@ impl Plan {
             }
             if honours.shares && arm.priorities.is_none() {
                 beyond.extend(self.beyond(arm, honours.weights));
+            }
+            if arm.priorities.is_some() || asked.things.iter().any(|thing| of_shares(thing)) {
+                beyond.extend(lends_seekers(arm));
             }
             if let Some(group) = nested {
                 add(&mut notes, scheduler, Vec::new(), Some((group, levels)));
@@ -126,6 +130,25 @@ impl Plan {
     }
 }
 
+/// Whether groups get nothing by weight for tasks that seek.
+fn is_lent(spec: &SchedulerSpec) -> bool {
+    let SchedulerSpec::Cfq(params) = spec else { return false };
+    let on = params.switches.effective();
+    on.cgroup_groups && on.group_isolation && !params.group_isolation
+}
+
+/// A note if an arm shares by weight only among tasks for which the disk idles.
+fn lends_seekers(arm: &PlannedArm) -> Option<String> {
+    is_lent(&arm.revision.spec).then(|| {
+        format!(
+            "{} shares by weight only among tasks that read in sequence: those that seek count for \
+             the root group, and so do asynchronous requests; with --set \
+             scheduler.cfq.group_isolation=true tasks that seek count for their own.",
+            arm.revision.id
+        )
+    })
+}
+
 /// A note if the end of a group's turn under `arm` ends that of the task inside, so that priorities
 /// of tasks in one group, which are lengths of turns, have another effect.
 fn cut_short(arm: &PlannedArm) -> Option<String> {
@@ -183,6 +206,10 @@ const fn levels(honours: &Honours) -> usize {
     }
 }
 
+fn of_shares(thing: &str) -> bool {
+    [WEIGHTS, PRIORITIES].contains(&thing)
+}
+
 fn heeds(honours: &Honours, thing: &str) -> bool {
     match thing {
         WEIGHTS | PRIORITIES => honours.shares,
@@ -199,10 +226,14 @@ impl Note {
         let schedulers = list(schedulers);
         let Some((group, levels)) = nested else {
             let take = if one { "takes" } else { "take" };
-            let others = others(|honours| things.iter().all(|thing| heeds(honours, thing)));
+            let of_shares = things.iter().any(|thing| of_shares(thing));
+            let others = others(|spec| {
+                let honours = spec.honours();
+                things.iter().all(|thing| heeds(&honours, thing)) && !(of_shares && is_lent(spec))
+            });
             return format!("{schedulers} {take} no notice of {}{others}.", list(things));
         };
-        let others = others(|honours| honours.nesting == Nesting::Deep);
+        let others = others(|spec| spec.honours().nesting == Nesting::Deep);
         let do_not = if one { "does not" } else { "do not" };
         let what = match levels {
             0 => format!("nest groups: `{group}` is one beside all others"),
@@ -213,12 +244,9 @@ impl Note {
 }
 
 /// The schedulers of the catalogue for which this is true, if any.
-fn others(is_so: impl Fn(&Honours) -> bool) -> String {
-    let is_there = |name: &&&str| Kind::Revision.ids().any(|id| id == **name);
-    let honours = |name: &str| SchedulerSpec::named(name).map(|spec| spec.honours());
-    let names = SchedulerSpec::NAMES.iter().filter(is_there);
-    let names: Vec<&str> =
-        names.filter(|name| honours(name).is_some_and(|it| is_so(&it))).copied().collect();
+fn others(is_so: impl Fn(&SchedulerSpec) -> bool) -> String {
+    let is_one = |id: &&str| Revision::load(id).is_ok_and(|revision| is_so(&revision.spec));
+    let names: Vec<&str> = Kind::Revision.ids().filter(is_one).collect();
     if names.is_empty() { String::new() } else { format!("; schedulers that do: {}", list(&names)) }
 }
 
