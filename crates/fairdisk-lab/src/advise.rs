@@ -14,6 +14,7 @@ pub use verdict::Verdict;
 pub use wish::{Kind, Setting, Want, Wish};
 
 use crate::compare::{BASE, Cell, Comparison, Demands, Rate, Singles};
+use crate::digits::ms;
 use crate::plan::{GroupLabel, Loaded, Obstacle, Plan, PlannedArm, Spec};
 use crate::run::{PlanRuns, Progress, run_plans};
 use fairdisk_core::Prng;
@@ -387,7 +388,7 @@ impl Search<'_> {
             }
             Kind::Latency => {
                 let (target, p99) = (qos.latency_p99?.as_ns() as f64 / 1e6, alone.p99_ms?);
-                (p99 > target).then(|| format!("alone on the disk its p99 is {p99:.2} ms"))
+                (p99 > target).then(|| format!("alone on the disk its p99 is {} ms", ms(p99)))
             }
             Kind::Share | Kind::Ceiling => None,
         }

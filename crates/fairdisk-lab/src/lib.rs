@@ -7,6 +7,7 @@ pub mod blame;
 pub mod calibrate;
 pub mod catalog;
 pub mod compare;
+mod digits;
 pub mod jobfile;
 mod letter;
 pub mod looks;

@@ -2,8 +2,9 @@
 
 mod chart;
 
-use super::table::{ms, promises_text, quantile_ms};
+use super::table::{promises_text, quantile_ms};
 use super::{Cell, Comparison, RefusedCell};
+use crate::digits::ms;
 use crate::outcome::runs;
 use crate::page::{escape, page};
 use std::fmt::Write as _;

@@ -1,6 +1,7 @@
 //! A comparison as a text table.
 
 use super::{Cell, CellGroup, Comparison, Promises, RefusedCell};
+use crate::digits::{ms, signed, span_ms};
 use crate::outcome::{Style, runs, widest};
 use crate::seconds::seconds;
 use fairdisk_core::Histogram;
@@ -76,11 +77,11 @@ fn group_text(group: &CellGroup, names: usize) -> String {
     let outcome = &group.outcome;
     let quantile = |per_mille| quantile_ms(&outcome.latency, per_mille);
     format!(
-        "{:names$}  {:>7.1}  {:>6.1}  {:>+6.1}  {:>8}  {:>8}  {:>8}  {:>8}  {}",
+        "{:names$}  {:>7.1}  {:>6.1}  {:>6}  {:>8}  {:>8}  {:>8}  {:>8}  {}",
         outcome.name,
         group.asked * 100.0,
         group.got * 100.0,
-        group.error_points(),
+        signed(group.error_points()),
         quantile(500),
         quantile(990),
         quantile(999),
@@ -97,11 +98,6 @@ pub(super) fn quantile_ms(latency: &Histogram, per_mille: u32) -> String {
     }
 }
 
-/// Milliseconds with the significant digits.
-pub(super) fn ms(value: f64) -> String {
-    if value < 9.995 { format!("{value:.2}") } else { format!("{value:.1}") }
-}
-
 /// Which promises were kept, in words.
 pub(super) fn promises_text(promises: &Promises) -> String {
     let floor = promises.floor.map(|floor| match (floor.usable, floor.below) {
@@ -111,11 +107,11 @@ pub(super) fn promises_text(promises: &Promises) -> String {
     });
     let ceiling = promises.ceiling.map(|ceiling| match ceiling.is_kept() {
         true => "ceiling kept".to_owned(),
-        false => format!("over ceiling by {} ms", ms(ceiling.over_ms)),
+        false => format!("over ceiling by {}", span_ms(ceiling.over_ms)),
     });
     let latency = promises.latency.map(|target| {
         let word = if target.is_met() { "within" } else { "misses" };
-        format!("{word} {} ms", ms(target.asked_ms))
+        format!("{word} {} ms", target.asked_ms)
     });
     let all: Vec<String> = [floor, ceiling, latency].into_iter().flatten().collect();
     all.join(", ")

@@ -8,6 +8,7 @@ use super::table::{
 use super::{
     FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread, TaskOutcome,
 };
+use crate::digits::{self, signed};
 use crate::page::{escape, page};
 use std::fmt::Write as _;
 
@@ -191,13 +192,13 @@ fn group_columns(group: &GroupOutcome) -> [String; 11] {
         latency(500),
         latency(990),
         ms(group, group.latency.max().as_ns()),
-        format!("{:.1}", group.wait_max_ms),
+        digits::ms(group.wait_max_ms),
     ]
 }
 
 /// A latency in ms; `-` if there were no I/Os.
 fn ms(group: &GroupOutcome, ns: u64) -> String {
-    if group.latency.count() == 0 { "-".to_owned() } else { format!("{:.1}", ns as f64 / 1e6) }
+    if group.latency.count() == 0 { "-".to_owned() } else { digits::ms(ns as f64 / 1e6) }
 }
 
 fn task_columns(arm: &str, task: &TaskOutcome) -> Vec<String> {
@@ -226,7 +227,7 @@ fn write_changes(body: &mut String, outcome: &Outcome) {
             change.from.clone(),
             change.to.clone(),
             change.figure_text().unwrap_or_else(|| "throughput".to_owned()),
-            or_dash(change.percent, |Spread { mean, sd }| format!("{mean:+.1} ± {sd:.1}")),
+            or_dash(change.percent, |Spread { mean, sd }| format!("{} ± {sd:.1}", signed(mean))),
             change.published.words(),
             or_dash(change.distance(), |points| format!("{points:.1}")),
         ]

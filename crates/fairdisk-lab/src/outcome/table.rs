@@ -5,6 +5,7 @@ use super::{
     TaskOutcome,
 };
 use crate::catalog::experiment::Quantity;
+use crate::digits::{ms, signed};
 use crate::run::{RUN_MAX, RunEnd};
 use crate::seconds::seconds;
 use fairdisk_core::Histogram;
@@ -176,7 +177,7 @@ impl Columns {
         let published = match group.published.and_then(|published| published.share) {
             Some(share) => {
                 let error = percent(ours.mean - share);
-                format!("  {:>9.1}  {error:>+6.1}", percent(share))
+                format!("  {:>9.1}  {:>6}", percent(share), signed(error))
             }
             None if self.published => format!("  {:>9}  {:>6}", "-", "-"),
             None => String::new(),
@@ -197,7 +198,7 @@ impl Columns {
 fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
     match latency.count() {
         0 => "-".to_owned(),
-        _ => format!("{:.1}", latency.quantile(per_mille).as_ns() as f64 / 1e6),
+        _ => ms(latency.quantile(per_mille).as_ns() as f64 / 1e6),
     }
 }
 
@@ -230,7 +231,7 @@ fn write_total(out: &mut String, row: &RowOutcome, width: usize) {
     }
     if let Some(published) = row.published_total {
         let error = (row.total_ios.mean / published - 1.0) * 100.0;
-        let _ = write!(text, ", published {published:.0} ({error:+.1} %)");
+        let _ = write!(text, ", published {published:.0} ({} %)", signed(error));
     }
     line(out, &text);
 }
@@ -246,11 +247,11 @@ fn task_line(task: &TaskOutcome, width: usize) -> String {
     if let Some(published) = task.published_mb_per_s {
         let error = (task.mb_per_s.mean / published - 1.0) * 100.0;
         let published = rate(published);
-        let _ = write!(text, ", published {} ({error:+.1} %)", published.trim_start());
+        let _ = write!(text, ", published {} ({} %)", published.trim_start(), signed(error));
     } else if let Some(seconds) = task.published_seconds {
         // As in the score: a task that takes longer is slower.
         let error = task.rate_error().unwrap_or_default() * 100.0;
-        let _ = write!(text, ", published {seconds:.1} s (rate {error:+.1} %)");
+        let _ = write!(text, ", published {seconds:.1} s (rate {} %)", signed(error));
     }
     if task.has_end && !task.finished {
         text.push_str(", not finished");
@@ -283,7 +284,7 @@ pub(super) fn or_dash<T>(what: Option<T>, words: impl FnOnce(T) -> String) -> St
 pub(super) fn figure_columns(figure: &FigureOutcome) -> [String; 3] {
     let ours = or_dash(figure.ours, |ours| format!("{} ± {}", digits(ours.mean), digits(ours.sd)));
     let unit = off_by(figure.quantity);
-    let off = or_dash(figure.error(), |error| format!("{error:+.1} {unit}"));
+    let off = or_dash(figure.error(), |error| format!("{} {unit}", signed(error)));
     [ours, digits(figure.published), off]
 }
 
@@ -301,10 +302,10 @@ fn digits(figure: f64) -> String {
     }
 }
 
-/// A rate in a unit in which it has significant digits.
+/// A rate in MB/s, so that all in a table are of one unit, with significant digits.
 fn rate(mb_per_s: f64) -> String {
     match mb_per_s {
-        rate if rate > 0.0 && rate < 0.1 => format!("{:>6.1} KB/s", rate * 1e3),
+        rate if rate > 0.0 && rate < 0.1 => format!("{rate:>6.4} MB/s"),
         rate => format!("{rate:>6.1} MB/s"),
     }
 }
@@ -352,8 +353,8 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
     line(out, &style.dim(&head));
     for change in changes {
         let ours = or_dash(change.percent, |Spread { mean, sd }| match outcome.seeds > 1 {
-            true => format!("{mean:+.1} ± {sd:>3.1}"),
-            false => format!("{mean:+.1}"),
+            true => format!("{} ± {sd:>3.1}", signed(mean)),
+            false => signed(mean),
         });
         let published = change.published.words();
         let off = or_dash(change.distance(), |points| format!("{points:.1}"));

@@ -5,6 +5,7 @@ use crate::catalog::device::Array;
 use crate::catalog::host::Host;
 use crate::catalog::library::Document;
 use crate::catalog::revision::Revision;
+use crate::digits::span_ms;
 use fairdisk_core::{
     Elevator, EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span, Ticks,
 };
@@ -264,9 +265,12 @@ impl Plan {
             let (floor, _) = label.spec.qos.settings().next()?;
             row.load.place(Written::Group(at, floor.name()))
         });
+        let Refusal::Floor { takes, left, .. } = refusal;
+        let [takes, left] = [takes, left].map(|span| span_ms(span.as_ns() as f64 / 1e6));
         format!(
-            "{}`{}` refuses group `{name}` on device `{}`: {refusal}; ask for less, or choose a \
-             faster --device",
+            "{}`{}` refuses group `{name}` on device `{}`: its floor takes {takes} of each second \
+             of the disk, and {left} are left beside the floors of others; ask for less, or choose \
+             a faster --device",
             prefix(place),
             arm.revision.id,
             arm.rig.device_id

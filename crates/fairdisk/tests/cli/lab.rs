@@ -304,7 +304,7 @@ fn slow_jobs_have_a_rate_and_idle_ones_have_no_latency() {
     let run = ["run", "slow.fio", "--seeds", "1", "--duration", "10s"];
     let table = place.run(&run).quiet();
     let line = |start: &str| table.lines().find(|line| line.starts_with(start)).unwrap();
-    assert!(line("  slow ").contains(" KB/s, "), "{table}");
+    assert!(line("  slow ").contains("0.0205 MB/s, "), "{table}");
     assert_eq!(
         line("  /late").split_whitespace().filter(|word| *word == "-").count(),
         3,

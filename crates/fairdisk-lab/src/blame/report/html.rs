@@ -4,6 +4,7 @@ mod chart;
 
 use super::{Report, words};
 use crate::blame::{Effect, Ends};
+use crate::digits::signed;
 use crate::outcome::{Spread, write_notes};
 use crate::page::{escape, page};
 use std::fmt::Write as _;
@@ -46,7 +47,7 @@ fn write_ends(body: &mut String, report: &Report, ends: &Ends) {
     let whole = ends.whole();
     let part = match ends.good_mean() {
         0.0 => String::new(),
-        mean => format!(" ({:+.1} %)", 100.0 * whole / mean),
+        mean => format!(" ({} %)", signed(100.0 * whole / mean)),
     };
     let _ = writeln!(
         body,

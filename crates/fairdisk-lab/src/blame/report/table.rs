@@ -2,6 +2,7 @@
 
 use super::{Report, words};
 use crate::blame::{Effect, Ends};
+use crate::digits::signed;
 use crate::outcome::{Spread, Style, notes};
 use std::fmt::Write as _;
 
@@ -74,7 +75,7 @@ fn write_ends(out: &mut String, report: &Report, ends: &Ends) {
     let whole = ends.whole();
     let part = match good.mean {
         0.0 => String::new(),
-        mean => format!(" ({:+.1} %)", 100.0 * whole / mean),
+        mean => format!(" ({} %)", signed(100.0 * whole / mean)),
     };
     let (bad, whole) = (mean_and_sd(bad), words::signed(whole));
     line(out, &format!("  bad   {:width$}  {bad}  {whole}{part}", report.bad));

@@ -1,7 +1,8 @@
 //! A picture of one device and row: parts got and asked for, throughput and latencies.
 
-use crate::compare::table::{ms, quantile_ms};
+use crate::compare::table::quantile_ms;
 use crate::compare::{Cell, CellGroup};
+use crate::digits::ms;
 use crate::page::{COLOURS, escape, open_svg, shortened, write_legend};
 use fairdisk_core::Histogram;
 use std::fmt::Write as _;
