@@ -290,7 +290,8 @@ impl Search<'_> {
         Ok(Found { tried, refused, comparison, demands })
     }
 
-    /// Removes the candidates that their scheduler refuses, and records the reasons.
+    /// Puts, in the place of each candidate whose scheduler refuses a floor, one with as much of it
+    /// as the scheduler has room for, and records the reasons.
     ///
     /// # Errors
     /// Returns an error if the load does not fit the disk.
@@ -299,22 +300,33 @@ impl Search<'_> {
         open: &mut Vec<Candidate>,
         refused: &mut Vec<(String, String)>,
     ) -> Result<(), String> {
-        for one in std::mem::take(open) {
+        let mut left = std::mem::take(open);
+        left.reverse();
+        while let Some(one) = left.pop() {
             let row = &self.plan.rows[0];
             let plan = self.plan.configured(row, one.arm.clone(), &one.groups);
             match plan.setup(&plan.arms[0], &plan.rows[0], 0) {
                 Ok(_) => open.push(one),
                 Err(Obstacle::Load(reason)) => return Err(reason),
-                Err(Obstacle::Refusal(reason)) => refused.push((one.arm.name, reason)),
+                Err(Obstacle::Refusal { reason, group, room }) => {
+                    refused.push((one.arm.name.clone(), reason));
+                    let groups = group.and_then(|at| search::lowered(&one.groups, at, room));
+                    left.extend(
+                        groups.map(|groups| self.next(one.arm_at, one.round, one.arm, groups)),
+                    );
+                }
             }
         }
         Ok(())
     }
 
     fn judged(&self, candidate: &Candidate, cell: &Cell) -> Tried {
-        let verdict = |wish: &Wish| verdict::verdict(wish, &self.specs[wish.group].qos, cell);
-        let verdicts = self.wishes.iter().map(verdict).collect();
         let Candidate { arm, arm_at, round, groups } = candidate;
+        let verdict = |wish: &Wish| {
+            let [asked, given] = [&self.specs, groups].map(|specs| &specs[wish.group].qos);
+            verdict::verdict(wish, asked, given, cell)
+        };
+        let verdicts = self.wishes.iter().map(verdict).collect();
         Tried {
             name: cell.arm.clone(),
             arm: *arm_at,
@@ -333,9 +345,20 @@ impl Search<'_> {
     /// The next configuration to try after `one`, if there is one.
     fn again(&self, one: &Tried, arm: PlannedArm) -> Option<Candidate> {
         let groups = search::next(one, &self.wishes, &self.parties)?;
-        let round = one.round + 1;
-        let name = format!("{} #{}", self.plan.arms[one.arm].name, round + 1);
-        Some(Candidate { arm: PlannedArm { name, ..arm }, arm_at: one.arm, round, groups })
+        Some(self.next(one.arm, one.round, arm, groups))
+    }
+
+    /// The candidate after the one of `round`, with other settings.
+    fn next(
+        &self,
+        arm_at: usize,
+        round: u32,
+        arm: PlannedArm,
+        groups: Vec<GroupSpec>,
+    ) -> Candidate {
+        let round = round + 1;
+        let name = format!("{} #{}", self.plan.arms[arm_at].name, round + 1);
+        Candidate { arm: PlannedArm { name, ..arm }, arm_at, round, groups }
     }
 
     /// For each wish that was not granted, why it cannot be.

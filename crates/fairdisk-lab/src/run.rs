@@ -475,7 +475,7 @@ fn gather(
             (Some(Ok(result)), Some(ensemble)) => ensemble.runs.push(result),
             (Some(Err(Obstacle::Load(why))), _) => return Err(why),
             // A scheduler that refuses a row refuses it with every seed.
-            (Some(Err(Obstacle::Refusal(reason))), _) if seed == 0 => {
+            (Some(Err(Obstacle::Refusal { reason, .. })), _) if seed == 0 => {
                 refused.push(Refused { arm, row, reason });
             }
             _ => {}

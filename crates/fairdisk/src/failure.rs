@@ -91,7 +91,7 @@ impl From<Obstacle> for Failure {
     fn from(obstacle: Obstacle) -> Self {
         match obstacle {
             Obstacle::Load(why) => Self::BadInput(why),
-            Obstacle::Refusal(why) => Self::Run(why),
+            Obstacle::Refusal { reason, .. } => Self::Run(reason),
         }
     }
 }

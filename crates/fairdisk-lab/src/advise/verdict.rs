@@ -1,7 +1,8 @@
 //! Verdicts: whether a run grants a wish.
 
 use super::wish::{Kind, Wish};
-use crate::compare::Cell;
+use crate::compare::{Cell, CellGroup};
+use crate::digits::{ms, span_ms};
 use fairdisk_core::Qos;
 use std::num::NonZeroU64;
 
@@ -27,12 +28,12 @@ fn shortfall(asked: Option<NonZeroU64>, got: f64) -> f64 {
 }
 
 /// The verdict on `wish` in `cell`, where `asked` is the quality of service that the group asked
-/// for.
-pub(super) fn verdict(wish: &Wish, asked: &Qos, cell: &Cell) -> Verdict {
+/// for and `given` the one that it was run with.
+pub(super) fn verdict(wish: &Wish, asked: &Qos, given: &Qos, cell: &Cell) -> Verdict {
     let Some(group) = cell.group(wish.group) else {
         return Verdict { met: false, got: "-".to_owned(), off: f64::INFINITY };
     };
-    let (outcome, promises) = (&group.outcome, &group.promises);
+    let promises = &group.promises;
     let (met, got, off) = match wish.kind {
         Kind::Share => {
             let missing = -group.error_points();
@@ -40,32 +41,17 @@ pub(super) fn verdict(wish: &Wish, asked: &Qos, cell: &Cell) -> Verdict {
             let got = format!("{:.1} of {:.1} %", group.got * 100.0, group.asked * 100.0);
             (missing <= least, got, missing / (group.asked * 100.0).max(1e-9))
         }
-        Kind::Floor => {
-            let floor = promises.floor;
-            let below = floor.map_or(0, |floor| floor.below);
-            let seconds = floor.map_or(0, |floor| floor.seconds);
-            let rate = outcome.ios / cell.duration_s.max(1e-9);
-            let got = match below {
-                0 => format!("{rate:.0} I/Os/s"),
-                _ => format!("{rate:.0} I/Os/s, below in {below} of {seconds} s"),
-            };
-            // Half by how often and half by how much the group is below its floor, so that tries in
-            // which it always is can be ranked.
-            let often = f64::from(below) / f64::from(seconds.max(1));
-            let short = shortfall(asked.floor.iops, rate)
-                .max(shortfall(asked.floor.bytes_per_s, outcome.bytes / cell.duration_s.max(1e-9)));
-            (below == 0, got, (often + short) / 2.0)
-        }
+        Kind::Floor => floor(asked, given, group, cell.duration_s),
         Kind::Ceiling => {
             let over = promises.ceiling.map_or(0.0, |ceiling| ceiling.over_ms);
-            let got = if over > 0.0 { format!("over by {over:.0} ms") } else { "kept".to_owned() };
+            let got =
+                if over > 0.0 { format!("over by {}", span_ms(over)) } else { "kept".to_owned() };
             (over <= 0.0, got, over / 1000.0)
         }
         Kind::Latency => match promises.latency {
             Some(target) => {
                 let got = match target.p99_ms {
-                    Some(p99) if p99 < 10.0 => format!("p99 {p99:.2} ms"),
-                    Some(p99) => format!("p99 {p99:.1} ms"),
+                    Some(p99) => format!("p99 {} ms", ms(p99)),
                     None => "no I/Os".to_owned(),
                 };
                 let off = target.p99_ms.map_or(f64::INFINITY, |p99| p99 / target.asked_ms - 1.0);
@@ -77,4 +63,25 @@ pub(super) fn verdict(wish: &Wish, asked: &Qos, cell: &Cell) -> Verdict {
     // A run that does not finish grants nothing.
     let met = met && !cell.given_up;
     Verdict { met, got, off: if met { 0.0 } else { off.max(0.0) } }
+}
+
+fn floor(asked: &Qos, given: &Qos, group: &CellGroup, duration_s: f64) -> (bool, String, f64) {
+    let per_second = |amount: f64| amount / duration_s.max(1e-9);
+    let [rate, bytes] = [group.outcome.ios, group.outcome.bytes].map(per_second);
+    let short = shortfall(asked.floor.iops, rate).max(shortfall(asked.floor.bytes_per_s, bytes));
+    let (below, seconds) =
+        group.promises.floor.map_or((0, 0), |floor| (floor.below, floor.seconds));
+    // The run counted the seconds below a floor that was lowered because no more was to be had. Of
+    // the one asked for it is only known that the rate is below it.
+    if given.floor != asked.floor && short > 0.0 {
+        return (false, format!("{rate:.0} I/Os/s"), f64::midpoint(1.0, short));
+    }
+    let got = match below {
+        0 => format!("{rate:.0} I/Os/s"),
+        _ => format!("{rate:.0} I/Os/s, below in {below} of {seconds} s"),
+    };
+    // Half by how often and half by how much the group is below its floor, so that tries in which
+    // it always is can be ranked.
+    let often = f64::from(below) / f64::from(seconds.max(1));
+    (below == 0, got, f64::midpoint(often, short))
 }

@@ -53,24 +53,31 @@ pub enum Written {
 }
 
 /// Why a load cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Obstacle {
     /// The load does not fit the disk or the time, whatever the scheduler.
     Load(String),
-    /// The scheduler refuses what a group asks for; other schedulers may not.
-    Refusal(String),
+    /// The scheduler refuses the floor of a group; other schedulers may not.
+    Refusal {
+        /// The reason.
+        reason: String,
+        /// Index of the group in the load; `None` for the root group.
+        group: Option<usize>,
+        /// The part of the floor for which the scheduler has room.
+        room: f64,
+    },
 }
 
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Load(why) | Self::Refusal(why)) = self;
+        let (Self::Load(why) | Self::Refusal { reason: why, .. }) = self;
         f.write_str(why)
     }
 }
 
 impl From<Obstacle> for String {
     fn from(obstacle: Obstacle) -> Self {
-        let (Obstacle::Load(why) | Obstacle::Refusal(why)) = obstacle;
+        let (Obstacle::Load(why) | Obstacle::Refusal { reason: why, .. }) = obstacle;
         why
     }
 }
@@ -243,21 +250,23 @@ impl Plan {
         match machine.refused() {
             None => Ok(Setup { machine, disk, groups, named, root, sectors_needed }),
             Some(refusal) => {
-                Err(Obstacle::Refusal(self.refused(arm, row, refusal, (&groups, root))))
+                let Refusal::Floor { group, takes, left } = *refusal;
+                let group = GroupNumbers { root }.place(group);
+                let room = left.as_ns() as f64 / takes.as_ns() as f64;
+                let reason = self.refused(arm, row, refusal, (group, &groups));
+                Err(Obstacle::Refusal { reason, group, room })
             }
         }
     }
 
-    /// The reason for which a scheduler refuses a group's settings.
+    /// The reason for which a scheduler refuses the settings of the group with index `at`.
     fn refused(
         &self,
         arm: &PlannedArm,
         row: &PlannedRow,
         refusal: &Refusal,
-        (groups, root): (&[GroupLabel], Option<usize>),
+        (at, groups): (Option<usize>, &[GroupLabel]),
     ) -> String {
-        let Refusal::Floor { group, .. } = refusal;
-        let at = GroupNumbers { root }.place(*group);
         let label = at.and_then(|at| Some((at, groups.get(at)?)));
         let name = label.map_or(ROOT_GROUP, |(_, label)| &label.name);
         let place = label.and_then(|(at, label)| {

@@ -2,10 +2,11 @@
 //! catalogue marks the assumed values.
 
 use super::Bfq;
+use super::schedule::GROUP_WEIGHT_MAX;
 use crate::family::Family;
 use crate::honours::{Honours, Nesting};
 use crate::registry::Scheduler;
-use fairdisk_core::Span;
+use fairdisk_core::{Span, Weight};
 
 /// The tunables of one BFQ scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +75,9 @@ impl Family for BfqParams {
     const NAME: &'static str = "bfq";
 
     fn honours(&self) -> Honours {
-        Honours { shares: true, nesting: Nesting::Deep, priorities: true, ..Honours::NONE }
+        let weights = [Weight::MIN, GROUP_WEIGHT_MAX as u32];
+        let nesting = Nesting::Deep;
+        Honours { shares: true, weights, nesting, priorities: true, ..Honours::NONE }
     }
 
     fn build(&self) -> Scheduler {
