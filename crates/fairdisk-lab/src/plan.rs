@@ -30,7 +30,7 @@ use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::Revision;
 use crate::catalog::source::Source;
 use changed::{ExperimentFile, arms_in_row, in_row, plan_arms};
-use experiment_load::{ExperimentLoad, demand_apart};
+use experiment_load::{ExperimentLoad, demand_apart, is_extent};
 use fairdisk_core::Span;
 use std::sync::Arc;
 use toml::{Table, Value};
@@ -153,6 +153,8 @@ impl Plan {
         let chosen_arms = choose_arms(&experiment.arms, options)?;
         let file = ExperimentFile { document: &document, experiment: &experiment };
         let arms = plan_arms(&chosen_arms, options, &rig, Some(file))?;
+        let extent = options.overrides.iter().rfind(|change| is_extent(&change.key()));
+        let extent = extent.map(|change| change.written().to_owned());
         let plan_row = |(row, entry): (usize, &Row)| {
             let own_arms = arms_in_row(file, row, &chosen_arms, options, &rig)?;
             let experiment = in_row(file, row, options)?;
@@ -162,7 +164,8 @@ impl Plan {
             }
             let duration = options.duration.or_else(|| experiment.duration_s(entry).map(whole));
             let document = Arc::clone(&document);
-            let load = Arc::new(ExperimentLoad { experiment, row, document });
+            let load =
+                Arc::new(ExperimentLoad { experiment, row, document, extent: extent.clone() });
             let (label, changes) = (entry.label.clone(), entry.overrides().unwrap_or_default());
             Ok(PlannedRow { label, load, duration, changes, own_arms })
         };

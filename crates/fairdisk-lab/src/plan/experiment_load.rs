@@ -29,6 +29,8 @@ pub(super) struct ExperimentLoad {
     pub(super) row: usize,
     /// The experiment's file, to locate faults.
     pub(super) document: Arc<Document>,
+    /// The `--set` that changes the size or the place of volumes, if one does.
+    pub(super) extent: Option<String>,
 }
 
 /// The files of a volume in the machine, and those that are unused; the next one is last.
@@ -59,10 +61,10 @@ pub(super) fn labels(groups: &[Group]) -> (GroupNumbers, Vec<GroupLabel>) {
     (numbers, groups.iter().map(|group| label(groups, numbers, group)).collect())
 }
 
-/// Whether a row's change affects the size of volumes.
-fn is_extent(set: &str) -> bool {
+/// Whether a change, beginning with its key, affects the size or the place of volumes.
+pub(super) fn is_extent(set: &str) -> bool {
     let key = set.split('=').next().unwrap_or_default().trim().strip_prefix("volume.");
-    key.is_some_and(|key| ["size_gib", "files", "file_mib"].contains(&key))
+    key.is_some_and(|key| ["start_gib", "size_gib", "files", "file_mib"].contains(&key))
 }
 
 /// The number of the first file in the inode table, after the file system's own inodes. Inodes are
@@ -91,6 +93,9 @@ impl Load for ExperimentLoad {
         let row = &self.experiment.rows[self.row];
         let own_groups = !row.groups.is_empty();
         let key = match what {
+            Written::Volume(_) if self.extent.is_some() => {
+                return self.extent.clone().map(|set| (set, 0));
+            }
             // A row's changes to all volumes take precedence over the volumes' own keys.
             Written::Volume(at) => match row.set.iter().rposition(|set| is_extent(set)) {
                 Some(change) => format!("row.{}.set.{change}", self.row),

@@ -22,7 +22,8 @@ pub trait Load: fmt::Debug + Send + Sync {
     /// Lays out the load, with positions and order drawn from `prng`.
     fn build(&self, host: &Host, ionice: bool, prng: &mut Prng) -> Loaded;
 
-    /// The file and the line where a part of the load is written, if it is in a file.
+    /// The file and the line where a part of the load is written, or an option and 0, if either is
+    /// known.
     fn place(&self, _what: Written) -> Option<(String, usize)> {
         None
     }
@@ -372,7 +373,11 @@ impl Loaded {
 
 /// The start of a message about something whose place is known.
 fn prefix(place: Option<(String, usize)>) -> String {
-    place.map_or_else(String::new, |(path, line)| format!("{path}:{line}: "))
+    let words = |(path, line)| match line {
+        0 => format!("{path}: "),
+        _ => format!("{path}:{line}: "),
+    };
+    place.map_or_else(String::new, words)
 }
 
 /// The number of sectors that the load needs, and the volume that reaches furthest.
