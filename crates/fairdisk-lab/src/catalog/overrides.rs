@@ -214,9 +214,17 @@ pub fn read<T>(
     if whole.is_ok() {
         return whole;
     }
-    attempt(&[])?;
+    attempt(&[]).map_err(|error| {
+        let line = error.line;
+        with_range(error, |number, probe| parse(&replaced(document, line, number, probe)?).err())
+    })?;
     let refused = |(at, change): (usize, &&Override)| {
-        attempt(&mine[..=at]).err().map(|error| change.refusal(error.message))
+        let error = attempt(&mine[..=at]).err()?;
+        let error = with_range(error, |_, probe| {
+            let probe = Override { value: probe.into(), ..(*change).clone() };
+            attempt(&[&mine[..at], &[&probe]].concat()).err()
+        });
+        Some(change.refusal(error.message))
     };
     let mut refusals: Vec<CatalogError> = mine.iter().enumerate().filter_map(refused).collect();
     // What one change lacks may be given by another.
@@ -225,6 +233,50 @@ pub fn read<T>(
         true => whole,
         false => Err(refusals.swap_remove(wrong.unwrap_or(0))),
     }
+}
+
+/// A value that is no whole number of its type, and its key.
+struct NoNumber<'a> {
+    key: &'a str,
+    value: &'a str,
+}
+
+/// An error about a value that is no whole number of its type, with what the key allows instead of
+/// what the type holds. Only a number that the type holds is checked, so the smallest and a large
+/// one are parsed in its place by `attempt`, which returns their errors.
+fn with_range(
+    error: CatalogError,
+    attempt: impl Fn(&NoNumber<'_>, i64) -> Option<CatalogError>,
+) -> CatalogError {
+    let parts = || {
+        let rest = error.message.strip_prefix('`')?;
+        let (key, rest) = rest.split_once("`: expected a whole number from ")?;
+        let (_, value) = rest.split_once(", not ")?;
+        Some(NoNumber { key, value })
+    };
+    let Some(number) = parts() else { return error };
+    let allowed = [0, u32::MAX.into()].into_iter().find_map(|probe: i64| {
+        let error = attempt(&number, probe)?;
+        let about = format!("`{}` is {probe}; allowed: ", number.key);
+        error.message.strip_prefix(&about).map(str::to_owned)
+    });
+    let Some(allowed) = allowed else { return error };
+    let message = format!("`{}` is {}; allowed: {allowed}", number.key, number.value);
+    CatalogError { message, ..error }
+}
+
+/// The file with another number on this line; `None` if it is not written there as it is read.
+fn replaced(
+    document: &Document,
+    line: usize,
+    NoNumber { key, value }: &NoNumber<'_>,
+    probe: i64,
+) -> Option<Document> {
+    let mut lines: Vec<String> = document.text.lines().map(str::to_owned).collect();
+    let line = lines.get_mut(line.checked_sub(1)?)?;
+    let (before, after) = line.split_once(&format!("{key} = {value}"))?;
+    *line = format!("{before}{key} = {probe}{after}");
+    Some(Document { text: lines.join("\n").into(), ..document.clone() })
 }
 
 fn changed(document: Document, changes: &[&Override]) -> Result<Document, CatalogError> {
@@ -289,6 +341,24 @@ mod tests {
         let large = Document { text: "hz = 5000\n".into(), ..document() };
         let error = read(&large, &["host"], &changes[..1], small).expect_err("large as it is");
         assert_eq!(error.to_string(), "x.toml:1: `hz` is large");
+    }
+
+    #[test]
+    fn a_number_beyond_its_type_is_told_what_its_key_allows() {
+        let hz = |document: &Document| {
+            let source = Source::of(document);
+            let table: Table = document.text.parse().expect("toml");
+            let hz = table["hz"].as_integer().and_then(|hz| u32::try_from(hz).ok());
+            let beyond = "`hz`: expected a whole number from 0 to 4294967295, not -4";
+            let hz = hz.ok_or_else(|| source.error_at_key("hz", beyond))?;
+            let wrong = || source.error_at_key("hz", format!("`hz` is {hz}; allowed: 1 to 9"));
+            (1..10).contains(&hz).then_some(()).ok_or_else(wrong)
+        };
+        let small = |hz: i64| Document { text: format!("hz = {hz}\n").into(), ..document() };
+        let error = read(&small(5), &["host"], &[set("host.hz=-4")], hz).expect_err("negative");
+        assert_eq!(error.to_string(), "--set host.hz=-4: `hz` is -4; allowed: 1 to 9");
+        let error = read(&small(-4), &["host"], &[], hz).expect_err("negative");
+        assert_eq!(error.to_string(), "x.toml:1: `hz` is -4; allowed: 1 to 9");
     }
 
     #[test]
