@@ -313,11 +313,11 @@ fn shares_that_do_not_count_are_said_not_to() {
         |scheduler: &str| notes(&format!("[a]\nsize=1m\ngroup=/p/x/y\nscheduler={scheduler}\n"));
     let nested =
         "shares does not nest groups so deep: `/p/x/y` is taken to lie in the outermost one";
-    assert!(deeper("shares")[1].starts_with(nested), "{:?}", deeper("shares"));
-    assert_eq!(deeper("fair").len(), 1);
+    assert!(deeper("shares")[0].starts_with(nested), "{:?}", deeper("shares"));
+    assert_eq!(deeper("fair").len(), 0);
     let plain = "[a]\nsize=1m\ngroup=/p\n";
-    assert_eq!(notes(&format!("{plain}scheduler=noop\n")).len(), 1, "nothing is asked for");
-    assert_eq!(notes(plain).len(), 1, "and nothing is nested");
+    assert_eq!(notes(&format!("{plain}scheduler=noop\n")).len(), 0, "nothing is asked for");
+    assert_eq!(notes(plain).len(), 0, "and nothing is nested");
 }
 
 #[test]

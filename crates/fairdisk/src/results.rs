@@ -17,7 +17,7 @@ pub(crate) struct Results {
     /// Write a page of plots: one file that any browser shows
     #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
     report: Option<PathBuf>,
-    /// No progress, no remarks
+    /// No progress and no remarks on standard error; the notes of results stay
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

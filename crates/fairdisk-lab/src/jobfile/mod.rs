@@ -56,5 +56,6 @@ pub use priority::{IoPrio, Priority};
 pub use resolve::{Asked, Resolved};
 pub use source::{JobFile, Section, Setting};
 pub use span::{DelayNs, Extent, FileBytes, Files, Target};
+pub(crate) use submission::is_sync;
 pub use submission::{Hint, Queue, Submission, SubmissionClass};
 pub use variables::{Context, Machine};

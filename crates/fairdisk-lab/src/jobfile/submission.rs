@@ -118,6 +118,11 @@ const ENGINES: [Engine; 31] = [
     engine("external", EngineKind::Foreign),
 ];
 
+/// Whether the engine of this name is synchronous.
+pub(crate) fn is_sync(name: &str) -> bool {
+    ENGINES.iter().any(|engine| engine.name == name && engine.kind == EngineKind::Sync)
+}
+
 /// Parses `ioengine=`. fio looks an engine up only when it runs it, so an unknown one is not wrong.
 pub(super) fn read(given: Given<'_>) -> Read<Engine> {
     let name = given.text()?;
