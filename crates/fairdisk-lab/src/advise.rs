@@ -185,8 +185,10 @@ pub fn advise(
     let loaded = row.load.build(&plan.rig.host, false, &mut Prng::new(0));
     let (specs, wishes) = wish::wished(&loaded, wants)?;
     if wishes.is_empty() {
+        // A group alone has all of the disk, and can only wish to wait less for it.
+        let wish = if loaded.groups.len() > 1 { "share=50" } else { "latency_p99_ms=20" };
         return Err(format!(
-            "nobody wishes anything in {}; say who must have what, as in --want '{}: share=50'",
+            "nobody wishes anything in {}; say who must have what, as in --want '{}: {wish}'",
             plan.id,
             loaded.groups.first().map_or("GROUP", |group| &group.name),
         ));

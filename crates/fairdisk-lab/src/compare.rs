@@ -117,7 +117,21 @@ impl Comparison {
 
     /// Notes on the figures, in sentences.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
-        self.note().into_iter().chain(self.unheeded.iter().map(String::as_str))
+        self.note().into_iter().chain(self.caveats())
+    }
+
+    /// What to know before reading the figures.
+    fn caveats(&self) -> impl Iterator<Item = &str> {
+        self.lone_group().into_iter().chain(self.unheeded.iter().map(String::as_str))
+    }
+
+    /// A note for comparisons in which no row has groups to share between.
+    fn lone_group(&self) -> Option<&'static str> {
+        let is_lone = |cell: &Cell| cell.groups.len() == 1 && cell.outer.is_empty();
+        (!self.cells.is_empty() && self.cells.iter().all(is_lone)).then_some(
+            "There is one group, which may have all of the disk: there is nothing to share out. \
+             Put tasks in groups, as with group=/NAME in a job file, to see who gets what.",
+        )
     }
 
     /// A note for comparisons in which groups end at different times.

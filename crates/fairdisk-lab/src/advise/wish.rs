@@ -222,6 +222,13 @@ fn share_percents(
     if room < 0.0 || (room <= 0.0 && others().count() > 0) {
         return Err(format!("--want: shares add up to {sum} %; leave something for the others"));
     }
+    if outer.len() == 1 {
+        let name = names[outer[0]];
+        return Err(format!(
+            "--want: group `{name}` is the only one, so it has all of the disk; put tasks in other \
+             groups, or wish something else"
+        ));
+    }
     let before: f64 = others().map(|at| f64::from(weight(&specs[at]))).sum();
     for at in others().collect::<Vec<_>>() {
         percents[at] = Some(room * f64::from(weight(&specs[at])) / before);

@@ -14,7 +14,7 @@ pub fn to_json(comparison: &Comparison) -> Value {
         "cells": comparison.cells.iter().map(cell).collect::<Vec<_>>(),
         "refused": comparison.refused.iter().map(refused).collect::<Vec<_>>(),
         "note": comparison.note(),
-        "caveats": comparison.unheeded,
+        "caveats": comparison.caveats().collect::<Vec<_>>(),
     })
 }
 

@@ -49,7 +49,7 @@ fn a_load_that_does_not_end_is_given_up_and_fulfils_no_wish() {
     let value: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(value["cells"][1]["given_up"], true, "{value:#}");
     let advise = ["advise", "slow.fio", "--seeds", "1", "--scheduler", "fair", "--json"];
-    let advice = place.run(&[&advise[..], &["--want", "/a: share=50"]].concat());
+    let advice = place.run(&[&advise[..], &["--want", "/a: min_iops=1"]].concat());
     let value: serde_json::Value = serde_json::from_str(&advice.out).unwrap();
     assert_eq!(value["granted"], false, "{value:#}");
 }
