@@ -22,6 +22,8 @@ pub struct Cell {
     pub row: String,
     /// The number of runs.
     pub seeds: usize,
+    /// The number of runs that were asked for.
+    pub seeds_asked: usize,
     /// The length of a run, in seconds.
     pub duration_s: f64,
     /// Whether there are fewer runs than asked for, or a run was cut short.
@@ -84,15 +86,24 @@ impl Cell {
 
     /// The name of the arm, with its scheduler if that has another name.
     #[must_use]
-    pub fn label(&self) -> String {
-        let end = match (self.partial, self.given_up) {
-            (true, _) => ", partial",
-            (false, true) => ", given up",
-            (false, false) => "",
-        };
+    pub fn name(&self) -> String {
         match self.arm == self.scheduler {
-            true => format!("{}{end}", self.arm),
-            false => format!("{} ({}){end}", self.arm, self.scheduler),
+            true => self.arm.clone(),
+            false => format!("{} ({})", self.arm, self.scheduler),
+        }
+    }
+
+    /// The name, and what its figures lack.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let name = self.name();
+        match (self.partial, self.given_up) {
+            (true, _) if self.seeds < self.seeds_asked => {
+                format!("{name}, {} of {} runs", self.seeds, self.seeds_asked)
+            }
+            (true, _) => format!("{name}, partial"),
+            (false, true) => format!("{name}, given up"),
+            (false, false) => name,
         }
     }
 
@@ -159,6 +170,7 @@ impl Cell {
             scheduler: row.scheduler,
             row: row.row,
             seeds: row.seeds,
+            seeds_asked: plan.seeds as usize,
             duration_s: row.duration_s,
             partial: row.partial,
             given_up: ensemble.end() == RunEnd::GivenUp,

@@ -40,15 +40,19 @@ impl Comparison {
     /// The summary of each arm, in the order of their first cells.
     #[must_use]
     pub fn summary(&self) -> Vec<Summary> {
+        // Cells that lack runs are apart from those that are whole.
+        let label = |cell: &Cell| match (cell.partial, cell.given_up) {
+            (true, _) => format!("{}, partial", cell.name()),
+            (false, _) => cell.label(),
+        };
         let mut arms: Vec<String> = Vec::new();
-        for cell in &self.cells {
-            let label = cell.label();
+        for label in self.cells.iter().map(label) {
             if !arms.contains(&label) {
                 arms.push(label);
             }
         }
         let of = |arm: String| {
-            let cells = self.cells.iter().filter(|cell| cell.label() == arm).collect::<Vec<_>>();
+            let cells = self.cells.iter().filter(|cell| label(cell) == arm).collect::<Vec<_>>();
             sum_up(arm, &cells)
         };
         arms.into_iter().map(of).collect()
