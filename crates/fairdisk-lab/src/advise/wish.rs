@@ -31,12 +31,10 @@ impl Want {
     /// # Errors
     /// Returns what is wrong with the text, and what was expected.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (group, settings) = text
-            .split_once(':')
-            .ok_or_else(|| format!("`{text}`: expected GROUP: KEY=VALUE, KEY=VALUE"))?;
+        let (group, settings) =
+            text.split_once(':').ok_or("expected GROUP: KEY=VALUE, KEY=VALUE")?;
         let settings = settings.split(',').map(|setting| Setting::parse(setting.trim()));
-        let settings =
-            settings.collect::<Result<_, _>>().map_err(|error| format!("`{text}`: {error}"))?;
+        let settings = settings.collect::<Result<_, _>>()?;
         Ok(Self { group: group.trim().to_owned(), settings })
     }
 }
@@ -55,6 +53,10 @@ impl Setting {
         let (key, value) =
             text.split_once('=').ok_or_else(|| format!("expected KEY=VALUE, not `{text}`"))?;
         let (key, value) = (key.trim(), value.trim());
+        if let Some((before, _)) = value.split_once('=') {
+            let next = before.split_whitespace().next_back().unwrap_or_default();
+            return Err(format!("a comma is missing before `{next}`"));
+        }
         let wrong = |allowed: &str| format!("`{key}` is {value}; allowed: {allowed}");
         Ok(match (key, QosKey::named(key)) {
             ("weight", _) => {
@@ -290,6 +292,7 @@ mod tests {
     fn what_is_wrong_is_said() {
         for (text, word) in [
             ("database", "expected GROUP: KEY=VALUE"),
+            ("database: min_iops=80 max_iops=20", "a comma is missing before `max_iops`"),
             ("database: fast", "expected KEY=VALUE, not `fast`"),
             ("database: min_iop=3", "did you mean `min_iops`?"),
             ("database: min_iops=0", "`min_iops` is 0"),
