@@ -16,6 +16,7 @@ use crate::selection::{self, Changes};
 use crate::{interrupt, progress};
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::error::unknown as unknown_name;
+use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::plan::{GroupLabel, Options, Plan};
 use fairdisk_lab::run::RUN_MAX;
 use fairdisk_sim::World;
@@ -83,7 +84,11 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         for (what, name, known) in said {
             if let Some(name) = name.as_ref().filter(|name| !known.contains(&name.as_str())) {
                 let message = unknown_name(what, name, known);
-                return Err(Failure::BadInput(format!("{}: {message}", args.run)));
+                let hint = match what == "arm" && Kind::Revision.ids().any(|id| id == name) {
+                    true => format!("; with one of these, --scheduler {name} is run in its place"),
+                    false => String::new(),
+                };
+                return Err(Failure::BadInput(format!("{}: {message}{hint}", args.run)));
             }
         }
     }
