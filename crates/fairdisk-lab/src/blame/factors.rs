@@ -153,7 +153,12 @@ impl Difference {
                 true => String::new(),
                 false => format!(" in this row, which sets {}", keys.join(", ")),
             };
-            let message = format!("differ by {found} changes{under}; allowed: 1 to {FACTORS_MAX}");
+            let remedy = match factors.is_empty() {
+                true => "; choose another scheduler, or change one side with --bad-set KEY=VALUE",
+                false => "; choose nearer ones",
+            };
+            let message =
+                format!("differ by {found} changes{under}; allowed: 1 to {FACTORS_MAX}{remedy}");
             return Err(wrong(good, bad, &message));
         }
         let [good, bad] = [good, bad].map(Side::clone);
