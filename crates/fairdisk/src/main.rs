@@ -21,10 +21,12 @@ mod progress;
 mod real;
 mod results;
 mod selection;
+mod strange_option;
 mod time_arg;
 
 use clap::Parser as _;
 use failure::Failure;
+use std::ffi::OsStr;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -57,6 +59,10 @@ fn run() -> Result<ExitCode, Failure> {
             output::print_by(|_| answer.print())?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(error) => error.exit(),
+        Err(mut error) => {
+            let command = std::env::args_os().nth(1);
+            strange_option::advise(&mut error, command.as_deref().and_then(OsStr::to_str));
+            error.exit()
+        }
     }
 }
