@@ -150,7 +150,7 @@ impl Plan {
         let device = options.device.as_ref().unwrap_or(&experiment.device);
         let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
         let rig = Arc::new(Rig::load(device, &experiment.host, &options.overrides)?);
-        let chosen_arms = choose_arms(&experiment.arms, options)?;
+        let chosen_arms = choose_arms(&document.path, &experiment.arms, options)?;
         let file = ExperimentFile { document: &document, experiment: &experiment };
         let arms = plan_arms(&chosen_arms, options, &rig, Some(file))?;
         let extent = options.overrides.iter().rfind(|change| is_extent(&change.key()));
@@ -324,11 +324,15 @@ fn choose<T>(
 }
 
 /// The arms to run.
-fn choose_arms(arms: &[Arm], options: &Options) -> Result<Vec<Arm>, CatalogError> {
+fn choose_arms(path: &str, arms: &[Arm], options: &Options) -> Result<Vec<Arm>, CatalogError> {
     let mut arms = choose("arm", &options.arms, arms.to_vec(), |arm| &arm.name)?;
     if !options.schedulers.is_empty() {
         let chosen = options.schedulers.iter().flat_map(|scheduler| with(scheduler, &arms));
         arms = chosen.collect();
+    }
+    if arms.is_empty() {
+        let message = "it has no [[arm]]; add one, or name a scheduler with --scheduler";
+        return Err(CatalogError { path: path.to_owned(), line: 0, message: message.to_owned() });
     }
     Ok(arms)
 }

@@ -65,8 +65,8 @@ pub struct Experiment {
     /// The rows: one load each.
     #[serde(rename = "row")]
     pub rows: Vec<Row>,
-    /// The arms: one scheduler each.
-    #[serde(rename = "arm")]
+    /// The arms: one scheduler each. Without any, an option must name schedulers.
+    #[serde(default, rename = "arm")]
     pub arms: Vec<Arm>,
     /// The figures that the source gives.
     #[serde(default)]

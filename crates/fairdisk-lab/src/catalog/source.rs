@@ -45,7 +45,11 @@ impl<'a> Source<'a> {
     #[must_use]
     pub fn error_of(&self, error: &toml::de::Error) -> CatalogError {
         let at = error.span().map_or(0, |span| span.start);
-        self.error_at_byte(at, reword(error.message(), self.key_on_line(at)))
+        let mut message = reword(error.message(), self.key_on_line(at));
+        if self.is_table(at) {
+            message.push_str(list_hint(error.message()));
+        }
+        self.error_at_byte(at, message)
     }
 
     /// An error about the value of `key`: `table.key` for one in a table, `table.0.key` for one in
@@ -76,6 +80,14 @@ impl<'a> Source<'a> {
         CatalogError { path: self.path.to_owned(), line, message: message.into() }
     }
 
+    /// Whether byte `at` lies on a line that begins one table, as `[row]` does.
+    fn is_table(&self, at: usize) -> bool {
+        let before = self.text.get(..at).unwrap_or_default();
+        let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = self.text[begin..].trim_start();
+        line.starts_with('[') && !line.starts_with("[[")
+    }
+
     /// The key to which the value at byte `at` belongs: the one before the last `=` on the line up
     /// to there, so that inline tables give the inner key. On a line of brackets, the last key in
     /// them.
@@ -93,6 +105,19 @@ impl<'a> Source<'a> {
         };
         let is_key = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
         key_and_more.trim_end().rsplit(|letter| !is_key(letter)).next()
+    }
+}
+
+/// A hint for who wrote a table where several may be.
+fn list_hint(message: &str) -> &'static str {
+    match message {
+        message if message.starts_with("duplicate key") => {
+            "; where there may be several, each begins with two brackets, as in [[row]]"
+        }
+        message if message.ends_with("expected a sequence") => {
+            "; each begins with two brackets, as in [[row]]"
+        }
+        _ => "",
     }
 }
 

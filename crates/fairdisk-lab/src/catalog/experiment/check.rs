@@ -109,8 +109,8 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
         demand(ramp < value, &key, value, format!("more than `ramp_s`, which is {ramp}"))?;
     }
     demand_in(1..=10_000, "seeds", experiment.seeds, "1 to 10000")?;
-    if experiment.rows.is_empty() || experiment.arms.is_empty() {
-        return wrong("id", "an experiment needs at least one [[row]] and one [[arm]]");
+    if experiment.rows.is_empty() {
+        return wrong("id", "an experiment needs at least one [[row]]");
     }
     Ok(())
 }
@@ -162,7 +162,7 @@ fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<()
 /// Refuses `ionice` levels in an experiment without an arm that uses them, which are hardly
 /// intended.
 fn check_levels(experiment: &Experiment) -> Result<(), Wrong> {
-    if experiment.arms.iter().any(|arm| arm.ionice) {
+    if experiment.arms.is_empty() || experiment.arms.iter().any(|arm| arm.ionice) {
         return Ok(());
     }
     let of_groups = |path: String, groups: &[Group]| {
