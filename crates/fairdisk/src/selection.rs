@@ -56,23 +56,39 @@ impl Schedulers {
     /// # Errors
     /// A name is given twice or is empty.
     pub(crate) fn names(&self) -> Result<Vec<String>, Failure> {
-        demand_once("--scheduler", &self.scheduler)?;
+        let given = listed("--scheduler", &self.scheduler)?;
         let built_in = || Kind::Revision.ids().map(str::to_owned).collect();
-        let wanted: Vec<String> =
-            if self.scheduler.is_empty() { built_in() } else { self.scheduler.clone() };
+        let wanted: Vec<String> = if given.is_empty() { built_in() } else { given };
         let others = wanted.into_iter().filter(|name| name != BASE);
         Ok(iter::once(BASE.to_owned()).chain(others).collect())
     }
 }
 
-/// Checks that no name of a comma-separated option is repeated or empty.
-pub(crate) fn demand_once(option: &str, names: &[String]) -> Result<(), Failure> {
+/// The names of a comma-separated option, without spaces around them.
+///
+/// # Errors
+/// A name is repeated or empty.
+pub(crate) fn listed(option: &str, names: &[String]) -> Result<Vec<String>, Failure> {
+    let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
     if names.iter().any(String::is_empty) {
         return Err(Failure::BadInput(format!("{option}: a name between commas is missing")));
     }
     let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
-    twice.map_or(Ok(()), |(_, name)| {
-        Err(Failure::BadInput(format!("{option} {name}: given twice; drop one of them")))
+    match twice {
+        None => Ok(names),
+        Some((_, name)) => {
+            Err(Failure::BadInput(format!("{option} {name}: given twice; drop one of them")))
+        }
+    }
+}
+
+/// Checks that an option that takes one name was not given several.
+pub(crate) fn demand_one(option: &str, name: Option<&String>) -> Result<(), Failure> {
+    let noun = option.trim_start_matches('-');
+    name.filter(|name| name.contains(',')).map_or(Ok(()), |several| {
+        Err(Failure::BadInput(format!(
+            "{option} {several}: one {noun} here; `fairdisk compare` runs several"
+        )))
     })
 }
 
@@ -95,13 +111,10 @@ impl Changes {
     /// The plan options that these changes amount to.
     ///
     /// # Errors
-    /// A `--set` is malformed, or several schedulers are named.
+    /// A `--set` is malformed, or several schedulers or devices are named.
     pub(crate) fn options(&self) -> Result<Options, Failure> {
-        if let Some(several) = self.scheduler.as_ref().filter(|name| name.contains(',')) {
-            return Err(Failure::BadInput(format!(
-                "--scheduler {several}: one scheduler here; `fairdisk compare` runs several"
-            )));
-        }
+        demand_one("--scheduler", self.scheduler.as_ref())?;
+        demand_one("--device", self.device.as_ref())?;
         let schedulers = self.scheduler.iter().cloned().collect();
         Ok(Options { schedulers, device: self.device.clone(), ..self.values.options()? })
     }

@@ -70,6 +70,7 @@ fn is_run_by_mounts(tried: &Tried) -> bool {
 
 /// The plan of the load under all schedulers to try.
 fn plan(args: &Args) -> Result<Plan, Failure> {
+    selection::demand_one("--device", args.device.as_ref())?;
     let options = Options {
         schedulers: args.schedulers.names()?,
         device: args.device.clone(),

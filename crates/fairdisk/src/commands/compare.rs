@@ -3,7 +3,7 @@
 use super::run::{demand_none_given_up, demand_none_refused};
 use crate::failure::Failure;
 use crate::results::Results;
-use crate::selection::{self, Rows, Schedulers, Values, demand_once};
+use crate::selection::{self, Rows, Schedulers, Values};
 use crate::{interrupt, output, progress};
 use fairdisk_lab::compare::{compare, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
@@ -59,9 +59,10 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 
 /// One plan for each device.
 fn plans(args: &Args) -> Result<Vec<Plan>, Failure> {
-    let devices: Vec<Option<String>> = match args.device.is_empty() {
+    let devices = selection::listed("--device", &args.device)?;
+    let devices: Vec<Option<String>> = match devices.is_empty() {
         true => vec![None],
-        false => args.device.iter().cloned().map(Some).collect(),
+        false => devices.into_iter().map(Some).collect(),
     };
     let options = Options {
         schedulers: args.schedulers.names()?,
@@ -69,7 +70,6 @@ fn plans(args: &Args) -> Result<Vec<Plan>, Failure> {
         seeds: args.rows.seeds,
         ..args.values.options()?
     };
-    demand_once("--device", &args.device)?;
     let load = |device| selection::load(&args.spec, &Options { device, ..options.clone() });
     devices.into_iter().map(load).collect()
 }
