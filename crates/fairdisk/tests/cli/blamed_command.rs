@@ -95,7 +95,7 @@ fn failed(more: &[&str], code: i32) -> String {
 fn commands_that_measure_nothing_are_errors() {
     let run = |command: &str| failed(&["--command", command, "--switch", "x=1,2"], 1);
     assert!(
-        run("exit 3").contains("run 1 of `exit 3` failed: exit status: 3"),
+        run("exit 3").contains("run 1 of `exit 3` with x=1 failed: exit status: 3"),
         "{}",
         run("exit 3")
     );

@@ -134,7 +134,8 @@ const GRACE: Duration = Duration::from_secs(3);
 impl Measure for UserCommand<'_> {
     fn measure(&self, set: FactorSet, seed: u32) -> Result<Sample, String> {
         let text = self.with_values(set);
-        let failed = |why: String| format!("run {} of `{text}` {why}", seed + 1);
+        let failed =
+            |why: String| format!("run {} of `{text}` with {} {why}", seed + 1, self.values(set));
         let Some((status, out)) = self.run(&text, set).map_err(failed)? else {
             // The run was interrupted, so nobody uses this value.
             return Ok(Sample { value: 0.0, trace: None });
@@ -153,6 +154,14 @@ impl UserCommand<'_> {
         switches.fold(self.text.to_owned(), |text, (at, switch)| {
             text.replace(&format!("{{{}}}", switch.name), switch.value(set.contains(at)))
         })
+    }
+
+    /// Each switch with its value, which the command may have from the environment alone.
+    fn values(&self, set: FactorSet) -> String {
+        let switches = self.switches.iter().enumerate();
+        let values =
+            switches.map(|(at, one)| format!("{}={}", one.name, one.value(set.contains(at))));
+        values.collect::<Vec<_>>().join(" ")
     }
 
     /// The exit status and the standard output of a run; `None` if it was interrupted.
