@@ -118,7 +118,7 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
         let text = text_file::read(file).map_err(|error| CatalogError {
             path: name.to_owned(),
             line: 0,
-            message: format!("cannot be read: {error}"),
+            message: format!("cannot be read: {error}{}", built_in(kind, file)),
         })?;
         if let Some(looks) = Looks::of(&text).filter(|looks| *looks != Looks::Catalog(kind)) {
             let message = format!("{}; expected {}", looks.words(), kind.words());
@@ -141,6 +141,15 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
         text: Cow::Borrowed(text),
         written: None,
     })
+}
+
+/// A hint for a missing file if its name without `.toml` is that of a built-in one.
+fn built_in(kind: Kind, file: &Path) -> String {
+    let name = file.file_stem().unwrap_or_default();
+    match kind.ids().find(|id| !file.exists() && name == *id) {
+        Some(id) => format!("; the built-in {} is called `{id}`", kind.noun()),
+        None => String::new(),
+    }
 }
 
 /// Why `name` was not found: usually it is misspelt, but it may be a directory or another file.
