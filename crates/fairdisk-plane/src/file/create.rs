@@ -267,7 +267,7 @@ impl Scratch {
             .create_new(true)
             .mode(0o600)
             .open(&path)
-            .map_err(|error| TargetError::growing(target, "make", &error, 0))?;
+            .map_err(|error| TargetError::making(target, &error))?;
         Ok((Self { path, published: false }, file))
     }
 

@@ -27,6 +27,8 @@ pub enum TargetProblem {
     ParentMissing,
     /// The target was removed while it was being opened.
     Vanished,
+    /// The directory takes no files, as those whose files the kernel makes up.
+    NoFilesThere,
     /// The target is a symbolic link to a missing file.
     DanglingLink,
     /// Another file appeared under the name while the target was being created.
@@ -100,6 +102,16 @@ impl TargetError {
         Self::new(path, problem)
     }
 
+    /// Like [`os`](Self::os), for an attempt to make a new file.
+    pub(super) fn making(path: &Path, error: &io::Error) -> Self {
+        match Errno::from_io_error(error) {
+            Some(Errno::NOENT) if has_directory(path) => {
+                Self::new(path, TargetProblem::NoFilesThere)
+            }
+            _ => Self::growing(path, "make", error, 0),
+        }
+    }
+
     /// Like [`os`](Self::os), for an operation that needs `need` bytes of space.
     pub(super) fn growing(path: &Path, to: &'static str, error: &io::Error, need: u64) -> Self {
         match Errno::from_io_error(error) {
@@ -135,6 +147,9 @@ impl fmt::Display for TargetError {
             }
             TargetProblem::Vanished => {
                 write!(f, "{path} was removed just now; run again or name another path")
+            }
+            TargetProblem::NoFilesThere => {
+                write!(f, "{path}: its directory takes no files; name a path on a disk")
             }
             TargetProblem::DanglingLink => {
                 write!(f, "{path} is a link to a missing file; remove it or name another path")
@@ -212,6 +227,8 @@ mod tests {
             TargetError::os(Path::new(path), "write", &Errno::NOENT.into()).to_string()
         };
         assert_eq!(told("gone"), "gone was removed just now; run again or name another path");
+        let made = TargetError::making(Path::new("/proc/new"), &Errno::NOENT.into()).to_string();
+        assert_eq!(made, "/proc/new: its directory takes no files; name a path on a disk");
         assert!(told("/gone").contains("was removed just now"));
         assert!(told("no/such/gone").contains("its directory does not exist"));
     }
