@@ -21,3 +21,4 @@ mod program;
 mod real_file;
 mod real_time;
 mod refused;
+mod remedies;
