@@ -97,7 +97,7 @@ fn numbers_are_told_what_is_allowed() {
     let round = ["--scheduler", "fair", "--set", "scheduler.fair.round_ms=-4"];
     demand_one_line(&run(&round), &["`round_ms` is -4; allowed: 1 to 1000000"]);
     let place = Place::new();
-    place.write("mine.toml", two_groups().replace("count = 4", "count = -8"));
+    place.write("mine.toml", two_groups().replacen("count = 4", "count = -8", 1));
     demand_one_line(&place.run(&["run", "mine.toml"]), &["`count` is -8; allowed: 1 to 100000"]);
 }
 
