@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Two groups of weight 700 and 100 that do the same on the disk as it is, random reads of 4 KiB,
-# with so many in flight each: who gets what through `fairdisk mount`, without costs. A group
-# cannot get more than it does by itself, which is shown beside.
+# with so many in flight each: who gets what through `fairdisk mount`, without costs and, as
+# `fair+costs`, with those that `fairdisk calibrate` finds. A group cannot get more than it does by
+# itself, which is shown beside.
 #
 #   scripts/mount/weights.sh [--short]
 #
@@ -10,7 +11,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . scripts/mount/common.sh
 
-seconds=5 rounds=3 file=256M depths=(8 16 32 64) schedulers=(fair two-layer-cfq bfq noop) least=77.5
+seconds=5 rounds=3 file=1G depths=(8 16 32 64) schedulers=(fair fair+costs two-layer-cfq bfq noop) least=77.5
 # Too short to compare closely.
 [ "${1:-}" = --short ] && seconds=1 rounds=1 depths=(64) schedulers=(fair) least=60
 seconds=${FAIRDISK_SECONDS:-$seconds} rounds=${FAIRDISK_ROUNDS:-$rounds}
@@ -29,7 +30,9 @@ rate() {
 
 # SCHEDULER DEPTH: a line of what each group has beside the other, and the heavy one by itself.
 measure() {
-  mount_fairdisk disk --cgroups "$controller" --scheduler "$1"
+  local options=()
+  [ "$1" = fair+costs ] && options=(--costs "$scratch/costs.toml")
+  mount_fairdisk disk --cgroups "$controller" --scheduler "${1%+costs}" "${options[@]}"
   [ "$1" = noop ] || { weigh_fairdisk heavy 700 disk; weigh_fairdisk light 100 disk; }
   rate heavy "$2"
   read -r alone _ <"$scratch/heavy.rate"
@@ -57,6 +60,11 @@ mkdir "$scratch/disk.source"
 fio --minimal --name=lay --filename="$scratch/disk.source/data" --size="$file" --rw=write --bs=1M \
   --direct=1 --end_fsync=1 >"$scratch/lay.out" 2>&1 ||
   skip "no direct I/O in $scratch: $(tail -n 1 "$scratch/lay.out")"
+case " ${schedulers[*]} " in *" fair+costs "*)
+  "$fairdisk" calibrate "$scratch" --size "$file" --quiet --output "$scratch/costs.toml" ||
+    die "the disk cannot be calibrated"
+  ;;
+esac
 echo "weights 700 and 100, $seconds s, $rounds rounds: of all I/Os the heavy group asks for 87.5 %"
 echo "  in flight  scheduler        gets %  I/Os/s  heavy alone  p99 ms, heavy  light"
 for depth in "${depths[@]}"; do
