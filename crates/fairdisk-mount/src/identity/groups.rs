@@ -109,8 +109,10 @@ impl Groups {
             return GroupId(found.group);
         }
         let (path, said) = hierarchy.effective(cgroup);
+        let told = changes.len();
         let group = self.number(hierarchy, path, said, changes);
         self.nest(hierarchy, group, path, changes);
+        nest_first(&mut changes[told..]);
         self.found.insert(cgroup.to_owned(), Found { group, at: now });
         GroupId(group)
     }
@@ -129,8 +131,10 @@ impl Groups {
             return;
         }
         let said = hierarchy.said_of(&path).unwrap_or(Said::NOTHING);
+        let told = changes.len();
         self.ask(group.0, said, changes);
         self.nest(hierarchy, group.0, &path, changes);
+        nest_first(&mut changes[told..]);
     }
 
     /// Notes that the settings of `path` have changed, possibly to ones that were refused before.
@@ -140,6 +144,7 @@ impl Groups {
             other.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         self.found.retain(|cgroup, _| !inside(cgroup));
+        let told = changes.len();
         if let (owner, said) = hierarchy.effective(path)
             && owner == path
         {
@@ -152,6 +157,7 @@ impl Groups {
         for group in known.collect::<Vec<_>>() {
             self.look_again(hierarchy, group, changes);
         }
+        nest_first(&mut changes[told..]);
     }
 
     /// Notes that the scheduler refused a group's floor, ceiling or target, so that the former ones
@@ -379,11 +385,19 @@ impl Groups {
     }
 }
 
+/// Moves the floors of groups behind the places of all, without changing the order otherwise: a
+/// floor inside a group that has one is part of that group's promise, and of its own it might not
+/// fit. None of the groups may have been removed meanwhile.
+fn nest_first(changes: &mut [Change]) {
+    changes.sort_by_key(|change| matches!(change, Change::GroupQos { .. }));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::identity::Setting;
-    use fairdisk_core::{Share, Span};
+    use fairdisk_core::{Cost, CostModel, Elevator as _, Share, Span};
+    use fairdisk_sched::SchedulerSpec;
 
     /// A hierarchy with one group, `/a`, and its known state.
     struct Tree {
@@ -430,6 +444,41 @@ mod tests {
         assert_eq!(asks, Some(Asks::DEFAULT), "what is shown is what is in effect");
         assert_eq!(tree.look_again(), []);
         assert_eq!(tree.set("min_iops=5"), first);
+    }
+
+    /// Three fifths of a disk are promised to a group, and the same to one inside it.
+    #[test]
+    fn a_scheduler_knows_what_lies_in_what_before_it_examines_floors() {
+        let tree = Tree::new();
+        std::fs::create_dir(tree.place.path().join("a/b")).expect("a group");
+        let floor = Setting::parse("min_iops=60").expect("a setting");
+        for path in ["/a", "/a/b"] {
+            tree.hierarchy.set(path, &[floor]).expect("attributes can be kept");
+        }
+        let mut groups = Groups::new();
+        let mut fair = SchedulerSpec::named("fair").expect("it is known").build();
+        let place = Span::from_ms(10);
+        let cost = Cost { random: place, ..Cost::default() };
+        let costs =
+            CostModel { depth: 1, saturation: place, alone: place, read: cost, write: cost };
+        fair.configure(Instant::ZERO, &Change::Costs(costs));
+        let mut tell = |changes: &mut Vec<Change>| {
+            for change in changes.drain(..) {
+                assert_eq!(fair.accepts(&change), Ok(()), "{change:?}");
+                fair.configure(Instant::ZERO, &change);
+            }
+        };
+        let mut changes = Vec::new();
+        groups.find(Instant::ZERO, &tree.hierarchy, "/a/b", &mut changes);
+        tell(&mut changes);
+        // The outer one has no settings for a while, and the inner one is by itself.
+        for setting in ["min_iops=none", "min_iops=60"] {
+            let setting = Setting::parse(setting).expect("a setting");
+            tree.hierarchy.set("/a", &[setting]).expect("attributes can be kept");
+            groups.changed(&tree.hierarchy, "/a", &mut changes);
+            assert!(changes.len() > 1, "a floor and a place: {changes:?}");
+            tell(&mut changes);
+        }
     }
 
     #[test]
