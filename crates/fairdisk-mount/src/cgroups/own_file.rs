@@ -78,9 +78,11 @@ impl OwnFile {
             SettingError::NoHierarchy
             | SettingError::LeadsUp { .. }
             | SettingError::NoGroup { .. } => Errno::NODEV.into(),
-            SettingError::Key(_) | SettingError::Value { .. } | SettingError::Contradicts(_) => {
-                Errno::INVAL.into()
-            }
+            SettingError::NoValue(_)
+            | SettingError::Twice(_)
+            | SettingError::Key(_)
+            | SettingError::Value { .. }
+            | SettingError::Contradicts(_) => Errno::INVAL.into(),
             SettingError::Refused { .. } | SettingError::NotKept { .. } => Errno::ACCESS.into(),
         })
     }

@@ -149,18 +149,27 @@ impl Setting {
     /// Parses several settings as [`parse`](Self::parse) does.
     ///
     /// # Errors
-    /// One of the texts is not a setting.
+    /// One of the texts is not a setting, or a setting is given twice.
     pub fn parse_all<T: AsRef<str>>(texts: &[T]) -> Result<Vec<Self>, SettingError> {
-        texts.iter().map(|text| Self::parse(text.as_ref())).collect()
+        let mut all: Vec<Self> = Vec::new();
+        for text in texts {
+            let setting = Self::parse(text.as_ref())?;
+            if all.iter().any(|other| other.key() == setting.key()) {
+                return Err(SettingError::Twice(setting.key()));
+            }
+            all.push(setting);
+        }
+        Ok(all)
     }
 
     /// Parses `weight=200`, `ioprio=2`, `idle=20` (milliseconds), `max_bps=10M` and so on; the
     /// value `default` or `none` removes a setting.
     ///
     /// # Errors
-    /// The key is unknown, or the value is out of range.
+    /// There is no `=`, the key is unknown, or the value is out of range.
     pub fn parse(text: &str) -> Result<Self, SettingError> {
-        let (key, value) = text.split_once('=').unwrap_or((text, ""));
+        let parts = text.split_once('=');
+        let (key, value) = parts.ok_or_else(|| SettingError::NoValue(text.to_owned()))?;
         Self::of(key.trim(), value.trim())
     }
 
@@ -209,6 +218,10 @@ impl Setting {
 /// Why a setting cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingError {
+    /// The text has no `=`.
+    NoValue(String),
+    /// The setting with this key is given twice.
+    Twice(&'static str),
     /// The key is unknown.
     Key(String),
     /// The value is not valid for its key.
@@ -253,6 +266,10 @@ pub enum SettingError {
 impl fmt::Display for SettingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NoValue(text) => {
+                write!(f, "`{text}` is no setting; expected KEY=VALUE, such as weight=200")
+            }
+            Self::Twice(key) => write!(f, "`{key}` is given twice; give it once"),
             Self::Key(key) => {
                 let known = Setting::keys().collect::<Vec<_>>().join(", ");
                 write!(f, "unknown setting `{key}` (known: {known})")
@@ -315,11 +332,24 @@ mod tests {
             ("min_iops=0", "from 1 on"),
             ("max_bps=20000000000G", "K, M or G"),
             ("burst_ms=0", "from 1 to 60000"),
+            ("weight", "`weight` is no setting; expected KEY=VALUE"),
+            ("200", "`200` is no setting; expected KEY=VALUE"),
             ("prio=1", "unknown setting `prio` (known: ioprio, weight, idle, min_iops"),
         ] {
             let error = Setting::parse(text).unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_setting_is_given_once() {
+        let error = |texts: &[&str]| Setting::parse_all(texts).unwrap_err().to_string();
+        assert_eq!(
+            error(&["weight=5", "idle=1", "weight=6"]),
+            "`weight` is given twice; give it once"
+        );
+        assert_eq!(error(&["max_bps=5", "max_bps=none"]), "`max_bps` is given twice; give it once");
+        assert_eq!(Setting::parse_all(&["weight=none", "ioprio=2"]).unwrap().len(), 2);
     }
 
     #[test]
