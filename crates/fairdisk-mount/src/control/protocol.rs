@@ -278,8 +278,9 @@ impl GroupEntry {
             path: path.to_owned(),
             weight: asks.share.weight(Asks::WEIGHTS).get(),
             ioprio: match asks.share {
+                // Also that of a group of which nobody has said anything.
+                Share::DEFAULT | Share::Weight(_) => None,
                 Share::Priority(priority) => Some(priority),
-                Share::Weight(_) => None,
             },
             idle_ms: asks.idle.map(Span::as_ms),
             asks: asks.to_string(),

@@ -570,7 +570,7 @@ mod tests {
         std::fs::rename(&successor, &a).expect("its place is free");
         tree.groups.sweep(at(6001), &tree.hierarchy, &nobody, &mut changes);
         let asks = tree.groups.iter().map(|group| group.asks.to_string()).collect::<Vec<_>>();
-        assert_eq!(asks, ["ioprio=4", "weight=9"]);
+        assert_eq!(asks, ["weight=100", "weight=9"]);
     }
 
     #[test]

@@ -80,6 +80,8 @@ impl Asks {
     fn settings(&self) -> impl Iterator<Item = Setting> + use<> {
         let Self { share, idle, qos } = *self;
         let share = match share {
+            // Nobody needs to have said so.
+            Share::DEFAULT => Setting::Weight(Some(Weight::DEFAULT)),
             Share::Weight(weight) => Setting::Weight(Some(weight)),
             Share::Priority(priority) => Setting::Priority(Some(priority)),
         };
@@ -371,7 +373,7 @@ mod tests {
             .split(' ')
             .fold(Asks::DEFAULT, |asks, word| asks.with(Setting::parse(word).unwrap()));
         assert_eq!(back, asks);
-        assert_eq!(Asks::DEFAULT.to_string(), "ioprio=4");
+        assert_eq!(Asks::DEFAULT.to_string(), "weight=100");
         let none = [QosKey::Burst, QosKey::MinIops]
             .into_iter()
             .fold(asks, |asks, key| asks.with(Setting::Qos(key, None)));

@@ -163,8 +163,8 @@ impl Page {
             "fairdisk_group_ioprio",
             "The group priority, 0 (high) to 7, where that is what was asked for.",
             &|group| match group.asks.share {
+                Share::DEFAULT | Share::Weight(_) => None,
                 Share::Priority(priority) => Some(f64::from(priority)),
-                Share::Weight(_) => None,
             },
         );
         family(

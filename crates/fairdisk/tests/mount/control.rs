@@ -203,7 +203,7 @@ fn settings_take_effect_and_schedulers_change_under_load() {
         assert!(host.ctl(&["set", &group, back]).status.success(), "{back}");
     }
     let got = text(&host.ctl(&["get", &group]));
-    assert!(got.starts_with("ioprio=4 (weight 100) latency_p99_ms=0.5 ["), "{got}");
+    assert!(got.starts_with("weight=100 latency_p99_ms=0.5 ["), "{got}");
     finish(load);
     host.unmount();
 }
@@ -297,7 +297,7 @@ fn floors_ceilings_and_inner_groups_are_told_and_shown() {
     assert_eq!(host.entry(&outer)["parent"], serde_json::Value::Null);
     let got = host.ctl(&["get", &inner]);
     let all = "min_iops=50 max_bps=10485760 burst_ms=20 latency_p99_ms=40";
-    assert_eq!(text(&got), format!("ioprio=4 (weight 100) {all} in {outer}\n"));
+    assert_eq!(text(&got), format!("weight=100 {all} in {outer}\n"));
     let wrong = host.ctl(&["set", &inner, "max_iops=7", "max_bps=0"]);
     assert_eq!(wrong.status.code(), Some(2), "{}", text(&wrong));
     assert!(

@@ -231,7 +231,7 @@ fn what_cannot_be_set_is_refused_without_a_mount_as_well() {
         assert!(said.starts_with("error: ") && said.contains(says), "{arguments}: {said}");
     }
     let kept = prints(&without_a_mount(&host, "ctl get $GROUP"), "");
-    assert_eq!(kept, "ioprio=4 (weight 100)\n", "nothing has been set");
+    assert_eq!(kept, "weight=100\n", "nothing has been set");
     // Without groups, or where the mount table cannot be read.
     let nowhere = "for at in $(awk '/ - cgroup2? / { print $5 }' /proc/self/mountinfo | tac)
         do umount -l $at; done";
@@ -297,7 +297,7 @@ fn a_user_without_a_mount_is_told_whose_mounts_find_what_is_set() {
     let at = directory.display();
     let note = format!("note: it does not count while others than you may write to {at}\n");
     assert_eq!(told(0o777), own + &note);
-    assert_eq!(prints(&without_a_mount(&host, "ctl get $GROUP"), ""), "ioprio=4 (weight 100)\n");
+    assert_eq!(prints(&without_a_mount(&host, "ctl get $GROUP"), ""), "weight=100\n");
 }
 
 /// The owner of a group's directory can change its user attributes.
