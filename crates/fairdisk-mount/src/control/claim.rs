@@ -178,7 +178,14 @@ mod tests {
 
     fn disk(number: &str) -> BlockDevice {
         let number = number.to_owned();
-        BlockDevice { name: number.clone(), number, start: 0, rotational: None, sectors: None }
+        BlockDevice {
+            name: number.clone(),
+            number,
+            start: 0,
+            rotational: None,
+            sectors: None,
+            kind: None,
+        }
     }
 
     #[test]

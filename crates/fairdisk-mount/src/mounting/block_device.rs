@@ -1,6 +1,7 @@
 //! Determines the disk of a directory, and the position of its file system on that disk.
 
 use super::mountinfo::Mountinfo;
+use super::mountpoint::TYPE;
 use rustix::fs::{FileType, major, minor, stat};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub struct BlockDevice {
     pub rotational: Option<bool>,
     /// The size of the disk in sectors; `None` without a block device.
     pub sectors: Option<u64>,
+    /// The type of a file system without a block device, where the mount table has it.
+    pub kind: Option<String>,
 }
 
 impl BlockDevice {
@@ -38,9 +41,13 @@ impl BlockDevice {
         let is_block = FileType::from_raw_mode(found.st_mode) == FileType::BlockDevice;
         let number = number_of(if is_block { found.st_rdev } else { found.st_dev });
         let found = Self::find(Path::new(BY_NUMBER), &number);
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let (source, kind) = mounted_from(&number).unzip();
         // A file system that spans several devices names one of them in the mount table.
-        let found = found.or_else(|| {
-            let device = stat(&mounted_from(&number)?).ok()?;
+        let found = source.and_then(|source| {
+            let device = stat(&source).ok()?;
             let is_block = FileType::from_raw_mode(device.st_mode) == FileType::BlockDevice;
             is_block.then(|| Self::find(Path::new(BY_NUMBER), &number_of(device.st_rdev)))?
         });
@@ -50,7 +57,22 @@ impl BlockDevice {
             start: 0,
             rotational: None,
             sectors: None,
+            kind,
         }))
+    }
+
+    /// Why sharing it is hardly what was meant, if so.
+    #[must_use]
+    pub fn doubt(&self) -> Option<&'static str> {
+        match self.kind.as_deref()? {
+            "tmpfs" | "ramfs" => Some("this is in memory; there is no disk to share"),
+            TYPE => Some(
+                "this is a mount of Fairdisk; what goes through both is scheduled twice, and the \
+                 second scheduler sees the waits of the first as the disk's. Mount the first one's \
+                 source instead",
+            ),
+            _ => None,
+        }
     }
 
     /// The disk that contains the device `number`, as listed in the directory `by_number`.
@@ -73,6 +95,7 @@ impl BlockDevice {
             start,
             rotational: read(&device, "queue/rotational").map(|it| it == "1"),
             sectors: read(&device, "size").and_then(|size| size.parse().ok()),
+            kind: None,
         })
     }
 }
@@ -92,11 +115,11 @@ fn only_slave(device: &Path) -> Option<PathBuf> {
     if slaves.next().is_some() { None } else { fs::canonicalize(slave.path()).ok() }
 }
 
-/// The source of the mount with this device number.
-fn mounted_from(number: &str) -> Option<PathBuf> {
+/// The source of the mount with this device number, and the type of its file system.
+fn mounted_from(number: &str) -> Option<(PathBuf, String)> {
     let table = Mountinfo::read().ok()?;
     let line = table.lines().find(|line| line.device == number.as_bytes())?;
-    Some(line.source.into_owned())
+    Some((line.source.into_owned(), String::from_utf8_lossy(line.kind).into_owned()))
 }
 
 #[cfg(test)]
@@ -179,6 +202,24 @@ mod tests {
         kernel.built_on("dm-2", &["md0"]);
         assert_eq!(kernel.find("253:2"), ("md0 9:127".to_owned(), 0));
         assert_eq!(BlockDevice::find(&kernel.by_number(), "0:45"), None);
+    }
+
+    #[test]
+    fn memory_and_our_own_mounts_are_doubted() {
+        let doubt = |kind: &str| {
+            let number = "0:41".to_owned();
+            let (name, kind) = (number.clone(), Some(kind.to_owned()));
+            let on = BlockDevice { number, name, start: 0, rotational: None, sectors: None, kind };
+            on.doubt().unwrap_or_default()
+        };
+        assert!(doubt("tmpfs").contains("no disk"));
+        assert!(doubt("fuse.fairdisk").contains("scheduled twice"));
+        assert_eq!(["nfs4", "btrfs", "fuse.sshfs"].map(doubt), [""; 3]);
+        let shared = Path::new("/dev/shm");
+        if mounted_from(&number_of(stat(shared).unwrap().st_dev)).is_some_and(|it| it.1 == "tmpfs")
+        {
+            assert_eq!(BlockDevice::of(shared).unwrap().kind.as_deref(), Some("tmpfs"));
+        }
     }
 
     #[test]

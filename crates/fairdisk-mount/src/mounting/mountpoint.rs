@@ -23,7 +23,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The file system type of our mounts in the mount table.
-const TYPE: &str = "fuse.fairdisk";
+pub(super) const TYPE: &str = "fuse.fairdisk";
 
 /// The device number of `/dev/fuse`, major and minor.
 const FUSE: (u32, u32) = (10, 229);

@@ -139,6 +139,9 @@ fn serve(args: &Args) -> Result<(), Failure> {
     let engine = own::Engine::check(args)?;
     let disk = BlockDevice::of(&args.source)
         .map_err(|error| MountError::of_source(&args.source, error))?;
+    if let Some(why) = disk.doubt() {
+        args.remark(&format!("{}: {why}", shown(&args.source)));
+    }
     if args.separate {
         return own::run(args, engine, &disk, None, &stop);
     }
