@@ -15,6 +15,7 @@ use crate::interrupt;
 use crate::log::LogArgs;
 use crate::notify;
 use crate::output::diagnose;
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::library::is_path;
 use fairdisk_mount::control::{self, Settings, Turn};
@@ -47,6 +48,8 @@ const ROUND: Span = Span::from_ms(100);
     Unmount:               umount MOUNTPOINT, or Ctrl-C with --foreground")]
 pub(crate) struct Args {
     /// The directory whose disk is shared
+    // Absolute, since whoever reads it in a log or a list does not know our working directory.
+    #[arg(value_parser = PathBufValueParser::new().map(absolute_path))]
     source: PathBuf,
     /// An empty directory where its contents appear
     mountpoint: PathBuf,
@@ -224,6 +227,10 @@ impl Args {
         }
         notify::tell(&format!("READY=1\nSTATUS={text}"));
     }
+}
+
+fn absolute_path(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 /// The name of a device; for a file the one path that it has for everybody.

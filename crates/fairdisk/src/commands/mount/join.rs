@@ -6,8 +6,7 @@ use crate::failure::Failure;
 use crate::notify;
 use fairdisk_mount::control::{self, Answer, Ask, Client, ControlError, Wanted};
 use fairdisk_mount::is_mount;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The result of asking the other process.
@@ -25,15 +24,11 @@ pub(super) struct Joined {
 
 /// Asks the process behind `client` to mount what `args` specify.
 pub(super) fn mount(args: &Args, engine: &Engine, mut client: Client) -> Result<Outcome, Failure> {
-    let absolute = |path: &Path| {
-        let absolute = std::path::absolute(path);
-        absolute
-            .map(OsString::from)
-            .map_err(|error| Failure::BadInput(format!("{}: {error}", shown(path))))
-    };
+    let mountpoint = std::path::absolute(&args.mountpoint)
+        .map_err(|error| Failure::BadInput(format!("{}: {error}", shown(&args.mountpoint))))?;
     let wanted = Wanted {
-        source: absolute(&args.source)?,
-        mountpoint: absolute(&args.mountpoint)?,
+        source: args.source.clone().into(),
+        mountpoint: mountpoint.into(),
         options: args.options(),
         settings: args.settings(engine.hierarchy.as_ref()),
         namespace: control::namespace(),

@@ -69,10 +69,8 @@ pub(super) fn run(
     let listener = args.metrics.as_ref().map(listen).transpose()?;
     let socket = claim.as_ref().map_or_else(|| socket_of(args), |it| it.socket().to_owned());
     let mounts = Arc::new(Mounts::new(gate, &socket, args.guardian()));
-    // An absolute path, since readers elsewhere do not know our working directory.
-    let source = std::path::absolute(&args.source).unwrap_or_else(|_| args.source.clone());
     let mountpoint = mounts
-        .mount(&source, &args.mountpoint, args.options())?
+        .mount(&args.source, &args.mountpoint, args.options())?
         .unwrap_or_else(|| args.mountpoint.clone());
     let metrics = listener.map(|listener| tell_metrics(args, &mounts, listener)).transpose()?;
     let server = answer(args, &socket, &mounts, about);
