@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::log::LogArgs;
 use crate::notify;
+use crate::number_arg::within;
 use crate::output::diagnose;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use fairdisk_core::Span;
@@ -70,14 +71,14 @@ pub(crate) struct Args {
     costs: Option<String>,
     /// Requests at the disk at once [default: 32 or 16, whichever does more, and 1 while the disk
     /// is as slow as one that turns; a model's own]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=DEPTH_MAX.into()))]
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=DEPTH_MAX.into()))]
     depth: Option<u32>,
     /// What performs the direct reads of a busy disk
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     io: disk::Io,
     /// MiB a group may have written and not yet on the disk before its writers wait
     #[arg(long, value_name = "MIB", default_value_t = 32,
-          value_parser = clap::value_parser!(u32).range(1..=65_536))]
+          value_parser = within::<u32>(1..=65_536))]
     dirty_mib: u32,
     /// Allow no changes
     #[arg(long)]

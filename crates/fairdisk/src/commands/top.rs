@@ -7,6 +7,7 @@ mod screen;
 use super::ctl::{self, At};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::number_arg::within;
 use crate::output;
 use crate::time_arg;
 use fairdisk_mount::control::{Ask, Client, Status};
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     /// Tables or objects to print [default: until interrupted]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = within::<u64>(1..=u64::MAX))]
     count: Option<u64>,
     /// The same as --count 1
     #[arg(long, conflicts_with = "count")]
