@@ -289,15 +289,15 @@ fn table(status: &Status) -> String {
     for ((group, name), limits) in status.groups.iter().zip(names).zip(limits) {
         let share = if whole > 0.0 { 100.0 * group.device_time_ms / whole } else { 0.0 };
         let line = format!(
-            "{name:width$}  {:>6}   {share:>6.1} {:>10} {:>10} {:>9.1} {:>9.1} {:>9} {:>9}  {:>15.1}  {:>6}  {limits}",
+            "{name:width$}  {:>6}   {share:>6.1} {:>10} {:>10} {:>9.1} {:>9.1} {:>9} {:>9}  {:>15}  {:>6}  {limits}",
             group.weight,
             group.reads,
             group.writes,
             group.read_bytes as f64 / 1e6,
             group.written_bytes as f64 / 1e6,
-            shown(LatencyCount::quantile_ms(&group.latency, 50)),
-            shown(LatencyCount::quantile_ms(&group.latency, 99)),
-            group.wait_max_ms,
+            milliseconds(LatencyCount::quantile_ms(&group.latency, 50)),
+            milliseconds(LatencyCount::quantile_ms(&group.latency, 99)),
+            milliseconds(Some(group.wait_max_ms)),
             group.errors,
         );
         let _ = writeln!(text, "{}", line.trim_end());
@@ -308,7 +308,10 @@ fn table(status: &Status) -> String {
     text
 }
 
-/// A time in milliseconds; `-` if there is none.
-fn shown(ms: Option<f64>) -> String {
-    ms.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1}"))
+/// A time in milliseconds, with microseconds up to 100 ms; `-` if there is none.
+pub(super) fn milliseconds(ms: Option<f64>) -> String {
+    ms.map_or_else(
+        || "-".to_owned(),
+        |ms| if ms < 100.0 { format!("{ms:.3}") } else { format!("{ms:.1}") },
+    )
 }

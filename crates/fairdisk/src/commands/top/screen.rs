@@ -1,6 +1,7 @@
 //! The screen of `fairdisk top`: what it shows and what its keys do.
 
 use super::rates::{Row, SortBy};
+use crate::commands::ctl::milliseconds;
 use crate::output::plain;
 use fairdisk_mount::control::Status;
 use ratatui::Frame;
@@ -163,7 +164,6 @@ fn title(status: &Status) -> String {
 }
 
 fn cells(row: &Row) -> [String; 12] {
-    let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1}"));
     [
         plain(&row.path).into_owned(),
         row.weight.to_string(),
@@ -171,9 +171,9 @@ fn cells(row: &Row) -> [String; 12] {
         format!("{:.1}", row.got),
         format!("{:.0}", row.ios_per_s),
         format!("{:.1}", row.mb_per_s),
-        ms(row.p50_ms),
-        ms(row.p99_ms),
-        ms(row.longest_ms),
+        milliseconds(row.p50_ms),
+        milliseconds(row.p99_ms),
+        milliseconds(row.longest_ms),
         row.queued.to_string(),
         row.errors.to_string(),
         row.limits.clone(),
