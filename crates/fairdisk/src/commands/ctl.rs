@@ -73,7 +73,8 @@ enum Action {
     },
     /// Another scheduler takes over, under load if need be
     Scheduler {
-        /// Its name in `fairdisk catalog schedulers`
+        /// `cfq` or a name of `fairdisk catalog schedulers`; `fairdisk catalog schedulers NAME`
+        /// shows what it is made of, also under a mount
         name: String,
     },
 }

@@ -54,8 +54,8 @@ pub(crate) struct Args {
     source: PathBuf,
     /// An empty directory where its contents appear
     mountpoint: PathBuf,
-    /// Who decides: fair, two-layer-cfq, bfq or another of `fairdisk catalog schedulers` [default:
-    /// fair, or who decides on that disk already]
+    /// Who decides: fair, two-layer-cfq, cfq, bfq or another of `fairdisk catalog schedulers`
+    /// [default: fair, or who decides on that disk already]
     #[arg(long, value_name = "NAME")]
     scheduler: Option<String>,
     /// The cgroup hierarchy groups come from: `v2`, or the name or a controller of a version 1

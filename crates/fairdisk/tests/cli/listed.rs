@@ -179,6 +179,27 @@ fn a_revision_of_cfq_is_shown_with_its_switches() {
     assert_eq!(history["commit"], "3dde36ddea3");
 }
 
+/// Mounts have a `cfq` that the catalogue has not, and a `two-layer-cfq` that is not quite the one
+/// of 2008.
+#[test]
+fn a_scheduler_of_mounts_is_shown_with_what_is_different_there() {
+    let text = fairdisk(&["catalog", "schedulers", "cfq"]).quiet();
+    assert!(text.starts_with("# A scheduler of mounts alone"), "{text}");
+    assert!(text.contains("It is cfq-2.6.25,\n"), "{text}");
+    assert!(text.contains("#   seeky_idle_ms = 8, not 2\n"), "{text}");
+    let value = fairdisk(&["catalog", "schedulers", "cfq", "--json"]).json();
+    assert_eq!(
+        (&value["id"], &value["under_mounts"]["base"]),
+        (&"cfq".into(), &"cfq-2.6.25".into())
+    );
+    let text = fairdisk(&["catalog", "schedulers", "two-layer-cfq"]).quiet();
+    let (file, mounts) = text.split_once("\n# Under a mount").expect("it differs there");
+    assert!(file.contains("id = \"two-layer-cfq\""), "{text}");
+    assert!(mounts.contains("#   d4_nominal_turns = false, not true\n"), "{text}");
+    let value = fairdisk(&["catalog", "schedulers", "fair", "--json"]).json();
+    assert!(value["under_mounts"].is_null(), "{value}");
+}
+
 #[test]
 fn a_reader_that_has_gone_away_is_no_failure() {
     let commands: [&[&str]; 5] = [

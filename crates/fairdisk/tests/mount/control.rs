@@ -194,6 +194,7 @@ fn settings_take_effect_and_schedulers_change_under_load() {
         (&["set", "/no/such", "weight=1"][..], "no/such; mkdir makes one"),
         (&["set", "/../..", "weight=1"][..], "down from the root, without `..`"),
         (&["scheduler", "cfs"][..], "unknown scheduler `cfs`; did you mean `cfq`?"),
+        (&["scheduler", "./short-turns.toml"][..], "a scheduler by its name, and no file"),
     ] {
         let refused = host.ctl(args);
         assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
