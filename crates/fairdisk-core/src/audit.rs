@@ -247,6 +247,10 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.accepts(change)
     }
 
+    fn examines_floors(&self) -> bool {
+        self.inner.examines_floors()
+    }
+
     fn describe(&self) -> Description {
         self.inner.describe()
     }

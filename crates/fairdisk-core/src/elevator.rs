@@ -84,6 +84,12 @@ pub trait Elevator {
         Ok(())
     }
 
+    /// Whether the elevator knows enough of the device to tell which floors can be kept. Until then
+    /// [`accepts`](Self::accepts) may take a floor that cannot be, so whoever set one asks again.
+    fn examines_floors(&self) -> bool {
+        true
+    }
+
     /// The elevator's name, how it fills the dispatch list, and the bounds it promises.
     fn describe(&self) -> Description;
 

@@ -248,6 +248,12 @@ impl Disk {
         self.shared.lock().state.unfinished()
     }
 
+    /// Whether the scheduler knows enough of the disk to tell which floors can be kept.
+    #[must_use]
+    pub fn examines_floors(&self) -> bool {
+        self.shared.lock().state.examines_floors()
+    }
+
     /// The name of the current scheduler's revision.
     #[must_use]
     pub fn scheduler(&self) -> &'static str {

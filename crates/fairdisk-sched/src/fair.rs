@@ -443,6 +443,10 @@ impl Elevator for Fair {
         }
     }
 
+    fn examines_floors(&self) -> bool {
+        self.device.knows_costs()
+    }
+
     fn describe(&self) -> Description {
         Description::new(FairParams::NAME, Handover::Single)
     }

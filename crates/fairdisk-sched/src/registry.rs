@@ -231,6 +231,10 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.accepts(change))
     }
 
+    fn examines_floors(&self) -> bool {
+        each!(self, inner => inner.examines_floors())
+    }
+
     fn describe(&self) -> Description {
         each!(self, inner => inner.describe())
     }

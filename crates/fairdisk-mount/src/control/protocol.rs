@@ -144,6 +144,13 @@ pub struct GroupEntry {
     /// The keys of those settings that the current scheduler ignores.
     #[serde(default)]
     pub ignored: Vec<String>,
+    /// The floor that the scheduler refused, in the syntax of `ctl set`.
+    #[serde(default)]
+    pub refused: Vec<String>,
+    /// Whether the group's floor was promised without an examination, because the scheduler does
+    /// not know yet what requests cost.
+    #[serde(default)]
+    pub unexamined: bool,
     /// The number of finished reads.
     pub reads: u64,
     /// The number of finished writes.
@@ -287,6 +294,8 @@ impl GroupEntry {
             parent: parent.map(ToOwned::to_owned),
             qos: asks.qos.into(),
             ignored: asks.ignored(honours).map(ToOwned::to_owned).collect(),
+            refused: Vec::new(),
+            unexamined: false,
             reads: account.reads,
             writes: account.writes,
             discards: account.discards,

@@ -11,7 +11,7 @@ use crate::mounting::errors::MountError;
 use crate::mounting::mounts::Mounts;
 use crate::trouble::Seldom;
 use crate::visitors::{Place, Visitors, go_with_others};
-use fairdisk_core::{Instant, Refusal, Span};
+use fairdisk_core::{Instant, Qos, Refusal, Span};
 use fairdisk_sched::{Honours, SchedulerSpec};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Uid, geteuid};
@@ -278,13 +278,18 @@ impl Disk {
 
     /// The entries of all groups.
     fn entries(&self) -> Vec<GroupEntry> {
-        let (groups, honours) = (self.mounts.gate().groups(), self.honours());
+        let gate = self.mounts.gate();
+        let (groups, honours, examines) = (gate.groups(), self.honours(), gate.examines_floors());
         let paths: BTreeMap<_, _> = groups.iter().map(|group| (group.id, &*group.path)).collect();
         let path = |id| paths.get(&id).copied();
         let entry = |group: &GroupStatus| {
             let place = (&*group.path, group.parent.and_then(path));
             let present = (group.load, group.oldest);
-            GroupEntry::of(place, group.asks, &group.account, present, honours)
+            GroupEntry {
+                refused: Setting::words(&Qos { floor: group.refused, ..Qos::NONE }).collect(),
+                unexamined: !examines && honours.floors && !group.asks.qos.floor.is_none(),
+                ..GroupEntry::of(place, group.asks, &group.account, present, honours)
+            }
         };
         groups.iter().map(entry).collect()
     }

@@ -4,7 +4,9 @@ use super::gate::{DirtyAccounts, Gate, Job, Piece};
 use crate::identity::{
     Asks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Silent, Who,
 };
-use fairdisk_core::{AttachError, GroupAccount, GroupId, GroupLoad, Instant, Refusal, Span};
+use fairdisk_core::{
+    AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Rates, Refusal, Span,
+};
 use fairdisk_plane::disk::{Disk, Order, Served, Thread, Unfinished};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
 use fairdisk_sched::noop::NoopParams;
@@ -83,6 +85,8 @@ pub struct GroupStatus {
     pub asks: Asks,
     /// The enclosing group.
     pub parent: Option<GroupId>,
+    /// The floor that the group asks for and the scheduler refused.
+    pub refused: Rates,
     /// What the group got so far.
     pub account: GroupAccount,
     /// What the group has queued and in flight.
@@ -138,6 +142,7 @@ impl ScheduledGate {
             path: group.path.to_owned(),
             asks: group.asks,
             parent: group.parent,
+            refused: group.refused,
             account: GroupAccount::default(),
             load: GroupLoad::default(),
             oldest: Span::ZERO,
@@ -178,6 +183,8 @@ impl ScheduledGate {
     pub fn set(&self, group: &str, settings: &[Setting]) -> Result<(), SettingError> {
         let hierarchy = self.hierarchy.as_ref().ok_or(SettingError::NoHierarchy)?;
         let mut identity = self.identity();
+        // First, so that only this group's floor is refused below.
+        self.examine(&mut identity);
         let changed = hierarchy.set(group, settings).inspect_err(|error| {
             if let SettingError::Contradicts(why) = error {
                 tracing::warn!(group, %why, "setting refused");
@@ -195,10 +202,25 @@ impl ScheduledGate {
         Err(SettingError::NotKept { group, refusal })
     }
 
-    /// Detects removed groups, and changed settings of groups that have requests. Others may change
-    /// these at any time, even while no requests arrive.
+    /// Whether the scheduler knows enough of the disk to tell which floors can be kept.
+    #[must_use]
+    pub fn examines_floors(&self) -> bool {
+        self.disk.examines_floors()
+    }
+
+    /// Has floors examined that were promised before the scheduler knew what requests cost.
+    fn examine(&self, identity: &mut Identity) {
+        if identity.has_unexamined() && self.disk.examines_floors() {
+            identity.ask_anew();
+            self.tell(identity);
+        }
+    }
+
+    /// Detects removed groups, changed settings of groups that have requests, and floors that can
+    /// be examined now. Others may change settings at any time, even while no requests arrive.
     pub fn look_again(&self) {
         self.look(None, |_, _| Who::NOBODY);
+        self.examine(&mut self.identity());
         for group in self.disk.presence().into_keys() {
             let mut identity = self.identity();
             identity.look_again(group);
@@ -295,9 +317,23 @@ impl ScheduledGate {
 
     /// Tells the scheduler what has changed. Returns the first floor that it refuses, if any.
     fn configure(&self, identity: &mut Identity) -> Option<Refusal> {
-        let mut first = None;
-        for change in identity.take_changes() {
-            let Err(refusal) = self.disk.configure(change) else { continue };
+        let is_floor =
+            |it: &Change| matches!(it, Change::GroupQos { qos, .. } if !qos.floor.is_none());
+        let (mut first, mut changes) = (None, identity.take_changes());
+        if identity.has_unexamined() && changes.iter().any(is_floor) && self.disk.examines_floors()
+        {
+            // A new floor is examined together with them, not beside them.
+            identity.ask_anew();
+            changes.retain(|change| !is_floor(change));
+            changes.extend(identity.take_changes());
+        }
+        for change in changes {
+            let Err(refusal) = self.disk.configure(change) else {
+                if is_floor(&change) && !self.disk.examines_floors() {
+                    identity.note_unexamined();
+                }
+                continue;
+            };
             let Refusal::Floor { group, takes, left } = refusal;
             identity.refuse(group);
             let path = identity.groups().find(|it| it.id == group).map(|it| it.path);

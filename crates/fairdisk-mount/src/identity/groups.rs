@@ -20,6 +20,8 @@ pub struct GroupName<'a> {
     pub asks: Asks,
     /// The enclosing group.
     pub parent: Option<GroupId>,
+    /// The floor that the group asks for and the scheduler refused.
+    pub refused: Rates,
 }
 
 #[derive(Debug)]
@@ -76,6 +78,8 @@ pub(super) struct Groups {
     leaving: Vec<u32>,
     /// The former settings of groups whose change has not been logged yet.
     untold: BTreeMap<u32, Asks>,
+    /// Whether a floor is in force that the scheduler could not examine.
+    pub(super) unexamined: bool,
     /// The number of the group at which the next sweep begins.
     next: usize,
 }
@@ -91,6 +95,7 @@ impl Groups {
             gone: BTreeMap::new(),
             leaving: Vec::new(),
             untold: BTreeMap::new(),
+            unexamined: false,
             next: 0,
         }
     }
@@ -168,9 +173,10 @@ impl Groups {
         }
     }
 
-    /// Submits all floors to a new scheduler, one after the other, including those that the
-    /// previous scheduler refused.
+    /// Submits all floors, one after the other, including refused ones: to a new scheduler, or to
+    /// one that can examine them now.
     pub(super) fn ask_anew(&mut self, changes: &mut Vec<Change>) {
+        self.unexamined = false;
         let mut floors = Vec::new();
         for (number, known) in (0..).zip(&mut self.list) {
             let Some(known) = known else { continue };
@@ -262,7 +268,8 @@ impl Groups {
         self.tell_refused(number, said.refused);
         let Some(known) = self.get_mut(number) else { return };
         let (asks, before) = (said.asks, known.asks);
-        let qos = if known.refused == Some(asks.qos) { before.qos } else { asks.qos };
+        known.refused = known.refused.filter(|refused| *refused == asks.qos);
+        let qos = if known.refused.is_some() { before.qos } else { asks.qos };
         let asks = Asks { qos, ..asks };
         known.asks = asks;
         let (group, Asks { share, idle, .. }) = (GroupId(number), asks);
@@ -273,7 +280,7 @@ impl Groups {
             changes.push(Change::GroupIdle { group, idle });
         }
         if qos != before.qos {
-            (known.before, known.refused) = (before.qos, None);
+            known.before = before.qos;
             changes.push(Change::GroupQos { group, qos });
         }
         if asks != before {
@@ -295,8 +302,9 @@ impl Groups {
         self.list.iter().enumerate().filter_map(|(number, group)| {
             let id = GroupId(number as u32);
             let known = group.as_ref().filter(|known| known.gone.is_none());
-            let Group { path, asks, parent, .. } = known?;
-            Some(GroupName { id, path, asks: *asks, parent: *parent })
+            let Group { path, asks, parent, refused, .. } = known?;
+            let refused = refused.map_or(Rates::NONE, |refused| refused.floor);
+            Some(GroupName { id, path, asks: *asks, parent: *parent, refused })
         })
     }
 

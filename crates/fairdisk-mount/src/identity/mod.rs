@@ -195,7 +195,19 @@ impl Identity {
         }
     }
 
-    /// Submits the floors to a new scheduler, which may refuse them.
+    /// Notes that a floor is in force that the scheduler could not examine.
+    pub fn note_unexamined(&mut self) {
+        self.groups.unexamined = true;
+    }
+
+    /// Whether there may be such a floor.
+    #[must_use]
+    pub const fn has_unexamined(&self) -> bool {
+        self.groups.unexamined
+    }
+
+    /// Submits the floors to a new scheduler, or to one that can examine them now. It may refuse
+    /// them.
     pub fn ask_anew(&mut self) {
         self.groups.ask_anew(&mut self.changes);
     }

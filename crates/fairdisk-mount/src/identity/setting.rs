@@ -85,7 +85,7 @@ impl Asks {
             Share::Weight(weight) => Setting::Weight(Some(weight)),
             Share::Priority(priority) => Setting::Priority(Some(priority)),
         };
-        let qos = qos.settings().map(|(key, value)| Setting::Qos(key, Some(value)));
+        let qos = Setting::all_of(qos);
         [share, Setting::Idle(idle)].into_iter().chain(qos)
     }
 }
@@ -108,6 +108,16 @@ impl Setting {
     fn all() -> impl Iterator<Item = Self> {
         let qos = QosKey::ALL.map(|key| Self::Qos(key, None));
         [Self::Priority(None), Self::Weight(None), Self::Idle(None)].into_iter().chain(qos)
+    }
+
+    fn all_of(qos: Qos) -> impl Iterator<Item = Self> {
+        qos.settings().map(|(key, value)| Self::Qos(key, Some(value)))
+    }
+
+    /// The settings of `qos` as [`parse`](Self::parse) reads them.
+    pub(crate) fn words(qos: &Qos) -> impl Iterator<Item = String> + use<> {
+        let parts = Self::all_of(*qos).map(Self::parts);
+        parts.filter_map(|(key, value)| Some(format!("{key}={}", value?)))
     }
 
     /// The keys of all settings.

@@ -185,6 +185,10 @@ impl State {
         self.engine.elevator().describe().name
     }
 
+    pub(super) fn examines_floors(&self) -> bool {
+        self.engine.elevator().examines_floors()
+    }
+
     /// When [`advance`](Self::advance) is due next.
     pub(super) fn next_event(&self) -> Option<Instant> {
         let model = self.model.as_ref().and_then(|model| model.device.next_event());

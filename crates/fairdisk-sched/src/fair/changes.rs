@@ -125,6 +125,22 @@ mod tests {
     }
 
     #[test]
+    fn floors_can_be_examined_once_enough_requests_were_measured() {
+        let (mut now, mut fair) = (Instant::ZERO, Fair::new(&FairParams::default()));
+        let floor = Rates { iops: NonZeroU64::new(1_000_000), ..Rates::NONE };
+        let floor = Change::GroupQos { group: GroupId(1), qos: Qos { floor, ..Qos::NONE } };
+        assert_eq!(fair.accepts(&floor), Ok(()));
+        for _ in 0..8 {
+            assert!(!fair.examines_floors());
+            dispatch(&mut fair, now, 0);
+            complete(&mut fair, now, 0);
+            now += Span::from_ms(5);
+        }
+        assert!(fair.examines_floors());
+        assert!(fair.accepts(&floor).is_err());
+    }
+
+    #[test]
     fn reads_that_were_there_before_the_depth_changed_are_counted_once_or_never() {
         let (now, mut fair) = (Instant::ZERO, Fair::new(&FairParams::default()));
         let set_depth = |fair: &mut Fair, depth| fair.configure(now, &Change::Depth { depth });

@@ -77,6 +77,11 @@ impl Device {
         self.costs.is_some()
     }
 
+    /// Whether what requests cost is stated, or enough of them have been measured.
+    pub(super) const fn knows_costs(&self) -> bool {
+        self.is_told() || self.service.is_full()
+    }
+
     /// Takes over the cost model and the depth it was measured at.
     pub(super) fn learn(&mut self, costs: CostModel) {
         self.costs = Some(costs);

@@ -39,6 +39,11 @@ impl<const MEMORY: u8> Mean<MEMORY> {
         self.samples
     }
 
+    /// Whether there have been so many samples that no single one decides.
+    pub(super) const fn is_full(&self) -> bool {
+        self.samples == MEMORY
+    }
+
     /// The mean, or `None` without samples.
     pub(super) const fn get(&self) -> Option<Span> {
         if self.samples == 0 { None } else { Some(Span::from_ns(self.ns)) }

@@ -3,7 +3,7 @@
 
 mod kept;
 
-use super::limits::{ignored_by_new, ignored_note, limits};
+use super::limits::{ignored_by_new, ignored_note, limits, unexamined_note};
 use crate::failure::Failure;
 use crate::output::{self, diagnose, plain};
 use clap::Subcommand;
@@ -107,8 +107,9 @@ fn ask(mut client: Client, action: &Action) -> Result<(), Failure> {
             let ask = Ask::Set { group: group.clone(), settings: settings.clone() };
             client.ask(&ask).map_err(|error| with_hint(error, &keys))?;
             // The setting is in force, so a note that cannot be fetched is no failure.
-            let note = get(&mut client, group).ok().and_then(|it| ignored_note(&it, &keys));
-            note.iter().for_each(|note| diagnose(note));
+            let status = get(&mut client, group).ok();
+            let notes = [ignored_note, unexamined_note].map(|note| note(status.as_ref()?, &keys));
+            notes.iter().flatten().for_each(|note| diagnose(note));
             Ok(())
         }
         Action::Scheduler { name } => {
@@ -251,7 +252,11 @@ fn asks(entry: &GroupEntry, group: &str, scheduler: &str) -> String {
         none if none.is_empty() => none,
         some => format!(" [{scheduler} takes no notice of {some}]"),
     };
-    format!("{share}{worth}{others}{inside}{part}{ignored}")
+    let refused = match entry.refused.join(" ") {
+        none if none.is_empty() => none,
+        some => format!(" [{scheduler} refused {some}]"),
+    };
+    format!("{share}{worth}{others}{inside}{part}{ignored}{refused}")
 }
 
 fn table(status: &Status) -> String {
@@ -305,6 +310,9 @@ fn table(status: &Status) -> String {
     }
     if status.groups.iter().any(|group| !group.ignored.is_empty()) {
         let _ = writeln!(text, "in brackets: what {} takes no notice of", status.scheduler);
+    }
+    if status.groups.iter().any(|group| group.unexamined) {
+        let _ = writeln!(text, "floors are not examined yet: what requests cost is not known");
     }
     text
 }

@@ -28,7 +28,9 @@ pub(super) fn limits(entry: &GroupEntry) -> String {
         let text = text?;
         Some(if ignores(key) { format!("({text})") } else { text })
     });
-    words.collect::<Vec<_>>().join(" ")
+    let refused =
+        (!entry.refused.is_empty()).then(|| format!("[refused: {}]", entry.refused.join(" ")));
+    words.chain(refused).collect::<Vec<_>>().join(" ")
 }
 
 /// A rate in bytes per second, in binary units if it was probably given in them: a multiple of 1024
@@ -60,6 +62,17 @@ pub(super) fn ignored_note(status: &Status, keys: &[&str]) -> Option<String> {
     let others: Vec<&str> = SchedulerSpec::NAMES.iter().filter(keeps_all).copied().collect();
     let (scheduler, ignored, others) = (&status.scheduler, ignored.join(", "), others.join(", "));
     Some(format!("note: {scheduler} takes no notice of {ignored}; schedulers that do: {others}"))
+}
+
+/// A note on the floor of the first group of `status`, if one of `keys` sets a floor and nobody
+/// could say whether it can be kept.
+pub(super) fn unexamined_note(status: &Status, keys: &[&str]) -> Option<String> {
+    let sets_floor = keys.iter().any(|key| matches!(*key, "min_iops" | "min_bps"));
+    status.groups.first().filter(|entry| sets_floor && entry.unexamined)?;
+    let note = "note: whether the disk can keep this floor is not known yet. If the mount finds \
+                out that it cannot, the floor is taken back (`floor refused` in the log). A mount \
+                with --costs knows at once";
+    Some(note.to_owned())
 }
 
 /// A note, after a change of scheduler, on the groups of `status` with settings that the new

@@ -1,6 +1,6 @@
 //! Settings of groups: when they take effect, which are refused, and whose count.
 
-use crate::host::{Host, fairdisk, finish, is_missing, lacks_something, text};
+use crate::host::{Host, fairdisk, finish, is_missing, lacks_something, text, wait_until};
 use fairdisk_mount::identity::Hierarchy;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
@@ -77,6 +77,55 @@ fn a_floor_that_cannot_be_kept_is_refused_and_nothing_changes() {
     let set = host.ctl(&["set", &group, "weight=300", "min_iops=11"]);
     assert!(set.status.success(), "{}", text(&set));
     assert_eq!(text(&host.ctl(&["get", &group])), "weight=300 min_iops=11\n");
+    host.unmount();
+}
+
+/// A disk that serves one request at a time is measured, and until then every floor is promised:
+/// one stored before the mount, and one that is set before the first I/O.
+#[test]
+fn floors_that_nobody_could_examine_are_examined_as_soon_as_the_disk_is_known() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 1);
+    let [early, modest] = [("early", "1000000"), ("modest", "1")].map(|(name, floor)| {
+        fs::create_dir(host.group_directory(name)).unwrap();
+        keep(&host.group_directory(name), "trusted.fairdisk.min_iops", floor);
+        host.path_of(name)
+    });
+    let log = host.at().with_file_name("log");
+    host.mount_well(&["--depth", "1", "--log-file", log.to_str().unwrap()]);
+    let late = host.group("late", "weight=100");
+    let set = host.ctl(&["set", &late, "min_iops=1000000"]);
+    assert!(set.status.success(), "{}", text(&set));
+    assert!(text(&set).contains("is not known yet"), "{}", text(&set));
+    assert_eq!(text(&host.ctl(&["set", &late, "weight=200"])), "");
+    assert!(text(&host.ctl(&["list"])).contains("floors are not examined yet"));
+    let read = format!("dd if={} of=/dev/null iflag=direct bs=4k count=64", host.file("data"));
+    for group in [&early, &modest] {
+        finish(host.start(group, &read));
+    }
+    for (group, asks) in [(&early, "weight=100"), (&late, "weight=200")] {
+        wait_until(|| host.entry(group)["min_iops"].is_null());
+        let got = text(&host.ctl(&["get", group]));
+        assert_eq!(got, format!("{asks} [fair refused min_iops=1000000]\n"));
+    }
+    assert_eq!(text(&host.ctl(&["get", &modest])), "weight=100 min_iops=1\n");
+    let list = text(&host.ctl(&["list"]));
+    let line = |group: &str| list.lines().find(|line| line.starts_with(group)).unwrap();
+    assert!(line(&early).ends_with("[refused: min_iops=1000000]"), "{list}");
+    assert!(line(&modest).ends_with(">=1 iops"), "{list}");
+    let refused = |group: &str| {
+        let logged = fs::read_to_string(&log).unwrap();
+        let of_group = format!("event=\"floor refused\" group={group} ");
+        logged.lines().filter(|line| line.contains(&of_group)).count()
+    };
+    assert_eq!([&early, &late, &modest].map(|group| refused(group)), [1, 1, 0]);
+    let set = host.ctl(&["set", &late, "min_iops=1000000"]);
+    assert_eq!(set.status.code(), Some(2), "{}", text(&set));
+    assert_eq!(text(&host.ctl(&["set", &late, "min_iops=none"])), "");
+    assert_eq!(text(&host.ctl(&["get", &late])), "weight=200\n");
     host.unmount();
 }
 

@@ -97,7 +97,7 @@ impl Observer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_core::{GroupAccount, GroupId, GroupLoad};
+    use fairdisk_core::{GroupAccount, GroupId, GroupLoad, Rates};
     use fairdisk_mount::identity::Asks;
 
     #[test]
@@ -123,6 +123,7 @@ mod tests {
                 path: (*path).to_owned(),
                 asks: Asks::DEFAULT,
                 parent: None,
+                refused: Rates::NONE,
                 account: GroupAccount { wait_max: Span::from_s(*s), ..GroupAccount::default() },
                 load: GroupLoad::default(),
                 oldest: Span::ZERO,

@@ -192,6 +192,8 @@ mod tests {
             parent: path.rsplit_once('/').map(|(parent, _)| parent.to_owned()),
             qos: QosEntry::default(),
             ignored: Vec::new(),
+            refused: Vec::new(),
+            unexamined: false,
             reads,
             writes: 0,
             discards: 0,
