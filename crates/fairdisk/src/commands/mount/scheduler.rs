@@ -1,6 +1,6 @@
 //! The schedulers of mounts, by name.
 
-use fairdisk_core::Elevator as _;
+use fairdisk_core::{Elevator as _, Span};
 use fairdisk_lab::catalog::error::{CatalogError, unknown};
 use fairdisk_lab::catalog::library::{Kind, is_path};
 use fairdisk_lab::catalog::revision::Revision;
@@ -19,13 +19,16 @@ pub(in crate::commands) struct Composition {
 pub(in crate::commands) fn composition(name: &str) -> Result<Option<Composition>, CatalogError> {
     let Some(spec) = fairdisk_mount::scheduler(name) else { return Ok(None) };
     let base = spec.build().describe().name;
-    // A line for each setting, in both in the same order.
-    let [before, after] = [Revision::load(base)?.spec, spec].map(|spec| format!("{spec:#?}"));
-    let setting = |line: &str| {
-        let (name, value) = line.trim().trim_end_matches(',').split_once(": ")?;
-        Some([name, value].map(ToOwned::to_owned))
+    // The settings of both, in the same order.
+    let [before, after] = [Revision::load(base)?.spec, spec].map(|spec| format!("{spec:?}"));
+    let setting = |text: &str| {
+        let (name, value) = text.rsplit_once(": ")?;
+        let name = name.rsplit([' ', '{']).next()?;
+        let value = value.trim_end_matches([' ', '}', ')']);
+        let span = value.strip_prefix("Span(").and_then(|ns| ns.parse().ok()).map(Span::from_ns);
+        Some([name.to_owned(), span.map_or_else(|| value.to_owned(), |span| span.to_string())])
     };
-    let both = before.lines().zip(after.lines()).filter(|(before, after)| before != after);
+    let both = before.split(", ").zip(after.split(", ")).filter(|(before, after)| before != after);
     let changed = both.filter_map(|(before, after)| {
         let ([_, before], [name, after]) = (setting(before)?, setting(after)?);
         Some([name, before, after])
@@ -95,5 +98,8 @@ mod tests {
         assert_eq!(change("seeky_idle_ms"), Some(&["2", "8"].map(str::to_owned)[..]));
         assert_eq!(change("q8_idle_while_busy"), Some(&["true", "false"].map(str::to_owned)[..]));
         assert_eq!(change("quantum"), None);
+        let Composition { changed, .. } = composition("two-layer-cfq").unwrap().unwrap();
+        let wait = changed.iter().find(|it| it[0] == "wait_max").unwrap();
+        assert!(wait[1].starts_with('5') && wait[2].starts_with("60"), "{wait:?}");
     }
 }
