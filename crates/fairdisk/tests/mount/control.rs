@@ -120,7 +120,7 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
         (&["--scheduler", "cfs"][..], "did you mean `cfq`? (known: noop, deadline, cfq, two"),
         (&["--device-model", "wd2500j"][..], "wd2500js"),
         (&["--cgroups", "memroy"][..], "`memroy` is not mounted"),
-        (&["--depth", "0"][..], "1..=1024"),
+        (&["--depth", "0"][..], "expected a whole number from 1 to 1024"),
     ] {
         let output = host.mount(args);
         assert_eq!(output.status.code(), Some(2), "{}", text(&output));
@@ -327,7 +327,12 @@ fn what_a_scheduler_takes_no_notice_of_is_said() {
         let list = done(&["list"]);
         list.lines().find(|line| line.starts_with(&group)).unwrap().to_owned()
     };
-    assert_eq!(done(&["set", &group, "min_iops=5", "latency_p99_ms=0.5"]), "");
+    let floor = done(&["set", &group, "min_iops=5"]);
+    assert!(
+        floor.starts_with("note: whether the disk can keep this floor is not known"),
+        "{floor}"
+    );
+    assert_eq!(done(&["set", &group, "latency_p99_ms=0.5"]), "");
     assert!(line().ends_with("  >=5 iops <=50 iops p99<=0.5 ms"), "{}", line());
     let switched = done(&["scheduler", "mclock"]);
     let of_group = format!("mclock takes no notice of what is set for {group} (latency_p99_ms)");

@@ -145,7 +145,7 @@ fn a_scheduler_that_takes_over_says_which_floor_it_does_not_keep() {
     assert_eq!(over.status.code(), Some(2), "{}", text(&over));
     let says = format!("`fair` has taken over, but does not keep the floor of {group}: its floor");
     assert!(text(&over).contains(&says), "{}", text(&over));
-    assert!(!get().contains("min_iops"), "{}", get());
+    assert_eq!(get(), "weight=100 [fair refused min_iops=1000000]\n");
     assert!(host.ctl(&["scheduler", "two-layer-cfq"]).status.success());
     assert!(get().contains("min_iops=1000000"), "{}", get());
     host.unmount();
