@@ -214,11 +214,11 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.flushes(now, group);
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
+    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span, ok: bool) {
         self.changed(now);
         // A flush that was issued before this elevator attached was never counted.
         self.flushes = self.flushes.saturating_sub(1);
-        self.inner.flushed(now, group, device_time);
+        self.inner.flushed(now, group, device_time, ok);
     }
 
     fn emptied(&mut self, now: Instant, device_time: Span, ok: bool) {

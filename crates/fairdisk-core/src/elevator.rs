@@ -57,8 +57,9 @@ pub trait Elevator {
 
     /// Reports that a flush of `group` has completed, after keeping the device busy for
     /// `device_time`. Elevators do not order flushes, but they need to know that the device was not
-    /// idle meanwhile and that the submitter can now continue.
-    fn flushed(&mut self, _now: Instant, _group: GroupId, _device_time: Span) {}
+    /// idle meanwhile and that the submitter can now continue. If it failed (`ok` is false), the
+    /// device may still have writes to do.
+    fn flushed(&mut self, _now: Instant, _group: GroupId, _device_time: Span, _ok: bool) {}
 
     /// Reports that the flush of [`Decision::Flush`] has completed, after keeping the device busy
     /// for `device_time`; `ok` says whether it succeeded.

@@ -24,7 +24,7 @@ struct Flusher {
 enum Told {
     Flushable(bool),
     Emptied { ms: u64, ok: bool },
-    Flushed { group: u32, ms: u64 },
+    Flushed { group: u32, ms: u64, ok: bool },
 }
 
 impl Elevator for Flusher {
@@ -49,8 +49,8 @@ impl Elevator for Flusher {
         self.fifo.complete(now, completion);
     }
 
-    fn flushed(&mut self, _now: Instant, group: GroupId, device_time: Span) {
-        self.told.push(Told::Flushed { group: group.0, ms: device_time.as_ms() });
+    fn flushed(&mut self, _now: Instant, group: GroupId, device_time: Span, ok: bool) {
+        self.told.push(Told::Flushed { group: group.0, ms: device_time.as_ms(), ok });
     }
 
     fn emptied(&mut self, _now: Instant, device_time: Span, ok: bool) {
@@ -86,8 +86,7 @@ struct Disk {
 impl Disk {
     /// A disk whose elevator will ask for one flush.
     fn new() -> Self {
-        let elevator = Flusher { due: 1, ..Flusher::default() };
-        let engine = Engine::new(elevator, EngineConfig::default(), Journal::keeping());
+        let engine = engine(Flusher { due: 1, ..Flusher::default() });
         Self { engine, effects: Effects::new(), ms: 0 }
     }
 
@@ -115,6 +114,10 @@ impl Disk {
     fn told(&self) -> &[Told] {
         &self.engine.elevator().told
     }
+}
+
+fn engine(elevator: Flusher) -> Engine<Flusher> {
+    Engine::new(elevator, EngineConfig::default(), Journal::keeping())
 }
 
 /// The only effect, which is to issue a request.
@@ -163,5 +166,16 @@ fn who_takes_over_meanwhile_sees_a_flush_it_did_not_ask_for() {
     assert_eq!(disk.handle(Input::Switch(Box::default())), []);
     disk.ms = 30;
     issued(&disk.handle(Input::Completed { request: flush.id, ok: true }));
-    assert_eq!(disk.told(), [Told::Flushable(true), Told::Flushed { group: 7, ms: 30 }]);
+    let flushed = Told::Flushed { group: 7, ms: 30, ok: true };
+    assert_eq!(disk.told(), [Told::Flushable(true), flushed]);
+}
+
+#[test]
+fn a_submitters_flush_that_fails_is_told_as_failed() {
+    let mut disk = Disk { engine: engine(Flusher::default()), ..Disk::new() };
+    let flush = Bio::flush(BioId(1), TaskId(1), GroupId(1), IoPrio::UNSET);
+    let request = issued(&disk.handle(Input::Submit(flush))).id;
+    disk.ms = 30;
+    disk.handle(Input::Completed { request, ok: false });
+    assert_eq!(disk.told(), [Told::Flushed { group: 1, ms: 30, ok: false }]);
 }

@@ -360,7 +360,7 @@ impl Elevator for Fair {
         self.expect(now, group.0);
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
+    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span, ok: bool) {
         self.tree.pass(now);
         self.make_group(group);
         let entry = &mut self.groups[group.0 as usize];
@@ -371,7 +371,8 @@ impl Elevator for Fair {
             self.cache.flushes -= 1;
         }
         self.note_target_present(group.0);
-        self.charge_flushed(now, group.0, device_time);
+        self.note_flushed(now, device_time, ok);
+        self.charge_flushed(group.0, device_time);
         if self.groups[group.0 as usize].left_early {
             self.will_return(group.0);
         }

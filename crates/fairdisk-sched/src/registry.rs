@@ -207,8 +207,8 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.flushes(now, group));
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
-        each!(self, inner => inner.flushed(now, group, device_time));
+    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span, ok: bool) {
+        each!(self, inner => inner.flushed(now, group, device_time, ok));
     }
 
     fn emptied(&mut self, now: Instant, device_time: Span, ok: bool) {

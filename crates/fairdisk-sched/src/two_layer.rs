@@ -203,7 +203,7 @@ impl Elevator for TwoLayerCfq {
         }
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId, _device_time: Span) {
+    fn flushed(&mut self, now: Instant, group: GroupId, _device_time: Span, _ok: bool) {
         let now = self.tick(now);
         self.make_group(group);
         self.inner.flushed(now, group.0, group.0 == self.line.active());

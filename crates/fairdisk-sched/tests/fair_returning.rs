@@ -154,7 +154,7 @@ impl Play {
             self.fair.flushes(self.now, group);
             self.busy_until = self.now + flush;
             self.pass_until(self.busy_until);
-            self.fair.flushed(self.now, group, flush);
+            self.fair.flushed(self.now, group, flush, true);
         }
         let any = Span::from_us(self.prng.between(0, 2 * pause.as_us()));
         self.thinkers[at].back_at = Some(self.now + if self.is_random { any } else { pause });

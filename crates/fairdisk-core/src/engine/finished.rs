@@ -23,7 +23,7 @@ impl<E: Elevator> Engine<E> {
                 let completion = Completion { request: id, device_time, ok };
                 self.elevator.complete(self.now, &completion);
             }
-            (false, Op::Flush) => self.elevator.flushed(self.now, request.group, device_time),
+            (false, Op::Flush) => self.elevator.flushed(self.now, request.group, device_time, ok),
             (false, _) => {}
         }
         if first.is_none() {

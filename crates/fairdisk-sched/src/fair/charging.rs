@@ -166,8 +166,7 @@ impl Fair {
 
     /// Charges a flush to its group. A flush goes ahead of everybody, so the group's later requests
     /// wait instead.
-    pub(super) fn charge_flushed(&mut self, now: Instant, group: u32, device_time: Span) {
-        self.note_flushed(now, device_time);
+    pub(super) fn charge_flushed(&mut self, group: u32, device_time: Span) {
         if self.queued == 0 && self.in_flight == 0 {
             // With nothing queued and nothing at the device, the flush delayed nobody.
             return;
@@ -177,10 +176,13 @@ impl Fair {
         self.tree.forgive_rounds(group);
     }
 
-    /// Notes that a flush has finished all acknowledged writes.
-    pub(super) fn note_flushed(&mut self, now: Instant, device_time: Span) {
-        self.cache.flushed(&mut self.groups);
-        self.returning.allowance.flushed();
+    /// Notes that a flush has finished all acknowledged writes, or has failed and tells nothing of
+    /// them.
+    pub(super) fn note_flushed(&mut self, now: Instant, device_time: Span, ok: bool) {
+        if ok {
+            self.cache.flushed(&mut self.groups);
+            self.returning.allowance.flushed();
+        }
         // The flush took this part of the time until the next completion.
         self.busy_since = (self.busy_since + device_time).min(now);
     }
@@ -213,7 +215,33 @@ impl Fair {
 mod tests {
     use crate::fair::{Fair, FairParams};
     use crate::samples::request;
-    use fairdisk_core::{Change, Cost, CostModel, Decision, Elevator, Instant, Op, Span};
+    use fairdisk_core::{
+        Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Op, RequestId,
+        Span,
+    };
+
+    /// The group with the most writes left to be done, at a disk with a write cache that took a
+    /// write of group 1 in at once and was then flushed.
+    fn writer_after_a_flush(ok: bool) -> Option<u32> {
+        let us = |us| Instant::ZERO + Span::from_us(us);
+        let mut fair = Fair::new(&FairParams::default());
+        let read = Cost { random: Span::from_ms(8), ..Cost::default() };
+        let (saturation, alone) = (Span::from_ms(8), Span::from_ms(8));
+        let costs = CostModel { depth: 1, saturation, alone, read, write: read };
+        fair.configure(us(0), &Change::Costs(costs));
+        fair.admit(us(0), &request(0, 1, Op::Write, us(0)));
+        assert!(matches!(fair.decide(us(0)), Decision::Dispatch(..)));
+        let (request, device_time) = (RequestId(0), Span::from_us(300));
+        fair.complete(us(300), &Completion { request, device_time, ok: true });
+        fair.flushes(us(300), GroupId(2));
+        fair.flushed(us(900), GroupId(2), Span::from_us(600), ok);
+        fair.cache.writer_beside(2, &fair.groups)
+    }
+
+    #[test]
+    fn only_a_flush_that_succeeded_has_finished_the_writes() {
+        assert_eq!([true, false].map(writer_after_a_flush), [None, Some(1)]);
+    }
 
     /// Writes at a disk with one head, which is at work for a read: two are taken in, the third has
     /// to wait for a place in the cache.

@@ -130,7 +130,7 @@ impl<E: Elevator> Scene<E> {
     fn flush(&mut self) {
         let group = self.some_group();
         let Self { elevator, now, meter, service, .. } = self;
-        meter.call("flushed", || elevator.flushed(*now, group, *service));
+        meter.call("flushed", || elevator.flushed(*now, group, *service, true));
     }
 
     // ---- requests --------------------------------------------------------------------------
