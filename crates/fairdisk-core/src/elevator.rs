@@ -210,7 +210,7 @@ pub enum Change {
     },
     /// A group has been nested in another group, or moved out to the top level. A nested group's
     /// share is a part of what its parent gets. Without this change a group is at the top level,
-    /// beside the root group.
+    /// beside the root group. The engine refuses to nest a group in itself, at any depth.
     GroupParent {
         /// The inner group.
         group: GroupId,

@@ -1,10 +1,10 @@
-//! Why an elevator refuses a change.
+//! Why a change is refused.
 
 use crate::request::GroupId;
 use crate::time::Span;
 use core::fmt;
 
-/// Why an elevator refuses a change.
+/// Why a change is refused: a floor by the elevator, the others by the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The floor asked for could not be kept.
@@ -16,6 +16,26 @@ pub enum Refusal {
         /// Device time left in each second beside the floors of other groups.
         left: Span,
     },
+    /// The group would be nested in itself.
+    Circle {
+        /// The group.
+        group: GroupId,
+    },
+    /// The change is about a group that has not been added, or has been removed.
+    Unknown {
+        /// The group.
+        group: GroupId,
+    },
+}
+
+impl Refusal {
+    /// The group that the change is about.
+    #[must_use]
+    pub const fn group(&self) -> GroupId {
+        match *self {
+            Self::Floor { group, .. } | Self::Circle { group } | Self::Unknown { group } => group,
+        }
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -26,6 +46,8 @@ impl fmt::Display for Refusal {
                 "its floor takes {takes} of each second of the disk, and {left} are left beside \
                  the floors of others"
             ),
+            Self::Circle { group } => write!(f, "group {} would lie in itself", group.0),
+            Self::Unknown { group } => write!(f, "there is no group {}", group.0),
         }
     }
 }

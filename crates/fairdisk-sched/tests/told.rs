@@ -267,17 +267,28 @@ fn what_is_not_honoured_is_not_looked_at() {
     }
 }
 
-/// A group that is moved into one of its own descendants goes to the top level.
+/// A group that is moved into one of its own descendants stays where it is, and the next scheduler
+/// finds it there.
 #[test]
 fn groups_never_lie_in_a_circle() {
     for name in SchedulerSpec::NAMES {
         let spec = SchedulerSpec::named(name).expect("it is listed");
-        let (mut circle, mut line) = (Disk::new(spec), Disk::new(spec));
-        for disk in [&mut circle, &mut line] {
-            disk.tell(&[inside(2, 3)]);
+        let [mut circle, mut line, mut out] = [(); 3].map(|()| Disk::new(spec));
+        let share = Share::Weight(Weight::new(200).expect("1 to 10000"));
+        let heavier = Change::GroupShare { group: GroupId(1), share };
+        for disk in [&mut circle, &mut line, &mut out] {
+            disk.tell(&[heavier, inside(3, 1), inside(2, 3)]);
             disk.run(Span::from_ms(1234));
         }
-        circle.tell(&[inside(3, 2), inside(1, 1)]);
-        assert_eq!(circle.measure(), line.measure(), "{name}");
+        circle.tell(&[inside(3, 2), inside(1, 2), inside(1, 1)]);
+        out.tell(&[Change::GroupParent { group: GroupId(3), parent: None }]);
+        let stays = line.measure();
+        assert_eq!(circle.measure(), stays, "{name}");
+        let is_nested = spec.honours().nesting != Nesting::None;
+        assert_eq!(out.measure() != stays, is_nested, "{name}: group 3 at the top level");
+        for disk in [&mut circle, &mut line] {
+            disk.handle(Input::Switch(Box::new(spec.build())));
+        }
+        assert_eq!(circle.measure(), line.measure(), "{name}, after a switch");
     }
 }

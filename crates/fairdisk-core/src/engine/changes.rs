@@ -8,6 +8,7 @@ use crate::dense;
 use crate::elevator::{Admission, Change, Elevator};
 use crate::journal::Record;
 use crate::qos::Qos;
+use crate::refusal::Refusal;
 use crate::request::{BioId, GroupId};
 use crate::share::Share;
 use crate::time::Instant;
@@ -49,13 +50,43 @@ impl<E: Elevator> Engine<E> {
         true
     }
 
-    /// Applies a change, unless the elevator refuses it.
+    /// Applies a change, unless it is refused.
     #[inline(never)]
     pub(super) fn configure(&mut self, change: &Change, out: &mut Effects) {
-        match self.elevator.accepts(change) {
+        match self.can_be(change).and_then(|()| self.elevator.accepts(change)) {
             Ok(()) => self.change(self.now, change),
             Err(refusal) => out.change_refused = Some(refusal),
         }
+    }
+
+    /// Refuses changes of which an elevator and the next one could not make the same: settings of
+    /// groups that do not exist, and groups nested in a circle.
+    fn can_be(&self, change: &Change) -> Result<(), Refusal> {
+        match *change {
+            Change::GroupParent { group, parent: Some(parent) } => {
+                self.exists(group)?;
+                self.exists(parent)?;
+                let is_circle = self.path(parent).any(|outer| outer == group);
+                if is_circle { Err(Refusal::Circle { group }) } else { Ok(()) }
+            }
+            Change::GroupParent { group, parent: None }
+            | Change::GroupQos { group, .. }
+            | Change::GroupIdle { group, .. } => self.exists(group),
+            _ => Ok(()),
+        }
+    }
+
+    fn exists(&self, group: GroupId) -> Result<(), Refusal> {
+        self.asked(group).map(|_| ()).ok_or(Refusal::Unknown { group })
+    }
+
+    fn asked(&self, group: GroupId) -> Option<&Asked> {
+        self.groups.get(group.0 as usize)?.as_ref()
+    }
+
+    /// The group and those around it.
+    fn path(&self, group: GroupId) -> impl Iterator<Item = GroupId> {
+        core::iter::successors(Some(group), |at| self.asked(*at)?.parent)
     }
 
     #[inline(never)]

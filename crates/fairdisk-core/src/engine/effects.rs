@@ -29,7 +29,8 @@ pub enum Input<E> {
     Tick,
     /// A task waits for the bios it has submitted, or wants them to start: unplug the device.
     Unplug,
-    /// A group, a task or the device changes. If the elevator refuses, nothing changes and
+    /// A group, a task or the device changes. If the elevator refuses, or the change is about a
+    /// group that does not exist or would nest one in itself, nothing changes and
     /// [`Effects::change_refused`] gives the reason.
     Configure(Change),
     /// Another elevator takes over, along with the queued requests. If it refuses, the present
@@ -79,7 +80,7 @@ pub struct Effects {
     pub wake_at: Option<Instant>,
     /// Why the elevator in an [`Input::Switch`] did not take over.
     pub switch_refused: Option<AttachError>,
-    /// Why the elevator refused an [`Input::Configure`].
+    /// Why an [`Input::Configure`] was refused.
     pub change_refused: Option<Refusal>,
 }
 

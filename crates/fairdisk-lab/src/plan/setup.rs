@@ -250,22 +250,24 @@ impl Plan {
         let machine = Machine::new(scheduler, config);
         match machine.refused() {
             None => Ok(Setup { machine, disk, groups, named, root, sectors_needed }),
-            Some(refusal) => {
-                let Refusal::Floor { group, takes, left } = *refusal;
+            Some(&Refusal::Floor { group, takes, left }) => {
                 let group = GroupNumbers { root }.place(group);
                 let room = left.as_ns() as f64 / takes.as_ns() as f64;
-                let reason = self.refused(arm, row, refusal, (group, &groups));
+                let reason = self.refused(arm, row, (takes, left), (group, &groups));
                 Err(Obstacle::Refusal { reason, group, room })
             }
+            // Not of groups as they are read: each was added, and none is in itself.
+            Some(refusal) => Err(Obstacle::Load(refusal.to_string())),
         }
     }
 
-    /// The reason for which a scheduler refuses the settings of the group with index `at`.
+    /// The reason for which a scheduler refuses the floor of the group with index `at`, which takes
+    /// more of each second of the disk than is left.
     fn refused(
         &self,
         arm: &PlannedArm,
         row: &PlannedRow,
-        refusal: &Refusal,
+        (takes, left): (Span, Span),
         (at, groups): (Option<usize>, &[GroupLabel]),
     ) -> String {
         let label = at.and_then(|at| Some((at, groups.get(at)?)));
@@ -275,7 +277,6 @@ impl Plan {
             let (floor, _) = label.spec.qos.settings().next()?;
             row.load.place(Written::Group(at, floor.name()))
         });
-        let Refusal::Floor { takes, left, .. } = refusal;
         let [takes, left] = [takes, left].map(|span| span_ms(span.as_ns() as f64 / 1e6));
         format!(
             "{}`{}` refuses group `{name}` on device `{}`: its floor takes {takes} of each second \

@@ -11,7 +11,7 @@ use crate::mounting::errors::MountError;
 use crate::mounting::mounts::Mounts;
 use crate::trouble::Seldom;
 use crate::visitors::{Place, Visitors, go_with_others};
-use fairdisk_core::{Instant, Qos, Refusal, Span};
+use fairdisk_core::{Instant, Qos, Span};
 use fairdisk_sched::{Honours, SchedulerSpec};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Uid, geteuid};
@@ -239,9 +239,8 @@ impl Disk {
                 match refusal {
                     None => Answer::Done,
                     Some(refusal) => {
-                        let Refusal::Floor { group, .. } = refusal;
                         let groups = gate.groups();
-                        let group = groups.iter().find(|known| known.id == group);
+                        let group = groups.iter().find(|known| known.id == refusal.group());
                         let group = group.map_or("a group that is gone", |known| &*known.path);
                         Answer::Error(format!(
                             "`{name}` has taken over, but does not keep the floor of {group}: \

@@ -334,7 +334,11 @@ impl ScheduledGate {
                 }
                 continue;
             };
-            let Refusal::Floor { group, takes, left } = refusal;
+            let Refusal::Floor { group, takes, left } = refusal else {
+                // Not of a tree of directories, each told of once it is there.
+                tracing::warn!(%refusal, "change refused");
+                continue;
+            };
             identity.refuse(group);
             let path = identity.groups().find(|it| it.id == group).map(|it| it.path);
             let (takes_ms, left_ms) = (takes.as_ms(), left.as_ms());

@@ -1,0 +1,124 @@
+//! What an elevator is told of groups: only what the next one would be told, too.
+
+#[path = "model/fifo.rs"]
+mod fifo;
+
+use fairdisk_core::{
+    Admission, Change, Completion, Decision, Description, Effects, Elevator, Engine, EngineConfig,
+    GroupId, Input, Instant, Journal, Qos, Refusal, Request, RequestId, Share, Span,
+};
+use fifo::Fifo;
+
+/// First come, first served; remembers what it was told.
+#[derive(Debug, Default)]
+struct Witness {
+    fifo: Fifo,
+    told: Vec<Change>,
+}
+
+impl Elevator for Witness {
+    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
+        self.fifo.admit(now, request)
+    }
+
+    fn decide(&mut self, now: Instant) -> Decision {
+        self.fifo.decide(now)
+    }
+
+    fn complete(&mut self, now: Instant, completion: &Completion) {
+        self.fifo.complete(now, completion);
+    }
+
+    fn withdraw(&mut self, now: Instant, id: RequestId) {
+        self.fifo.withdraw(now, id);
+    }
+
+    fn configure(&mut self, _now: Instant, change: &Change) {
+        self.told.push(*change);
+    }
+
+    fn describe(&self) -> Description {
+        self.fifo.describe()
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        self.fifo.drain(now)
+    }
+}
+
+struct Disk {
+    engine: Engine<Witness>,
+    effects: Effects,
+}
+
+impl Disk {
+    fn new() -> Self {
+        let (witness, config) = (Witness::default(), EngineConfig::default());
+        let engine = Engine::new(witness, config, Journal::hashing());
+        Self { engine, effects: Effects::new() }
+    }
+
+    /// Tells of a change and returns why it was refused, if it was.
+    fn tell(&mut self, change: Change) -> Option<Refusal> {
+        self.engine.handle(Instant::ZERO, Input::Configure(change), &mut self.effects);
+        self.effects.change_refused
+    }
+
+    /// What the elevator was told, apart from the root group.
+    fn told(&self) -> Vec<Change> {
+        let told = self.engine.elevator().told.iter().copied();
+        told.filter(|change| *change != added(0)).collect()
+    }
+}
+
+const fn added(group: u32) -> Change {
+    Change::GroupAdded { group: GroupId(group), share: Share::DEFAULT }
+}
+
+const fn inside(group: u32, outer: u32) -> Change {
+    Change::GroupParent { group: GroupId(group), parent: Some(GroupId(outer)) }
+}
+
+fn settings(group: u32) -> [Change; 2] {
+    let group = GroupId(group);
+    let qos = Qos { latency_p99: Some(Span::from_ms(20)), ..Qos::NONE };
+    [Change::GroupQos { group, qos }, Change::GroupIdle { group, idle: Some(Span::ZERO) }]
+}
+
+#[test]
+fn a_circle_is_refused_and_the_next_elevator_is_told_of_none() {
+    let mut disk = Disk::new();
+    let changes = [added(1), added(2), added(3), inside(2, 1), inside(3, 2)];
+    changes.iter().for_each(|change| assert_eq!(disk.tell(*change), None));
+    for (group, outer) in [(1, 2), (1, 3), (1, 1)] {
+        let circle = Refusal::Circle { group: GroupId(group) };
+        assert_eq!(disk.tell(inside(group, outer)), Some(circle));
+    }
+    assert_eq!(disk.told(), changes);
+    disk.engine.handle(Instant::ZERO, Input::Switch(Box::default()), &mut disk.effects);
+    assert_eq!(disk.told(), changes);
+}
+
+#[test]
+fn a_group_has_settings_from_when_it_is_added_until_it_is_removed() {
+    let mut disk = Disk::new();
+    let (one, removed) = (GroupId(1), Change::GroupRemoved { group: GroupId(1) });
+    let out = Change::GroupParent { group: one, parent: None };
+    let all = || settings(1).into_iter().chain([inside(1, 0), out]);
+    let unknown = Some(Refusal::Unknown { group: one });
+    all().for_each(|change| assert_eq!(disk.tell(change), unknown));
+    disk.tell(added(1));
+    all().for_each(|change| assert_eq!(disk.tell(change), None));
+    disk.tell(removed);
+    all().for_each(|change| assert_eq!(disk.tell(change), unknown));
+    let told: Vec<Change> = [added(1)].into_iter().chain(all()).chain([removed]).collect();
+    assert_eq!(disk.told(), told);
+}
+
+#[test]
+fn no_group_is_nested_in_one_that_was_not_added() {
+    let mut disk = Disk::new();
+    disk.tell(added(1));
+    assert_eq!(disk.tell(inside(1, 7)), Some(Refusal::Unknown { group: GroupId(7) }));
+    assert_eq!(disk.told(), [added(1)]);
+}
