@@ -65,8 +65,10 @@ pub trait Elevator {
     /// for `device_time`; `ok` says whether it succeeded.
     fn emptied(&mut self, _now: Instant, _device_time: Span, _ok: bool) {}
 
-    /// Reports that a bio of the group `by` overlaps the queued request `id` and begins only after
-    /// that has finished, so that the group waits for another's turn. May be reported again.
+    /// Reports that a bio of the group `by` begins only after the queued request `id` has finished,
+    /// because it overlaps that or is a flush, so that the group waits for another's turn. A flush
+    /// waits for every write before it: all that are queued are reported together, oldest first.
+    /// May be reported again.
     fn awaited(&mut self, _now: Instant, _id: RequestId, _by: GroupId) {}
 
     /// Removes a queued request that was cancelled or absorbed by a merge.

@@ -8,6 +8,7 @@
 //! driver has looked at it) → in flight → finished. States that do not apply are skipped.
 
 mod at_device;
+mod awaited;
 mod bios;
 mod changes;
 mod dispatch;
@@ -272,48 +273,11 @@ impl<E: Elevator> Engine<E> {
             Some(blocker) => {
                 self.log(Record::Held(bio.id));
                 self.bios.hold(index, blocker);
-                let root = self.bios.root_of(blocker);
-                self.tell_awaited(root, bio.group);
+                self.tell_waited_for(index, bio, blocker);
                 // The bio waits for an earlier one that may be queued behind the plug.
                 self.unplug();
             }
             None => self.place(index, bio, out),
-        }
-    }
-
-    /// Tells the elevator that the request which carries the bio at `index`, if it is queued, is
-    /// waited for by another group.
-    fn tell_awaited(&mut self, index: BioIndex, by: GroupId) {
-        let id = self.bios.request_of(index).filter(|id| self.requests.is_queued(*id));
-        if let Some(id) = id.filter(|id| self.requests[*id].group != by) {
-            self.elevator.awaited(self.now, id, by);
-        }
-    }
-
-    /// Tells the elevator who waits for the bio at `index`, which has come to be queued.
-    #[inline]
-    fn tell_if_awaited(&mut self, index: BioIndex) {
-        if self.bios.holds(index) {
-            self.tell_waiting(index);
-        }
-    }
-
-    /// Tells the elevator who waits for the bios of a request, from the one at `first` on.
-    fn tell_awaited_from(&mut self, first: BioIndex) {
-        let mut next = Some(first);
-        while let Some(index) = next {
-            self.tell_if_awaited(index);
-            next = self.bios.next_in_request(index);
-        }
-    }
-
-    #[cold]
-    fn tell_waiting(&mut self, index: BioIndex) {
-        let own = self.bios.bio(index).group;
-        let group_of = |held| self.bios.bio(held).group;
-        let other = self.bios.held_behind(index).map(group_of).find(|by| *by != own);
-        if let Some(by) = other {
-            self.tell_awaited(index, by);
         }
     }
 

@@ -81,6 +81,13 @@ impl<K: Ord + Copy> Lists<K> {
         (previous != NIL).then_some(previous)
     }
 
+    /// The element after `index` in its list.
+    #[must_use]
+    pub fn next(&self, index: u32) -> Option<u32> {
+        let next = self.nodes[index as usize].next;
+        (next != NIL).then_some(next)
+    }
+
     /// Inserts element `index` into `list`, after any equal keys. It must not be in a list.
     pub fn insert(&mut self, list: &mut List, index: u32, key: K) {
         let (mut previous, mut next) = (list.last, NIL);

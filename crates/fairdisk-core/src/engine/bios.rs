@@ -177,10 +177,15 @@ impl Bios {
         core::iter::successors(first, |held| BioIndex::at(self.slots[held.0 as usize].next))
     }
 
+    /// The bio that this one is held behind, if it is held.
+    pub(super) fn blocker_of(&self, index: BioIndex) -> Option<BioIndex> {
+        self.is_held(index).then(|| BioIndex(self.waiting[index.0 as usize].blocker))
+    }
+
     /// The bio at the end of the chain that begins with `index`: the one that is held by none.
     pub(super) fn root_of(&self, mut index: BioIndex) -> BioIndex {
-        while self.is_held(index) {
-            index = BioIndex(self.waiting[index.0 as usize].blocker);
+        while let Some(blocker) = self.blocker_of(index) {
+            index = blocker;
         }
         index
     }

@@ -127,6 +127,16 @@ impl OrderGuard {
         }
     }
 
+    /// The oldest bio in flight that changes the medium.
+    pub(super) fn first_write(&self) -> Option<BioIndex> {
+        self.writes.first().map(BioIndex)
+    }
+
+    /// The next newer one after `write`.
+    pub(super) fn next_write(&self, write: BioIndex) -> Option<BioIndex> {
+        self.links.next(write.0).map(BioIndex)
+    }
+
     /// The latest earlier bio that must finish before the bio at `index` may start.
     #[inline(always)]
     pub(super) fn blocker_of(
