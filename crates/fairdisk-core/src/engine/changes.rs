@@ -41,7 +41,10 @@ impl<E: Elevator> Engine<E> {
 
     /// Withdraws the queued request that carries only this bio, if there is one.
     fn withdraw_lone(&mut self, index: BioIndex, out: &mut Effects) -> bool {
-        let Some(id) = self.requests.queued_alone(index) else { return false };
+        let id = self.bios.request_of(index);
+        let Some(id) = id.filter(|id| self.requests.is_queued_for(*id, index)) else {
+            return false;
+        };
         let request = self.requests[id];
         self.elevator.withdraw(self.now, id);
         self.merge.remove(id);

@@ -223,10 +223,9 @@ impl Requests {
         self.slots[id.0 as usize].elevator = self.elevator;
     }
 
-    /// The queued request that carries the bio at `index` and no other bio.
-    pub(super) fn queued_alone(&self, index: BioIndex) -> Option<RequestId> {
-        let alone =
-            |slot: &&Slot| slot.state == State::Queued && slot.first == index && slot.last == index;
-        self.slots.iter().find(alone).map(|slot| slot.request.id)
+    /// Whether the elevator has it queued and it carries the bio at `index` alone.
+    pub(super) fn is_queued_for(&self, id: RequestId, index: BioIndex) -> bool {
+        let slot = &self.slots[id.0 as usize];
+        slot.state == State::Queued && slot.first == index && slot.last == index
     }
 }
