@@ -83,7 +83,10 @@ const fn parts(small: Span, large: Span) -> (Span, u64) {
 /// of random requests, and the amount of outstanding work that saturates the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CostModel {
-    /// The number of requests the device accepts at once; at least 1.
+    /// The number of requests the device accepts at once; at least 1. Unlike
+    /// [`Change::Depth`](crate::Change::Depth) it does not say that the device serves them faster
+    /// together: a disk with one head accepts several. The engine replaces it by a depth that was
+    /// told by that change.
     pub depth: u32,
     /// The total cost of outstanding requests that saturates the device. Beyond it, further
     /// requests queue inside the device.

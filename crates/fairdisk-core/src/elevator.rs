@@ -260,7 +260,8 @@ pub enum Change {
         task: TaskId,
     },
     /// The number of requests the device accepts at once has changed. Above one, the device serves
-    /// several requests together faster than one after another.
+    /// several requests together faster than one after another. From then on it is the depth of the
+    /// cost model too.
     Depth {
         /// The number of requests; at least 1.
         depth: u32,

@@ -414,7 +414,7 @@ impl Elevator for Bfq {
             }
             Change::Depth { depth } => self.depth = depth,
             Change::Rotational { rotational } => self.rotational = rotational,
-            Change::Costs(costs) => self.depth = self.depth.max(costs.depth),
+            Change::Costs(costs) => self.depth = costs.depth,
             _ => {}
         }
     }

@@ -430,9 +430,11 @@ impl Elevator for Fair {
                 self.queues.task_exited(task);
                 self.forget_free_queues();
             }
-            Change::Depth { depth } => self.set_depth(now, depth),
-            Change::Rotational { rotational } => self.set_rotational(now, rotational),
-            Change::Costs(costs) => self.learn(now, costs),
+            Change::Depth { depth } => self.change_device(now, |it| it.depth = depth.max(1)),
+            Change::Rotational { rotational } => {
+                self.change_device(now, |it| it.set_rotational(rotational));
+            }
+            Change::Costs(costs) => self.change_device(now, |it| it.learn(costs)),
             Change::Flushable { flushable } => self.cache.emptying.is_flushable = flushable,
         }
     }

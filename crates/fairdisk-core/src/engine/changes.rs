@@ -4,6 +4,7 @@
 use super::bios::BioIndex;
 use super::effects::{Effect, Effects};
 use super::{Asked, Engine};
+use crate::cost::CostModel;
 use crate::dense;
 use crate::elevator::{Admission, Change, Elevator};
 use crate::journal::Record;
@@ -94,7 +95,8 @@ impl<E: Elevator> Engine<E> {
 
     #[inline(never)]
     pub(super) fn change(&mut self, now: Instant, change: &Change) {
-        match *change {
+        let told = self.as_told(change);
+        match told {
             Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
                 self.set_share(group, share);
             }
@@ -112,14 +114,27 @@ impl<E: Elevator> Engine<E> {
                 self.config.depth = depth;
                 self.depth_told = true;
                 self.at_device.together = depth > 1;
+                self.costs = self.costs.map(|costs| CostModel { depth, ..costs });
             }
             Change::Rotational { rotational } => self.rotational = rotational,
             Change::Costs(costs) => self.costs = Some(costs),
             Change::Flushable { flushable } => self.flushable = flushable,
             Change::TaskMoved { .. } | Change::TaskPriority { .. } | Change::TaskExited { .. } => {}
         }
-        self.elevator.configure(now, change);
+        self.elevator.configure(now, &told);
         self.log(Record::Configured(*change));
+    }
+
+    /// The change as the elevator is told of it. Once the depth has been told by itself, a cost
+    /// model has the same: whichever of both came last, there is one depth, before and after a
+    /// change of the elevator.
+    fn as_told(&self, change: &Change) -> Change {
+        match *change {
+            Change::Costs(costs) if self.depth_told => {
+                Change::Costs(CostModel { depth: self.config.depth, ..costs })
+            }
+            change => change,
+        }
     }
 
     fn set_share(&mut self, group: GroupId, share: Share) {

@@ -1,9 +1,10 @@
 //! Changes from outside: groups and their settings, and the properties of the device.
 
 use super::Fair;
+use super::device::Device;
 use crate::groups::Nested;
 use alloc::vec::Vec;
-use fairdisk_core::{CostModel, GroupId, Instant, Qos, Share, WeightMap};
+use fairdisk_core::{GroupId, Instant, Qos, Share, WeightMap};
 
 impl Fair {
     pub(super) fn set_share(&mut self, group: GroupId, share: Share) {
@@ -34,28 +35,14 @@ impl Fair {
         self.rounds.came(now);
     }
 
-    pub(super) fn set_rotational(&mut self, now: Instant, rotational: bool) {
-        self.device.set_rotational(rotational);
-        self.device_changed(now);
-    }
-
-    pub(super) fn learn(&mut self, now: Instant, costs: CostModel) {
-        self.device.learn(costs);
-        self.device_changed(now);
-    }
-
-    /// Sets how many requests the device takes. Groups are expected only on a device that serves
-    /// several requests at once.
-    pub(super) fn set_depth(&mut self, now: Instant, depth: u32) {
+    /// Changes what is known of the device. Groups are expected only on a device that serves several
+    /// requests at once.
+    pub(super) fn change_device(&mut self, now: Instant, change: impl FnOnce(&mut Device)) {
         let was_serial = self.device.is_serial();
-        self.device.depth = depth.max(1);
+        change(&mut self.device);
         if self.device.is_serial() != was_serial {
             (0..self.groups.len() as u32).for_each(|group| self.expect(now, group));
         }
-        self.device_changed(now);
-    }
-
-    fn device_changed(&mut self, now: Instant) {
         self.set_round(now);
         self.cache.emptying.device_changed();
     }
@@ -87,7 +74,9 @@ mod tests {
     use crate::fair::FairParams;
     use crate::samples::request;
     use core::num::NonZeroU64;
-    use fairdisk_core::{Change, Completion, Elevator, Op, Rates, RequestId, Span};
+    use fairdisk_core::{
+        Change, Completion, Cost, CostModel, Elevator, Op, Rates, RequestId, Span,
+    };
 
     fn dispatch(fair: &mut Fair, now: Instant, slot: u32) {
         fair.admit(now, &request(slot, 1, Op::Read, now));
@@ -122,6 +111,26 @@ mod tests {
         fair.configure(now, &Change::Depth { depth: 1 });
         (1..3).for_each(|slot| complete(&mut fair, now, slot));
         assert_eq!(there(&fair), [0, 0, 0]);
+    }
+
+    /// Whether group 1, which has nothing queued and one request at the device, makes others leave
+    /// room for it after the change.
+    fn is_expected_after(change: Change) -> bool {
+        let (now, mut fair) = (Instant::ZERO, Fair::new(&FairParams::default()));
+        dispatch(&mut fair, now, 0);
+        fair.configure(now, &change);
+        fair.groups[1].needs_all_room
+    }
+
+    #[test]
+    fn however_the_depth_is_told_groups_at_the_device_are_expected() {
+        let costs = |depth| {
+            let (saturation, alone) = (Span::from_ms(1), Span::from_ms(1));
+            let cost = Cost { random: alone, ..Cost::default() };
+            Change::Costs(CostModel { depth, saturation, alone, read: cost, write: cost })
+        };
+        assert!(is_expected_after(Change::Depth { depth: 8 }) && is_expected_after(costs(8)));
+        assert!(!is_expected_after(costs(1)));
     }
 
     #[test]

@@ -1,11 +1,12 @@
-//! What an elevator is told of groups: only what the next one would be told, too.
+//! What an elevator is told of groups and of the device: the same as the next one would be told.
 
 #[path = "model/fifo.rs"]
 mod fifo;
 
 use fairdisk_core::{
-    Admission, Change, Completion, Decision, Description, Effects, Elevator, Engine, EngineConfig,
-    GroupId, Input, Instant, Journal, Qos, Refusal, Request, RequestId, Share, Span,
+    Admission, Change, Completion, Cost, CostModel, Decision, Description, Effects, Elevator,
+    Engine, EngineConfig, GroupId, Input, Instant, Journal, Qos, Refusal, Request, RequestId,
+    Share, Span,
 };
 use fifo::Fifo;
 
@@ -64,6 +65,10 @@ impl Disk {
         self.effects.change_refused
     }
 
+    fn switch(&mut self) {
+        self.engine.handle(Instant::ZERO, Input::Switch(Box::default()), &mut self.effects);
+    }
+
     /// What the elevator was told, apart from the root group.
     fn told(&self) -> Vec<Change> {
         let told = self.engine.elevator().told.iter().copied();
@@ -95,7 +100,7 @@ fn a_circle_is_refused_and_the_next_elevator_is_told_of_none() {
         assert_eq!(disk.tell(inside(group, outer)), Some(circle));
     }
     assert_eq!(disk.told(), changes);
-    disk.engine.handle(Instant::ZERO, Input::Switch(Box::default()), &mut disk.effects);
+    disk.switch();
     assert_eq!(disk.told(), changes);
 }
 
@@ -121,4 +126,32 @@ fn no_group_is_nested_in_one_that_was_not_added() {
     disk.tell(added(1));
     assert_eq!(disk.tell(inside(1, 7)), Some(Refusal::Unknown { group: GroupId(7) }));
     assert_eq!(disk.told(), [added(1)]);
+}
+
+const fn costs(depth: u32) -> Change {
+    let cost = Cost { sequential: Span::ZERO, random: Span::ZERO, byte_ps: 0, random_byte_ps: 0 };
+    let (saturation, alone) = (Span::from_ms(4), Span::from_ms(8));
+    Change::Costs(CostModel { depth, saturation, alone, read: cost, write: cost })
+}
+
+/// A disk with one head accepts 32 requests, which is not told by itself as it does not serve them
+/// faster together.
+#[test]
+fn a_cost_model_says_how_many_requests_are_accepted() {
+    let mut disk = Disk::new();
+    disk.tell(costs(32));
+    disk.switch();
+    assert_eq!(disk.told(), [costs(32)]);
+}
+
+#[test]
+fn a_depth_that_was_told_is_that_of_the_cost_model_whichever_came_first() {
+    let depth = Change::Depth { depth: 1 };
+    for (changes, told) in [([depth, costs(32)], costs(1)), ([costs(32), depth], costs(32))] {
+        let mut disk = Disk::new();
+        changes.iter().for_each(|change| assert_eq!(disk.tell(*change), None));
+        assert!(disk.told().contains(&depth) && disk.told().contains(&told));
+        disk.switch();
+        assert_eq!(disk.told(), [depth, costs(1)]);
+    }
 }
