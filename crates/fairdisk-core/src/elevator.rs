@@ -51,8 +51,8 @@ pub trait Elevator {
     /// Reports that a dispatched request has completed.
     fn complete(&mut self, now: Instant, completion: &Completion);
 
-    /// Reports that a flush of `group` has been issued to the device; its submitter waits from now
-    /// on.
+    /// Reports that a flush of `group` has been put on the dispatch list, where nothing that is
+    /// queued passes it; its submitter waits from now on.
     fn flushes(&mut self, _now: Instant, _group: GroupId) {}
 
     /// Reports that a flush of `group` has completed, after keeping the device busy for
@@ -135,7 +135,7 @@ pub trait Elevator {
     }
 
     /// Removes and returns one queued request, in the order in which the elevator would serve them
-    /// without ever waiting; `None` when empty. Used before a barrier or a change of elevator.
+    /// without ever waiting; `None` when empty. Used before a change of elevator.
     fn drain(&mut self, now: Instant) -> Option<RequestId>;
 
     /// Attaches to a device before any other call about it. `leftovers` lists the groups in which

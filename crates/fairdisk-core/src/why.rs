@@ -2,13 +2,13 @@
 
 /// Declares [`Why`] with its list and its words: each reason with what it means and how it reads.
 macro_rules! reasons {
-    ($($(#[doc = $doc:literal])+ $name:ident => $text:literal,)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident $(= $number:literal)? => $text:literal,)+) => {
         /// The reason for a decision. The list is closed, so every reason can be counted and
         /// explained.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Why {
-            $($(#[doc = $doc])+ $name,)+
+            $($(#[doc = $doc])+ $name $(= $number)?,)+
         }
 
         impl Why {
@@ -26,7 +26,7 @@ macro_rules! reasons {
     };
 }
 
-// Journals hold the number of a reason: new ones go to the end.
+// Journals hold the number of a reason: new ones go to the end, and one that is gone leaves a gap.
 reasons! {
     /// The request arrived first.
     ArrivedFirst => "it arrived first",
@@ -55,10 +55,8 @@ reasons! {
     GroupEmptied => "its group's turn came: the group before had nothing more to do",
     /// Another request at the same position has taken this request's place in the queue.
     Displaced => "another request at the same position took its place",
-    /// The elevator is being drained.
-    Drained => "the elevator gave everything up",
     /// The disk is kept idle for the next request of the task being served.
-    IdleWait => "waiting for the task being served to come back",
+    IdleWait = 14 => "waiting for the task being served to come back",
     /// The active queue has its quantum of requests at the device.
     QuantumUsed => "the queue being served has enough requests at the device",
     /// Asynchronous requests wait while synchronous ones are in flight.

@@ -11,6 +11,17 @@ fn no_two_reasons_read_the_same() {
     assert_eq!(texts.len(), Why::ALL.len());
 }
 
+/// Journals hold the numbers, also of runs that were before a reason was taken out.
+#[test]
+fn reasons_keep_their_numbers() {
+    let last = Why::ALL.last().copied();
+    assert_eq!([Why::Displaced, Why::IdleWait].map(|why| why as u8), [12, 14]);
+    assert_eq!(
+        (last, last.map(|why| why as usize)),
+        (Some(Why::EmptiesCache), Some(Why::ALL.len()))
+    );
+}
+
 #[test]
 fn the_page_about_reasons_has_each_with_its_words() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/explain.md");

@@ -3,8 +3,8 @@
 //!
 //! A *batch* is a run of at most `fifo_batch` requests of one direction in ascending order. After a
 //! batch, reads go first if there are any, unless reads have passed waiting writes `writes_starved`
-//! times. A batch starts where the previous batch of its direction ended, or at the oldest request
-//! if that is past its deadline.
+//! times. A batch starts at the oldest request of its direction if that is past its deadline, or if
+//! the previous batch was of the other direction; otherwise where the previous batch ended.
 
 use crate::family::Family;
 use crate::honours::Honours;
