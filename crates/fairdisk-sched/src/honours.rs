@@ -97,8 +97,10 @@ impl Honours {
             (self.idle, "idle waits"),
             (self.floors, "floors"),
             (self.ceilings, "ceilings"),
+            (self.bursts, "bursts"),
             (self.latency_targets, "latency targets"),
             (self.costs, "costs"),
+            (self.flushes, "flushes of the write cache"),
         ];
         all.into_iter().filter_map(|(honoured, word)| honoured.then_some(word))
     }
