@@ -6,7 +6,6 @@ mod nested;
 mod order;
 mod queues;
 mod virtual_time;
-mod weights;
 
 pub(crate) use ceiling::{Amount, Ceiling};
 pub(crate) use costs::Costs;
@@ -14,4 +13,3 @@ pub(crate) use nested::{Nested, OWN_TASKS};
 pub(crate) use order::Order;
 pub(crate) use queues::GroupQueues;
 pub(crate) use virtual_time::{VirtualTime, service, virtual_time};
-pub(crate) use weights::{WHOLE, Weights};

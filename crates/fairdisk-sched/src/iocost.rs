@@ -16,9 +16,10 @@
 mod budget;
 mod clock;
 mod load;
+mod weights;
 
 use crate::family::Family;
-use crate::groups::{Costs, GroupQueues, Order, WHOLE, Weights};
+use crate::groups::{Costs, GroupQueues, Order};
 use crate::honours::{Honours, Nesting};
 use crate::registry::Scheduler;
 use alloc::vec::Vec;
@@ -29,6 +30,7 @@ use fairdisk_core::{
     Instant, Merge, Request, RequestId, Share, Span, WeightMap, Why, dense,
 };
 use load::{Load, Verdict};
+use weights::{WHOLE, Weights};
 
 /// A latency goal of the device: a percentage of requests is to complete within a time, counted
 /// from when the request had budget.

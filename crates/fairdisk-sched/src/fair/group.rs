@@ -75,8 +75,8 @@ impl Group {
     pub(super) fn new() -> Self {
         Self {
             qos: Qos::NONE,
-            ceiling: Ceiling::default(),
-            done: Ceiling::default(),
+            ceiling: Ceiling::EMPTY,
+            done: Ceiling::EMPTY,
             there: Amount::NONE,
             last: Amount::NONE,
             floor_paid: PaidUntil::default(),

@@ -13,14 +13,14 @@ const SECOND: u128 = 1_000_000_000;
 const LOOK_AGAIN_AFTER: Span = Span::from_us(100);
 
 /// How full the buckets of a group are.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Ceiling {
     ios: Bucket,
     bytes: Bucket,
 }
 
 /// How full one bucket is, expressed as the time at which it will be empty.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Bucket {
     empty_at: Instant,
 }
@@ -169,7 +169,7 @@ mod tests {
     fn a_burst_passes_at_once_and_then_the_rate() {
         // Three I/Os fill the burst. If an I/O needs no room, a fourth one overfills it.
         for (room, fills) in [(IO, 3), (Amount::NONE, 4)] {
-            let (mut ceiling, rates) = (Ceiling::default(), iops(100));
+            let (mut ceiling, rates) = (Ceiling::EMPTY, iops(100));
             let first = passes(&mut ceiling, (&rates, 30), room, (0, 35));
             assert_eq!(first[..fills], [0, 0, 0, 0][..fills]);
             assert_eq!(first[fills..], [10, 20, 30]);
@@ -182,13 +182,13 @@ mod tests {
 
     #[test]
     fn what_is_longer_than_the_burst_passes_when_all_before_has_leaked_out() {
-        let (mut ceiling, rates) = (Ceiling::default(), iops(100));
+        let (mut ceiling, rates) = (Ceiling::EMPTY, iops(100));
         assert_eq!(passes(&mut ceiling, (&rates, 3), IO, (0, 25)), [0, 10, 20]);
     }
 
     #[test]
     fn the_stricter_rate_decides() {
-        let mut ceiling = Ceiling::default();
+        let mut ceiling = Ceiling::EMPTY;
         let rates = Rates { bytes_per_s: NonZeroU64::new(4096 * 50), ..iops(100) };
         assert_eq!(passes(&mut ceiling, (&rates, 0), IO, (0, 50)), [0, 20, 40]);
     }
@@ -198,7 +198,7 @@ mod tests {
         // The small I/O takes 10 ms by I/Os and 1 ms by bytes, the large one 10 and 19: both
         // together 20.
         let rates = Rates { bytes_per_s: NonZeroU64::new(1_000_000), ..iops(100) };
-        let (mut ceiling, mut now) = (Ceiling::default(), Instant::ZERO);
+        let (mut ceiling, mut now) = (Ceiling::EMPTY, Instant::ZERO);
         for round in 0..10 {
             for bytes in [1_000, 19_000] {
                 let amount = Amount { ios: 1, bytes };
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn what_was_done_counts_at_the_new_rate() {
-        let (mut ceiling, slow, fast) = (Ceiling::default(), iops(1), iops(50));
+        let (mut ceiling, slow, fast) = (Ceiling::EMPTY, iops(1), iops(50));
         ceiling.pass(at(0), &slow, IO);
         assert_eq!(ceiling.ready_at(&slow, Span::ZERO, IO), at(1000));
         ceiling.change(at(500), &slow, &fast);

@@ -1,6 +1,6 @@
 //! A group's budget and its loans to other groups.
 
-use crate::groups::WHOLE;
+use super::weights::WHOLE;
 
 /// A group's account in virtual time.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,12 +1,12 @@
 //! Shares of nested groups: which part of the disk each group may have, by the weights of the
 //! groups that want it.
 
-use super::{Nested, OWN_TASKS};
+use crate::groups::{Nested, OWN_TASKS};
 use alloc::vec::Vec;
 use fairdisk_core::{GroupId, Weight, dense};
 
 /// The whole disk; parts of it are fractions of this number.
-pub(crate) const WHOLE: u64 = 1 << 24;
+pub(super) const WHOLE: u64 = 1 << 24;
 
 #[derive(Clone, Debug)]
 struct Node {
@@ -27,7 +27,7 @@ impl Node {
 
 /// The weights of all groups, and which of the groups are active.
 #[derive(Debug, Default)]
-pub(crate) struct Weights {
+pub(super) struct Weights {
     nodes: Vec<Node>,
     /// Total weight of the active top-level groups.
     outermost: u64,
@@ -35,26 +35,26 @@ pub(crate) struct Weights {
 
 impl Weights {
     /// Weights without any group.
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { nodes: Vec::new(), outermost: 0 }
     }
 
     /// Ensures that the group exists.
-    pub(crate) fn make(&mut self, group: u32) {
+    pub(super) fn make(&mut self, group: u32) {
         let node =
             || Node { weight: Weight::DEFAULT.get().into(), parent: None, wants: false, inside: 0 };
         dense::entry(&mut self.nodes, group, node);
     }
 
     /// Sets the weight of a group.
-    pub(crate) fn set_weight(&mut self, group: u32, weight: Weight) {
+    pub(super) fn set_weight(&mut self, group: u32, weight: Weight) {
         self.make(group);
         self.change(group, |node| node.weight = u64::from(weight.get()));
     }
 
     /// Moves the group into `parent`, or to the top level for `None`. Does nothing if that would
     /// make a circle.
-    pub(crate) fn set_parent(&mut self, group: u32, parent: Option<GroupId>) {
+    pub(super) fn set_parent(&mut self, group: u32, parent: Option<GroupId>) {
         self.make(group);
         let parent = parent.map(|parent| parent.0);
         if let Some(parent) = parent {
@@ -66,7 +66,7 @@ impl Weights {
     }
 
     /// Sets whether the group's own tasks want the disk.
-    pub(crate) fn set_wants(&mut self, group: u32, wants: bool) {
+    pub(super) fn set_wants(&mut self, group: u32, wants: bool) {
         self.make(group);
         self.change(group, |node| node.wants = wants);
     }
@@ -101,7 +101,7 @@ impl Weights {
     }
 
     /// The part of the disk that the group's own tasks may have; never zero.
-    pub(crate) fn part(&self, group: u32) -> u64 {
+    pub(super) fn part(&self, group: u32) -> u64 {
         let Some(mut node) = self.nodes.get(group as usize) else { return WHOLE };
         let mut part = WHOLE;
         if node.inside > 0 {
