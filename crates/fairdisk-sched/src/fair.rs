@@ -196,10 +196,10 @@ impl Fair {
         q.streak.add(rq.continues_queue);
         q.position = rq.end;
         q.in_flight += 1;
-        let amount = rq.amount();
+        let (amount, is_background) = (rq.amount(), q.task.is_none());
         let entry = &mut self.groups[group as usize];
         entry.in_flight += 1;
-        entry.is_back = false;
+        entry.is_back &= is_background;
         entry.last = amount;
         self.in_flight += 1;
         if !self.barred.is_unused() {
@@ -249,6 +249,9 @@ impl Elevator for Fair {
         } else {
             self.queues.asynchronous(group)
         };
+        if request.sync && self.has_nothing_synchronous(group) {
+            self.note_thought(now, group);
+        }
         let entry = &mut self.groups[group as usize];
         let q = &mut self.queues[queue];
         if request.sync && q.is_quiet() {
@@ -260,15 +263,6 @@ impl Elevator for Fair {
                 entry.trial.was_away();
             }
             entry.burst = Span::ZERO;
-            if request.sync {
-                let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
-                entry.think.add(self.device.thought(now, entry.quiet_since, most));
-                entry.is_back = entry.left_early;
-                if entry.left_early {
-                    entry.came_back(now);
-                    self.returning.note_return(group);
-                }
-            }
         }
         self.requests.insert(request, queue, q);
         entry.waiting += 1;

@@ -15,6 +15,8 @@ use std::num::NonZeroU64;
 const SERVICE: Span = Span::from_ms(8);
 /// Tasks of group 1, which always have a request; each other group has one task that thinks.
 const BUSY: u32 = 4;
+/// The slots of writes in the background begin here.
+const BACKGROUND: u32 = 1000;
 /// The time after which the disk acknowledges a write, before it is on the medium.
 const ACKNOWLEDGED: Span = Span::from_us(300);
 /// The work after which the cache is full: a further write takes its place.
@@ -39,6 +41,8 @@ struct Play {
     hides: Span,
     /// Work that the disk has acknowledged and not done yet.
     hidden: Span,
+    /// Whether something is written in the background for a thinking task just before it is back.
+    writes_back: bool,
     /// Whether pauses are random, from nothing to twice their usual length.
     is_random: bool,
     /// For each task, since when it has been back without being served.
@@ -75,7 +79,7 @@ impl Play {
         let (idle, idle_most, waited) = (Span::ZERO, Span::ZERO, Span::ZERO);
         let (busy_until, served, of_others) = (now, 0, 0);
         let (writes, hides, hidden, took) = (false, Span::ZERO, Span::ZERO, Span::ZERO);
-        let (prng, is_random) = (Prng::new(1), false);
+        let (prng, is_random, writes_back) = (Prng::new(1), false, false);
         let mut play = Self {
             fair,
             now,
@@ -84,6 +88,7 @@ impl Play {
             writes,
             hides,
             hidden,
+            writes_back,
             is_random,
             since,
             busy_until,
@@ -100,6 +105,9 @@ impl Play {
 
     /// The group of a task, and its index among the thinking tasks.
     fn group_of(task: u32) -> (GroupId, Option<usize>) {
+        if let Some(at) = task.checked_sub(BACKGROUND) {
+            return (GroupId(2 + at), None);
+        }
         match task.checked_sub(BUSY) {
             Some(thinker) => (GroupId(2 + thinker), Some(thinker as usize)),
             None => (GroupId(1), None),
@@ -113,6 +121,12 @@ impl Play {
         self.fair.admit(self.now, &Request { op, ..request });
     }
 
+    fn write_back(&mut self, at: u32) {
+        let (slot, start) = (BACKGROUND + at, Lba(u64::from(BACKGROUND + at) << 20));
+        let request = read(slot, Self::group_of(slot).0, start, self.now);
+        self.fair.admit(self.now, &Request { op: Op::Write, sync: false, ..request });
+    }
+
     fn pass_until(&mut self, end: Instant) {
         loop {
             let back = self.thinkers.iter().enumerate().filter_map(|(at, one)| {
@@ -122,6 +136,9 @@ impl Play {
             self.now = self.now.max(back);
             self.thinkers[at].back_at = None;
             self.since[at] = self.now;
+            if self.writes_back {
+                self.write_back(at as u32);
+            }
             self.submit(BUSY + at as u32);
             if self.busy_until <= self.now {
                 // The scheduler is asked again at once.
@@ -147,6 +164,9 @@ impl Play {
         match thinker {
             Some(_) => self.took += device_time,
             None => self.of_others += 1,
+        }
+        if request.0 >= BACKGROUND {
+            return;
         }
         let Some(at) = thinker else { return self.submit(request.0) };
         let Thinker { pause, flush, .. } = self.thinkers[at];
@@ -223,6 +243,21 @@ fn several_who_are_late_cost_no_more_than_one() {
     play.run(Span::from_s(100));
     assert!(play.idle > Span::from_s(1), "{}", play.idle);
     assert!(play.idle_most <= Span::from_ms(6), "{}", play.idle_most);
+}
+
+#[test]
+fn who_is_back_is_served_though_something_was_written_for_it_first() {
+    let waits = [false, true].map(|writes_back| {
+        let mut play = Play { writes_back, ..Play::new(true, &[(Span::from_ms(40), Span::ZERO)]) };
+        let change =
+            Change::GroupShare { group: GroupId(2), share: Share::Weight(Weight::DEFAULT) };
+        play.fair.configure(play.now, &change);
+        play.run(SETTLES);
+        play.run(Span::from_s(20));
+        play.waited / u64::from(play.served)
+    });
+    // A turn of the others takes 100 ms. At most a request of theirs, and the write, go before it.
+    assert!(waits[0] <= SERVICE && waits[1] <= SERVICE + SERVICE, "{waits:?}");
 }
 
 #[test]

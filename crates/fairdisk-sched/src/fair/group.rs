@@ -1,13 +1,14 @@
 //! The state of a group, apart from its place in the hierarchy.
 
-use super::NIL;
 use super::cache::Traces;
 use super::ceiling::Ceiling;
 use super::floor::PaidUntil;
 use super::mean::Mean;
+use super::queue::Queue;
 use super::target::Room;
 use super::trial::Trial;
 use super::usual::Usual;
+use super::{Fair, NIL};
 use crate::groups::Amount;
 use fairdisk_core::list::List;
 use fairdisk_core::{Instant, Qos, Span};
@@ -39,8 +40,8 @@ pub(super) struct Group {
     /// Whether the group's last turn ended while it was behind, because its think time is too long
     /// to wait for.
     pub(super) left_early: bool,
-    /// Whether the group left its turn early and has come back, until its first request is
-    /// dispatched.
+    /// Whether the group left its turn early and has come back, until its first synchronous request
+    /// is dispatched.
     pub(super) is_back: bool,
     /// The group's flushes at the device or on their way there.
     pub(super) flushes: u32,
@@ -116,7 +117,7 @@ impl Group {
 
     /// Notes the pause of a group that left a turn early and has something queued again.
     #[cold]
-    pub(super) fn came_back(&mut self, now: Instant) {
+    fn came_back(&mut self, now: Instant) {
         if let Some(since) = self.quiet_since {
             self.pause.add(now.since(since));
         }
@@ -137,5 +138,44 @@ impl Group {
 
     pub(super) const fn is_quiet(&self) -> bool {
         self.waiting == 0 && self.in_flight == 0 && self.flushes == 0
+    }
+}
+
+impl Fair {
+    /// Whether what the group has queued or at the device, if anything, is asynchronous: nobody
+    /// waits for it, so the next synchronous request comes after a think time.
+    #[inline]
+    pub(super) fn has_nothing_synchronous(&self, group: u32) -> bool {
+        let entry = &self.groups[group as usize];
+        entry.is_quiet() || entry.flushes == 0 && self.has_only_asynchronous(group)
+    }
+
+    fn has_only_asynchronous(&self, group: u32) -> bool {
+        let entry = &self.groups[group as usize];
+        let queue = self.asynchronous_of(group);
+        queue.is_some_and(|it| it.waiting + it.in_flight == entry.waiting + entry.in_flight)
+    }
+
+    fn asynchronous_of(&self, group: u32) -> Option<&Queue> {
+        self.queues.find_asynchronous(group).and_then(|at| self.queues.get(at))
+    }
+
+    /// Notes the think time of a group that ends with a synchronous request, and that the group is
+    /// back if it left its turn early.
+    pub(super) fn note_thought(&mut self, now: Instant, group: u32) {
+        let done = self.asynchronous_of(group).and_then(|queue| queue.quiet_since);
+        let entry = &mut self.groups[group as usize];
+        // If something asynchronous was done last, it is not known when the tasks began to think.
+        if entry.is_quiet() || done != entry.quiet_since {
+            let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
+            entry.think.add(self.device.thought(now, entry.quiet_since, most));
+            if entry.left_early {
+                entry.came_back(now);
+            }
+        }
+        if entry.left_early {
+            entry.is_back = true;
+            self.returning.note_return(group);
+        }
     }
 }

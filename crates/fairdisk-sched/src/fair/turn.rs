@@ -208,7 +208,8 @@ impl Fair {
     /// Begins a turn of the group with the queue.
     pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) {
         self.end_keeping(now);
-        self.groups[group as usize].left_early = false;
+        let entry = &mut self.groups[group as usize];
+        (entry.left_early, entry.is_back) = (false, false);
         self.turn = Some(Turn::new(group, queue));
     }
 
