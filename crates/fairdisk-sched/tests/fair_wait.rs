@@ -5,12 +5,15 @@
 mod reads;
 
 use fairdisk_core::{
-    Change, Completion, Decision, Elevator, GroupId, Instant, Lba, Op, Prng, Request, Share, Span,
-    Weight,
+    Change, Completion, Decision, Elevator, GroupId, Instant, Lba, Op, Prng, Request, RequestId,
+    Share, Span, Weight,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
 use reads::read;
 use std::env;
+
+/// The number of requests that a disk takes at once which picks the next of several.
+const DEPTH: usize = 4;
 
 /// Groups whose tasks have a request queued again as soon as one is done.
 struct Storm {
@@ -28,7 +31,11 @@ struct Storm {
     /// Whether the disk has a head and picks the next of several commands, so that rounds may
     /// become longer.
     picks_next: bool,
-    /// Since when each group has waited.
+    /// The requests at the disk, apart from the one being served; when that is done, and how long it
+    /// takes.
+    at_disk: Vec<RequestId>,
+    serving: Option<(Instant, Span, RequestId)>,
+    /// When each group last had a request taken or done.
     since: Vec<Instant>,
     /// What each task's request does.
     is_write: Vec<bool>,
@@ -44,7 +51,7 @@ impl Storm {
         elevator.configure(Instant::ZERO, &Change::Rotational { rotational });
         let picks_next = rotational && prng.chance(1, 2);
         if picks_next {
-            elevator.configure(Instant::ZERO, &Change::Depth { depth: 4 });
+            elevator.configure(Instant::ZERO, &Change::Depth { depth: DEPTH as u32 });
         }
         for (at, weight) in weights.iter().enumerate() {
             let share = Share::Weight(Weight::new(*weight as u32).expect("in range"));
@@ -69,6 +76,8 @@ impl Storm {
             before,
             rotational,
             picks_next,
+            at_disk: Vec::new(),
+            serving: None,
             since,
             is_write,
         };
@@ -97,21 +106,47 @@ impl Storm {
         let turn = |weight: u64| {
             let shortest = asked.as_ns() / 8;
             let turn = if self.rotational { (round * weight / all).max(shortest) } else { 0 };
-            turn + self.service_max.as_ns()
+            // What is at the disk when a turn is used up is done first.
+            turn + self.service_max.as_ns() * self.places() as u64
         };
         let own = self.weights[group];
         let turns: u64 = self.weights.iter().map(|weight| turn(*weight)).sum();
         Span::from_ns(turn(own) * all / own + turns)
     }
 
+    /// Serves until one request is done.
     fn serve_one(&mut self) {
-        let request = loop {
-            match self.elevator.decide(self.now) {
-                Decision::Dispatch(request, _) => break request,
-                Decision::WaitUntil(at, _) => self.now = at,
-                other => panic!("{other:?} with requests queued and none in flight"),
+        loop {
+            let until = self.take();
+            self.pick();
+            match (self.serving, until) {
+                (Some((done, ..)), until) if until.is_none_or(|until| done <= until) => {
+                    return self.complete();
+                }
+                (_, Some(until)) => self.now = until,
+                (_, None) => panic!("nothing will ever happen again"),
             }
-        };
+        }
+    }
+
+    const fn places(&self) -> usize {
+        if self.picks_next { DEPTH } else { 1 }
+    }
+
+    /// Takes requests while there is a place at the disk. Returns when to ask again, if the
+    /// scheduler waits until then.
+    fn take(&mut self) -> Option<Instant> {
+        while self.at_disk.len() + usize::from(self.serving.is_some()) < self.places() {
+            match self.elevator.decide(self.now) {
+                Decision::Dispatch(request, _) => self.taken(request),
+                Decision::WaitUntil(at, _) => return Some(at),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    fn taken(&mut self, request: RequestId) {
         let group = (request.0 / self.tasks) as usize;
         let waited = self.now - self.since[group];
         assert!(
@@ -120,6 +155,18 @@ impl Storm {
             self.weights,
             self.bound(group)
         );
+        self.since[group] = self.now;
+        self.at_disk.push(request);
+    }
+
+    /// Begins with one of the requests at the disk, if it does nothing.
+    fn pick(&mut self) {
+        if self.serving.is_some() || self.at_disk.is_empty() {
+            return;
+        }
+        let at = self.prng.below(self.at_disk.len() as u64) as usize;
+        let request = self.at_disk.remove(at);
+        let group = (request.0 / self.tasks) as usize;
         // No write is so fast that it looks like one that the disk has yet to do.
         let most = self.service_max.as_us();
         let least = if self.is_write[request.0 as usize] { most / 3 } else { 50 };
@@ -129,10 +176,15 @@ impl Storm {
             true => most,
             false => self.prng.between(least, most),
         };
-        let device_time = Span::from_us(us);
-        self.now += device_time;
-        self.elevator.complete(self.now, &Completion { request, device_time, ok: true });
-        self.since[group] = self.now;
+        let takes = Span::from_us(us);
+        self.serving = Some((self.now + takes, takes, request));
+    }
+
+    fn complete(&mut self) {
+        let Some((now, device_time, request)) = self.serving.take() else { return };
+        self.now = now;
+        self.elevator.complete(now, &Completion { request, device_time, ok: true });
+        self.since[(request.0 / self.tasks) as usize] = now;
         self.submit(request.0);
     }
 }
