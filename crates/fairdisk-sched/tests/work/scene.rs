@@ -4,9 +4,9 @@
 
 use crate::meter::Meter;
 use fairdisk_core::{
-    Admission, Change, Completion, Cost, CostModel, Decision, Elevator, Flags, GroupId, Instant,
-    IoClass, IoPrio, Lba, Op, Prng, Qos, Rates, Request, RequestId, Sectors, Share, Span, TaskId,
-    Weight,
+    Admission, Bio, BioId, Change, Completion, Cost, CostModel, Decision, Elevator, Flags, GroupId,
+    Instant, IoClass, IoPrio, Lba, Merge, Op, Prng, Qos, Rates, Request, RequestId, Sectors, Share,
+    Span, TaskId, Weight,
 };
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroU64;
@@ -15,6 +15,8 @@ use std::num::NonZeroU64;
 const TASKS: u32 = 3;
 /// A number that no task of the storm has.
 const NOBODY: TaskId = TaskId(0);
+/// The longest request that merging builds, in sectors.
+const MERGED_MAX: u32 = 64;
 
 /// The parameters of a storm.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +42,8 @@ struct Task {
     group: u32,
     ioprio: IoPrio,
     state: State,
+    /// The last request, as the scheduler knows it.
+    request: Option<Request>,
 }
 
 pub(crate) struct Scene<E> {
@@ -53,6 +57,8 @@ pub(crate) struct Scene<E> {
     tasks: Vec<Task>,
     at_device: VecDeque<(Instant, u32)>,
     asleep: BTreeSet<(Instant, u32)>,
+    /// Whose flush is at the device.
+    flushing: Option<GroupId>,
 }
 
 impl<E: Elevator> Scene<E> {
@@ -63,6 +69,7 @@ impl<E: Elevator> Scene<E> {
             group: 1 + task / TASKS,
             ioprio: IoPrio::UNSET,
             state: State::Asleep,
+            request: None,
         });
         let mut scene = Self {
             weather,
@@ -74,6 +81,7 @@ impl<E: Elevator> Scene<E> {
             tasks: tasks.collect(),
             at_device: VecDeque::new(),
             asleep: BTreeSet::new(),
+            flushing: None,
         };
         scene.set_up();
         // By then everything has been served, moved and removed, so that tables have reached their
@@ -85,6 +93,7 @@ impl<E: Elevator> Scene<E> {
         while scene.meter.calls() < until {
             scene.step();
         }
+        scene.end();
         scene.meter
     }
 
@@ -118,6 +127,8 @@ impl<E: Elevator> Scene<E> {
             1 => self.withdraw(),
             2 if self.prng.chance(1, 40) => self.pause(),
             3 if self.prng.chance(1, 10) => self.flush(),
+            4 => self.merge(),
+            5 if self.prng.chance(1, 4) => self.wait_for_one(),
             _ => self.serve(),
         }
     }
@@ -127,10 +138,37 @@ impl<E: Elevator> Scene<E> {
         self.now += pause;
     }
 
+    /// Begins a flush, or ends the one that is at the device.
     fn flush(&mut self) {
-        let group = self.some_group();
+        let ended = self.flushing.take();
+        let group = ended.unwrap_or_else(|| self.some_group());
         let Self { elevator, now, meter, service, .. } = self;
-        meter.call("flushed", || elevator.flushed(*now, group, *service, true));
+        if ended.is_some() {
+            return meter.call("flushed", || elevator.flushed(*now, group, *service, true));
+        }
+        meter.call("flushes", || elevator.flushes(*now, group));
+        self.flushing = Some(group);
+    }
+
+    /// Takes out everything that is queued, lets what is at the device complete, and asks about
+    /// tasks that would then be alone.
+    fn end(&mut self) {
+        let Self { elevator, now, meter, .. } = self;
+        while let Some(id) = meter.call("drain", || elevator.drain(*now)) {
+            self.tasks[id.0 as usize].state = State::Asleep;
+        }
+        assert!(self.tasks.iter().all(|task| task.state != State::Queued), "something is left");
+        if self.flushing.is_some() {
+            self.flush();
+        }
+        while let Some((done, at)) = self.at_device.pop_front() {
+            self.now = self.now.max(done);
+            self.completed(at);
+        }
+        for Task { id, group, .. } in &self.tasks {
+            let Self { elevator, meter, .. } = self;
+            meter.call("lets_through", || elevator.lets_through(*id, GroupId(*group)));
+        }
     }
 
     // ---- requests --------------------------------------------------------------------------
@@ -153,10 +191,38 @@ impl<E: Elevator> Scene<E> {
             ioprio: task.ioprio,
             arrived: self.now,
         };
+        task.request = Some(request);
         let Self { elevator, now, meter, .. } = self;
+        let bio = bio_of(&request);
+        meter.call("may_queue", || elevator.may_queue(*now, &bio));
         if let Admission::Displaces(other) = meter.call("admit", || elevator.admit(*now, &request))
         {
             self.issue(other);
+        }
+    }
+
+    /// Appends a bio to a queued request, if the scheduler lets it.
+    fn merge(&mut self) {
+        let at = self.some_task() as usize;
+        let Task { state: State::Queued, request: Some(request), .. } = &mut self.tasks[at] else {
+            return;
+        };
+        let bio = Bio { start: request.end(), sectors: Sectors(8), ..bio_of(request) };
+        let Self { elevator, now, meter, .. } = self;
+        let may = meter.call("may_merge", || elevator.may_merge(request, &bio));
+        if may && request.sectors.0 < MERGED_MAX {
+            request.sectors.0 += bio.sectors.0;
+            meter.call("merged", || elevator.merged(*now, request, Merge::Back));
+        }
+    }
+
+    /// Another group waits for a queued request.
+    fn wait_for_one(&mut self) {
+        let (at, by) = (self.some_task(), self.some_group());
+        let task = &self.tasks[at as usize];
+        if task.state == State::Queued && task.group != by.0 {
+            let Self { elevator, now, meter, .. } = self;
+            meter.call("awaited", || elevator.awaited(*now, RequestId(at), by));
         }
     }
 
@@ -196,10 +262,14 @@ impl<E: Elevator> Scene<E> {
 
     fn complete(&mut self) {
         let Some((_, at)) = self.at_device.pop_front() else { return };
+        self.completed(at);
+        if self.prng.chance(1, 4) { self.sleep(at) } else { self.submit(at) }
+    }
+
+    fn completed(&mut self, at: u32) {
         let completion = Completion { request: RequestId(at), device_time: self.service, ok: true };
         let Self { elevator, now, meter, .. } = self;
         meter.call("complete", || elevator.complete(*now, &completion));
-        if self.prng.chance(1, 4) { self.sleep(at) } else { self.submit(at) }
     }
 
     fn sleep(&mut self, at: u32) {
@@ -329,4 +399,10 @@ impl<E: Elevator> Scene<E> {
         let first = (group.0 - 1) * TASKS;
         (first..first + TASKS).for_each(|at| self.move_task(at, group.0));
     }
+}
+
+/// The bio of a request that has only one.
+const fn bio_of(request: &Request) -> Bio {
+    let Request { task, group, op, start, sectors, sync, flags, ioprio, .. } = *request;
+    Bio { id: BioId(0), task, group, op, start, sectors, sync, flags, ioprio }
 }
