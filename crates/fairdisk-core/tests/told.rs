@@ -1,4 +1,4 @@
-//! What an elevator is told of groups and of the device: the same as the next one would be told.
+//! What an elevator is told of groups and the device: the same as the next one would be told.
 
 #[path = "model/fifo.rs"]
 mod fifo;

@@ -31,8 +31,8 @@ struct Storm {
     /// Whether the disk has a head and picks the next of several commands, so that rounds may
     /// become longer.
     picks_next: bool,
-    /// The requests at the disk, apart from the one being served; when that is done, and how long it
-    /// takes.
+    /// The requests at the disk, apart from the one being served; when that is done, and how long
+    /// it takes.
     at_disk: Vec<RequestId>,
     serving: Option<(Instant, Span, RequestId)>,
     /// When each group last had a request taken or done.

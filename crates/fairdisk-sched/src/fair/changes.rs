@@ -35,8 +35,8 @@ impl Fair {
         self.rounds.came(now);
     }
 
-    /// Changes what is known of the device. Groups are expected only on a device that serves several
-    /// requests at once.
+    /// Changes what is known of the device. Groups are expected only on a device that serves
+    /// several requests at once.
     pub(super) fn change_device(&mut self, now: Instant, change: impl FnOnce(&mut Device)) {
         let was_serial = self.device.is_serial();
         change(&mut self.device);
