@@ -142,9 +142,9 @@ mod tests {
 
     /// Simulates a device of four units that take 1 ms each, with up to `depth` requests as far as
     /// the knee lets them through. On a busy host it does up to two thirds more or less for 20 ms
-    /// at a time. Returns the mean limit in the second half, in requests. A limit above three lets
-    /// four be there.
-    fn settled(depth: u64, is_busy_host: bool) -> f64 {
+    /// at a time. Returns the mean limit in the second half, in tenths of a request. A limit above
+    /// three lets four be there.
+    fn settled(depth: u64, is_busy_host: bool) -> u64 {
         let (mut knee, mut prng) = (Knee::default(), Prng::new(1));
         let (mut now, mut at_device, mut percent) = (Instant::ZERO, depth, 100);
         let mut sum = 0;
@@ -161,20 +161,20 @@ mod tests {
             }
             sum += if step >= STEPS / 2 { knee.limit.as_us() } else { 0 };
         }
-        sum as f64 / (STEPS / 2 * COST.as_us()) as f64
+        10 * sum / (STEPS / 2 * COST.as_us())
     }
 
     #[test]
     fn it_finds_how_many_keep_four_units_busy() {
         let settled = [64, 8, 2].map(|depth| settled(depth, false));
-        assert!((2.7..5.0).contains(&settled[0]), "{settled:?}");
-        assert!((2.7..5.0).contains(&settled[1]), "{settled:?}");
-        assert!((0.8..=2.0).contains(&settled[2]), "{settled:?}");
+        assert!((27..50).contains(&settled[0]), "{settled:?}");
+        assert!((27..50).contains(&settled[1]), "{settled:?}");
+        assert!((8..=20).contains(&settled[2]), "{settled:?}");
     }
 
     #[test]
     fn it_finds_them_on_a_busy_host() {
         let settled = settled(64, true);
-        assert!((2.7..8.0).contains(&settled), "{settled}");
+        assert!((27..80).contains(&settled), "{settled}");
     }
 }
