@@ -220,6 +220,7 @@ impl Fair {
     /// Removes a queued request from its queue.
     #[inline]
     fn take_out(&mut self, at: u32) {
+        self.expected.let_go(at);
         let rq = &mut self.requests[at];
         rq.is_awaited = false;
         let queue = rq.queue;
@@ -383,9 +384,11 @@ impl Elevator for Fair {
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {
         self.tree.pass(now);
-        self.expected.held_until = None;
         self.take_out(id.0);
         let group = self.queues[self.requests[id.0].queue].group;
+        if self.has_nothing_synchronous(group) {
+            self.groups[group as usize].is_back = false;
+        }
         self.target_wants(now, group);
         self.expect(now, group);
         let rq = self.requests.forget(id.0);

@@ -10,7 +10,6 @@
 use super::cache::Service;
 use super::mean::Mean;
 use super::requests::Rq;
-
 use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 

@@ -45,7 +45,8 @@ impl Fair {
 
     #[cold]
     fn serve_first_awaited(&mut self, now: Instant) -> Option<Step> {
-        for _ in 0..LOOKED_AT {
+        let mut passed_over = 0;
+        while passed_over < LOOKED_AT {
             let at = *self.awaited.requests.front()?;
             let rq = self.requests.get(at).filter(|rq| rq.is_awaited);
             let Some(group) = rq.map(|rq| self.queues[rq.queue].group) else {
@@ -56,6 +57,7 @@ impl Fair {
                 return Some(self.dispatch(now, at, Why::Awaited));
             }
             self.awaited.requests.rotate_left(1);
+            passed_over += 1;
         }
         None
     }

@@ -38,9 +38,12 @@ impl Fair {
     /// Changes what is known of the device. Groups are expected only on a device that serves
     /// several requests at once.
     pub(super) fn change_device(&mut self, now: Instant, change: impl FnOnce(&mut Device)) {
-        let was_serial = self.device.is_serial();
+        let was = [self.device.is_serial(), self.device.is_measured()];
         change(&mut self.device);
-        if self.device.is_serial() != was_serial {
+        if [self.device.is_serial(), self.device.is_measured()] != was {
+            self.device.forget_measured();
+        }
+        if self.device.is_serial() != was[0] {
             (0..self.groups.len() as u32).for_each(|group| self.expect(now, group));
         }
         self.set_round(now);

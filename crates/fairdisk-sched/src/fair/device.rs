@@ -78,8 +78,14 @@ impl Device {
     }
 
     /// Whether what requests cost is stated, or enough of them have been measured.
-    pub(super) const fn knows_costs(&self) -> bool {
-        self.is_told() || self.service.is_full()
+    pub(super) fn knows_costs(&self) -> bool {
+        self.is_told() || self.is_measured() && self.service.is_full()
+    }
+
+    /// Forgets what was measured, as it was of a device that does not serve requests like this one.
+    pub(super) fn forget_measured(&mut self) {
+        self.knee = Knee::default();
+        (self.service, self.switching) = (Mean::default(), Mean::default());
     }
 
     /// Takes over the cost model and the depth it was measured at.

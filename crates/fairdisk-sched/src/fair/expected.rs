@@ -25,8 +25,9 @@ pub(super) struct Expected {
     needing_all: u32,
     /// How often others had to make all of the room, and how often only a part of it.
     pub(super) made: Made,
-    /// Until when those in line are held back, on a device without a head.
-    pub(super) held_until: Option<Instant>,
+    /// The request for which those in line are held back, on a device without a head, and until
+    /// when.
+    pub(super) held: Option<(u32, Instant)>,
 }
 
 /// How often others had to make all of the room, and how often they had a little more because
@@ -39,7 +40,7 @@ pub(super) struct Made {
 
 impl Expected {
     pub(super) fn new() -> Self {
-        Self { until: Order::new(), needing_all: 0, made: Made::default(), held_until: None }
+        Self { until: Order::new(), needing_all: 0, made: Made::default(), held: None }
     }
 
     /// When the first of these groups stops being expected.
@@ -71,11 +72,10 @@ impl Expected {
         self.needing_all = self.needing_all - u32::from(needed) + u32::from(needs);
     }
 
-    /// Notes that those in line are no longer held back, and need not wait.
+    /// Notes that the request is no longer queued.
     #[inline]
-    pub(super) const fn let_go<T: Copy>(&mut self) -> Option<T> {
-        self.held_until = None;
-        None
+    pub(super) fn let_go(&mut self, at: u32) {
+        self.held = self.held.filter(|(held, _)| *held != at);
     }
 
     /// Stops expecting the groups that should have come back by `now`.

@@ -338,7 +338,7 @@ impl Hierarchy {
     fn part_of(&self, group: u32, weights: impl Fn(&Line, &Member) -> (u64, u64)) -> u64 {
         let part = self.levels(group).fold(WHOLE_DISK, |part, (at, line)| {
             let (own, all) = weights(line, self.member(at));
-            (u128::from(part) * u128::from(own) / u128::from(all)) as u64
+            (u128::from(part) * u128::from(own) / u128::from(all.max(1))) as u64
         });
         part.max(1)
     }

@@ -17,7 +17,7 @@ const LOOK_TIME: Span = Span::from_ms(5);
 const OPEN_LOOK_EVERY: u32 = 8;
 /// The limit is changed after as many looks with it as there are between two without.
 const LOOKS_JUDGED: u8 = OPEN_LOOK_EVERY as u8 - 1;
-/// A sixteenth less than without a limit is about as much.
+/// An eighth less than without a limit is about as much.
 const LESS_PARTS: u64 = 8;
 /// The limit is lowered by an eighth at a time.
 const STEP_PARTS: u64 = 8;

@@ -146,7 +146,7 @@ impl Fair {
     /// afterwards. So does a read that fills a device without a head by itself.
     fn make_room(&mut self, now: Instant, group: u32, at: u32) -> Option<Step> {
         if !self.is_busy() || !self.tree.has_passed_expected(group) {
-            return self.expected.let_go();
+            return None;
         }
         self.device.knee.contend();
         let rq = &self.requests[at];
@@ -155,19 +155,17 @@ impl Fair {
             true => self.is_saturated(self.cost_of(at)),
             false => self.is_saturated(Span::ZERO) && !self.may_have_more(),
         };
-        if !waits {
-            return self.expected.let_go();
+        if !waits || !self.device.is_flash() {
+            return waits.then_some(Step::WaitCompletion(Why::DepthLimited));
         }
-        if !self.device.is_flash() {
-            return Some(Step::WaitCompletion(Why::DepthLimited));
-        }
-        let until =
-            self.expected.held_until.unwrap_or_else(|| now + self.held_back_most(group, at));
-        if until <= now {
-            return self.expected.let_go();
-        }
-        self.expected.held_until = Some(until);
-        Some(Step::WaitUntil(until, Why::DepthLimited))
+        let most = || now + self.held_back_most(group, at);
+        let until = match self.expected.held {
+            None => most(),
+            Some((held, until)) if held == at => until,
+            Some((_, until)) => until.min(most()),
+        };
+        self.expected.held = Some((at, until));
+        (until > now).then_some(Step::WaitUntil(until, Why::DepthLimited))
     }
 
     /// How long those in line are held back at most, with this request of the group as the next: a

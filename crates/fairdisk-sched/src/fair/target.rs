@@ -5,6 +5,7 @@
 
 use super::floor::DEBT_MOST;
 use super::group::Group;
+use super::turn::Turn;
 use super::{Fair, Step};
 use crate::groups::{Nested, Order};
 use fairdisk_core::{Instant, Qos, Span, Why};
@@ -232,13 +233,16 @@ impl Fair {
 
     /// Whether the next in line has to wait because all the room at the device that targets leave
     /// is taken, by whomever. If so, tells the knee that it is held back. The group that leaves the
-    /// room waits for nobody's target.
+    /// room does not wait for it, unless another has a turn.
     pub(super) fn hold_back_for_room(&mut self, now: Instant) -> bool {
         let most = self.targets.leave_room(now, &self.groups);
         let is_full = most.is_some_and(|most| self.device.time_of(self.at_work) > most);
-        let leaves_it =
-            self.targets.room.is_some_and(|(group, _)| self.tree.first() == Some(group));
-        let waits = is_full && !leaves_it;
+        let has_turns = |turn: Turn| turn.alone || self.device.is_measured();
+        let leaves_it = |(group, _)| {
+            self.tree.first() == Some(group)
+                && self.turn.is_none_or(|turn| turn.group == group || !has_turns(turn))
+        };
+        let waits = is_full && !self.targets.room.is_some_and(leaves_it);
         if waits {
             self.device.knee.hold_back();
         }
