@@ -41,13 +41,28 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Floor { takes, left, .. } => write!(
-                f,
-                "its floor takes {takes} of each second of the disk, and {left} are left beside \
-                 the floors of others"
-            ),
+            Self::Floor { takes, left, .. } => {
+                let [takes, left] = [takes, left].map(|span| Rounded(*span));
+                write!(
+                    f,
+                    "its floor takes {takes} of each second of the disk, and {left} are left \
+                     beside the floors of others"
+                )
+            }
             Self::Circle { group } => write!(f, "group {} would lie in itself", group.0),
             Self::Unknown { group } => write!(f, "there is no group {}", group.0),
+        }
+    }
+}
+
+/// A time in whole ms, or in whole s if that says enough.
+struct Rounded(Span);
+
+impl fmt::Display for Rounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_ms() {
+            ms if ms < 10_000 => write!(f, "{ms} ms"),
+            ms => write!(f, "{} s", ms / 1000),
         }
     }
 }
@@ -58,9 +73,9 @@ mod tests {
 
     #[test]
     fn a_floor_is_refused_with_what_it_takes_and_what_is_left() {
-        let (takes, left) = (Span::from_ms(800), Span::from_ms(500));
+        let (takes, left) = (Span::from_ms(8_027_306), Span::from_ms(500));
         let refusal = Refusal::Floor { group: GroupId(3), takes, left };
         let text = std::string::ToString::to_string(&refusal);
-        assert!(text.contains("800.000ms") && text.contains("500.000ms"), "{text}");
+        assert!(text.contains("takes 8027 s") && text.contains("500 ms are left"), "{text}");
     }
 }

@@ -6,7 +6,7 @@ mod fifo;
 use fairdisk_core::{
     Admission, Change, Completion, Cost, CostModel, Decision, Description, Effects, Elevator,
     Engine, EngineConfig, GroupId, Input, Instant, Journal, Qos, Refusal, Request, RequestId,
-    Share, Span,
+    Share, Span, Weight,
 };
 use fifo::Fifo;
 
@@ -84,10 +84,16 @@ const fn inside(group: u32, outer: u32) -> Change {
     Change::GroupParent { group: GroupId(group), parent: Some(GroupId(outer)) }
 }
 
-fn settings(group: u32) -> [Change; 2] {
+fn settings(group: u32) -> [Change; 3] {
     let group = GroupId(group);
     let qos = Qos { latency_p99: Some(Span::from_ms(20)), ..Qos::NONE };
-    [Change::GroupQos { group, qos }, Change::GroupIdle { group, idle: Some(Span::ZERO) }]
+    let idle = Some(Span::ZERO);
+    let share = Share::Weight(Weight::new(300).expect("in range"));
+    [
+        Change::GroupShare { group, share },
+        Change::GroupQos { group, qos },
+        Change::GroupIdle { group, idle },
+    ]
 }
 
 #[test]

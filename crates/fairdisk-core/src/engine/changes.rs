@@ -74,6 +74,7 @@ impl<E: Elevator> Engine<E> {
                 if is_circle { Err(Refusal::Circle { group }) } else { Ok(()) }
             }
             Change::GroupParent { group, parent: None }
+            | Change::GroupShare { group, .. }
             | Change::GroupQos { group, .. }
             | Change::GroupIdle { group, .. } => self.exists(group),
             _ => Ok(()),
@@ -97,9 +98,8 @@ impl<E: Elevator> Engine<E> {
     pub(super) fn change(&mut self, now: Instant, change: &Change) {
         let told = self.as_told(change);
         match told {
-            Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
-                self.set_share(group, share);
-            }
+            Change::GroupAdded { group, share } => self.add_group(group, share),
+            Change::GroupShare { group, share } => self.ask(group, |it| it.share = share),
             Change::GroupParent { group, parent } => self.ask(group, |it| it.parent = parent),
             Change::GroupQos { group, qos } => self.ask(group, |it| it.qos = qos),
             Change::GroupIdle { group, idle } => self.ask(group, |it| it.idle = idle),
@@ -137,7 +137,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    fn set_share(&mut self, group: GroupId, share: Share) {
+    fn add_group(&mut self, group: GroupId, share: Share) {
         match dense::entry(&mut self.groups, group.0, || None) {
             Some(asked) => asked.share = share,
             none => {

@@ -183,15 +183,16 @@ impl ScheduledGate {
     pub fn set(&self, group: &str, settings: &[Setting]) -> Result<(), SettingError> {
         let hierarchy = self.hierarchy.as_ref().ok_or(SettingError::NoHierarchy)?;
         let mut identity = self.identity();
-        // First, so that only this group's floor is refused below.
-        self.examine(&mut identity);
         let changed = hierarchy.set(group, settings).inspect_err(|error| {
             if let SettingError::Contradicts(why) = error {
                 tracing::warn!(group, %why, "setting refused");
             }
         })?;
         identity.settings_changed(self.now(), &changed.group);
-        let Some(refusal) = self.configure(&mut identity) else {
+        let refused = self.configure(&mut identity);
+        // Another group's floor may have been examined at last, and refused.
+        let is_its = |it: &&Refusal| identity.is_called(it.group(), &changed.group);
+        let Some(refusal) = refused.iter().find(is_its).copied() else {
             identity.tell_changed();
             return Ok(());
         };
@@ -208,19 +209,11 @@ impl ScheduledGate {
         self.disk.examines_floors()
     }
 
-    /// Has floors examined that were promised before the scheduler knew what requests cost.
-    fn examine(&self, identity: &mut Identity) {
-        if identity.has_unexamined() && self.disk.examines_floors() {
-            identity.ask_anew();
-            self.tell(identity);
-        }
-    }
-
     /// Detects removed groups, changed settings of groups that have requests, and floors that can
     /// be examined now. Others may change settings at any time, even while no requests arrive.
     pub fn look_again(&self) {
         self.look(None, |_, _| Who::NOBODY);
-        self.examine(&mut self.identity());
+        self.tell(&mut self.identity());
         for group in self.disk.presence().into_keys() {
             let mut identity = self.identity();
             identity.look_again(group);
@@ -247,7 +240,7 @@ impl ScheduledGate {
         self.disk.switch(scheduler)?;
         let mut identity = self.identity();
         identity.ask_anew();
-        Ok(self.configure(&mut identity))
+        Ok(self.configure(&mut identity).first().copied())
     }
 
     /// Stops sharing, because nobody is left to share with: whatever is queued is dispatched as
@@ -315,37 +308,45 @@ impl ScheduledGate {
         identity.tell_changed();
     }
 
-    /// Tells the scheduler what has changed. Returns the first floor that it refuses, if any.
-    fn configure(&self, identity: &mut Identity) -> Option<Refusal> {
+    /// Tells the scheduler what has changed, and has all floors examined as soon as it can, if some
+    /// were promised before it knew what requests cost. Returns what is refused.
+    fn configure(&self, identity: &mut Identity) -> Vec<Refusal> {
         let is_floor =
             |it: &Change| matches!(it, Change::GroupQos { qos, .. } if !qos.floor.is_none());
-        let (mut first, mut changes) = (None, identity.take_changes());
-        if identity.has_unexamined() && changes.iter().any(is_floor) && self.disk.examines_floors()
-        {
+        // Asked once: requests complete meanwhile.
+        let examines = self.disk.examines_floors();
+        let mut changes = identity.take_changes();
+        if examines && identity.has_unexamined() {
             // A new floor is examined together with them, not beside them.
-            identity.ask_anew();
             changes.retain(|change| !is_floor(change));
+            identity.ask_anew();
             changes.extend(identity.take_changes());
         }
+        let mut refused = Vec::new();
         for change in changes {
-            let Err(refusal) = self.disk.configure(change) else {
-                if is_floor(&change) && !self.disk.examines_floors() {
-                    identity.note_unexamined();
-                }
-                continue;
-            };
-            let Refusal::Floor { group, takes, left } = refusal else {
-                // Not of a tree of directories, each told of once it is there.
-                tracing::warn!(%refusal, "change refused");
-                continue;
-            };
-            identity.refuse(group);
-            let path = identity.groups().find(|it| it.id == group).map(|it| it.path);
-            let (takes_ms, left_ms) = (takes.as_ms(), left.as_ms());
-            tracing::warn!(group = path, takes_ms, left_ms, "floor refused");
-            first = first.or(Some(refusal));
+            if let Err(refusal) = self.disk.configure(change) {
+                Self::note_refused(identity, refusal);
+                refused.push(refusal);
+            } else if is_floor(&change) && !examines {
+                identity.note_unexamined();
+            }
         }
-        first
+        refused
+    }
+
+    fn note_refused(identity: &mut Identity, refusal: Refusal) {
+        let group = refusal.group();
+        let path = identity.groups().find(|it| it.id == group).map(|it| it.path.to_owned());
+        match refusal {
+            Refusal::Floor { takes, left, .. } => {
+                identity.refuse(group);
+                let (takes_ms, left_ms) = (takes.as_ms(), left.as_ms());
+                tracing::warn!(group = path, takes_ms, left_ms, "floor refused");
+            }
+            Refusal::Circle { .. } | Refusal::Unknown { .. } => {
+                tracing::error!(group = path, %refusal, "change lost");
+            }
+        }
     }
 
     /// The identity of the calling thread or, without one, of the file's last user.

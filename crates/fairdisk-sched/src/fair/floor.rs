@@ -213,7 +213,12 @@ impl Fair {
     pub(super) fn admits(&self, group: GroupId, qos: &Qos) -> Result<(), Refusal> {
         let takes = floor_cost(&self.device, &qos.floor);
         let left = PROMISED_MOST - self.promised_beside(group.0);
-        if takes <= left { Ok(()) } else { Err(Refusal::Floor { group, takes, left }) }
+        // A few requests say too little to refuse anything.
+        if takes <= left || !self.device.knows_costs() {
+            Ok(())
+        } else {
+            Err(Refusal::Floor { group, takes, left })
+        }
     }
 
     /// The device time per second that floors of other groups take. Floors inside a group are part

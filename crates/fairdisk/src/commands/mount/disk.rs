@@ -82,7 +82,8 @@ impl Kind {
             }
             Self::Unknown => {
                 let rotational = Change::Rotational { rotational: false };
-                (device.rotational == Some(false)).then_some(rotational).into_iter().collect()
+                // As long as it is not called rotating it gets several requests at once.
+                (device.rotational != Some(true)).then_some(rotational).into_iter().collect()
             }
         }
     }
