@@ -214,11 +214,9 @@ fn a_weight_is_told_of_its_own_range() {
                   tasks = [{ group = \"x\" }]";
     let table =
         |weight: &str| table("duration_s = 2\nseeds = 1", NAMED, &second.replace("-5", weight));
-    for weight in ["-5", "99999999999"] {
-        let why = format!("`weight`: expected a whole number from 1 to 10000, not {weight}");
-        assert_refused(&table(weight), &why);
+    for weight in ["-5", "0", "99999999999"] {
+        assert_refused(&table(weight), &format!("`weight` is {weight}; allowed: 1 to 10000"));
     }
-    assert_refused(&table("0"), "`weight` is 0; allowed: 1 to 10000");
 }
 
 #[test]

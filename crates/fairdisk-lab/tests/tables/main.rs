@@ -234,10 +234,9 @@ fn a_weight_that_the_scheduler_cuts_off_is_noted() {
         text.replace("name = \"b\"\n", &group).replace("\"noop\"", "\"cfq-2.6.33\"")
     };
     let notes = |key: &str| outcome(&text(key)).caveats;
-    let cut = notes("weight = 1000");
-    let expected = "cfq-2.6.33 has weights from 20 to 200: 1000 of group `b` counts as 200.";
-    assert_eq!(cut, [expected]);
-    assert_eq!(notes("blkio_weight = 1000"), [""; 0]);
+    let cut = "cfq-2.6.33 has weights from 20 to 200: 1000 of group `b` counts as 200.";
+    let is_noted = |key: &str| notes(key).iter().any(|note| note == cut);
+    assert!(is_noted("weight = 1000") && !is_noted("blkio_weight = 1000"));
     let share = |key: &str| loaded(&text(key), 1).groups[1].spec.share;
     assert_eq!(share("blkio_weight = 1000"), share("weight = 200"));
     assert_refused(

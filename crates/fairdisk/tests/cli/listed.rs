@@ -157,7 +157,7 @@ fn an_entry_is_shown_with_its_provenance() {
 fn a_scheduler_says_what_it_honours() {
     let list = fairdisk(&["catalog", "schedulers"]).quiet();
     let line = |id: &str| list.lines().find(|line| line.starts_with(&format!("{id} "))).unwrap();
-    assert!(line("token-bucket").ends_with("[ceilings]"), "{list}");
+    assert!(line("token-bucket").ends_with("[ceilings, bursts]"), "{list}");
     assert!(line("mclock").ends_with("[shares, floors, ceilings]"), "{list}");
     assert!(!line("noop").contains('['), "{list}");
     let value = fairdisk(&["catalog", "schedulers", "mclock", "--json"]).json();

@@ -103,6 +103,8 @@ fn a_mount_in_the_background_writes_to_a_file_and_names_what_failed() {
     rustix::mount::unmount(&source, UnmountFlags::DETACH).unwrap();
     let said = fs::read_to_string(&log).unwrap();
     let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (warned, lines) = lines.split_first().unwrap();
+    assert!(warned["level"] == "warn" && said.contains("this is in memory"), "{said}");
     assert_eq!(lines.len(), 1, "one a second, and nothing below a warning: {said}");
     let wanted = [("level", "error"), ("event", "I/O error"), ("op", "write")];
     for (key, value) in wanted {
