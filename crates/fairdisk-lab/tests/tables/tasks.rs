@@ -175,7 +175,7 @@ fn what_tasks_cannot_do_is_refused() {
         (timed, "start_s = 3.96", "`start_s` is 3.96; allowed: 0 to less than 3.95"),
         (until, "start_s = 90000, ios = 1", "allowed: 0 to less than 86399.95"),
         (timed, "rate_iops = 5, rate_kib_per_s = 5", "exclude each other"),
-        (timed, "rate_iops = 0", "expected a whole number from 1"),
+        (timed, "rate_iops = 0", "`rate_iops` is 0; allowed: 1 to 1000000000"),
         (timed, "sync = true", "`sync` is about what `write` writes"),
         (timed, "fdatasync_every = 2", "`fdatasync_every` is about what `write` writes"),
         (timed, "fsync_every = 2, op = \"write\", mapped = true", "without `mapped`"),

@@ -81,7 +81,7 @@ mod tests {
         busy_at(Rates::NONE)
     }
 
-    /// The same with a ceiling of group 1.
+    /// A disk as in [`busy`], where group 1 has a ceiling.
     fn busy_at(ceiling: Rates) -> Fair {
         let mut fair = Fair::new(&FairParams::default());
         let qos = Qos { ceiling, ..Qos::NONE };

@@ -6,8 +6,8 @@ use super::hierarchy::WHOLE_DISK;
 use super::{Fair, Step};
 use fairdisk_core::{Bio, Instant, Request, Span, Why};
 
-/// Those in line get at least a fourth of their part of a device without a head, however long others
-/// stay behind. Chosen, as the next: docs/isolation.md compares others.
+/// Those in line get at least a fourth of their part of a device without a head, however long
+/// others stay behind. Chosen, as the next: docs/isolation.md compares others.
 const HELD_FACTOR: u64 = 4;
 /// Writes are merged up to twice what fills the device.
 const WRITE_FACTOR: u64 = 2;
