@@ -339,7 +339,7 @@ impl Elevator for Fair {
             self.done_below_ceilings(now, group, rq.amount());
         }
         self.charge_completed(now, &rq, completion.device_time);
-        if left_early {
+        if left_early && self.queues[queue].task.is_some() {
             self.will_return(group);
         }
         self.cache.reads -= u32::from(rq.is_counted);

@@ -312,7 +312,10 @@ fn table(status: &Status) -> String {
         let _ = writeln!(text, "in brackets: what {} takes no notice of", status.scheduler);
     }
     if status.groups.iter().any(|group| group.unexamined) {
-        let _ = writeln!(text, "floors are not examined yet: what requests cost is not known");
+        let _ = writeln!(
+            text,
+            "floors are promised unexamined: what requests cost is not known (--costs tells)"
+        );
     }
     text
 }

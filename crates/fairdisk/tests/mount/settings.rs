@@ -101,7 +101,7 @@ fn floors_that_nobody_could_examine_are_examined_as_soon_as_the_disk_is_known() 
     assert!(set.status.success(), "{}", text(&set));
     assert!(text(&set).contains("is not known yet"), "{}", text(&set));
     assert_eq!(text(&host.ctl(&["set", &late, "weight=200"])), "");
-    assert!(text(&host.ctl(&["list"])).contains("floors are not examined yet"));
+    assert!(text(&host.ctl(&["list"])).contains("floors are promised unexamined"));
     let read = format!("dd if={} of=/dev/null iflag=direct bs=4k count=64", host.file("data"));
     for group in [&early, &modest] {
         finish(host.start(group, &read));
