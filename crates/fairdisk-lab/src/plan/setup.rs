@@ -5,7 +5,6 @@ use crate::catalog::device::Array;
 use crate::catalog::host::Host;
 use crate::catalog::library::Document;
 use crate::catalog::revision::Revision;
-use crate::digits::span_ms;
 use fairdisk_core::{
     Elevator, EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span, Ticks,
 };
@@ -250,10 +249,10 @@ impl Plan {
         let machine = Machine::new(scheduler, config);
         match machine.refused() {
             None => Ok(Setup { machine, disk, groups, named, root, sectors_needed }),
-            Some(&Refusal::Floor { group, takes, left }) => {
+            Some(refusal @ &Refusal::Floor { group, takes, left }) => {
                 let group = GroupNumbers { root }.place(group);
                 let room = left.as_ns() as f64 / takes.as_ns() as f64;
-                let reason = self.refused(arm, row, (takes, left), (group, &groups));
+                let reason = self.refused(arm, row, refusal, (group, &groups));
                 Err(Obstacle::Refusal { reason, group, room })
             }
             // Not of groups as they are read: each was added, and none is in itself.
@@ -261,13 +260,12 @@ impl Plan {
         }
     }
 
-    /// The reason for which a scheduler refuses the floor of the group with index `at`, which takes
-    /// more of each second of the disk than is left.
+    /// The reason for which a scheduler refuses the floor of the group with index `at`.
     fn refused(
         &self,
         arm: &PlannedArm,
         row: &PlannedRow,
-        (takes, left): (Span, Span),
+        refusal: &Refusal,
         (at, groups): (Option<usize>, &[GroupLabel]),
     ) -> String {
         let label = at.and_then(|at| Some((at, groups.get(at)?)));
@@ -277,11 +275,9 @@ impl Plan {
             let (floor, _) = label.spec.qos.settings().next()?;
             row.load.place(Written::Group(at, floor.name()))
         });
-        let [takes, left] = [takes, left].map(|span| span_ms(span.as_ns() as f64 / 1e6));
         format!(
-            "{}`{}` refuses group `{name}` on device `{}`: its floor takes {takes} of each second \
-             of the disk, and {left} are left beside the floors of others; ask for less, or choose \
-             a faster --device",
+            "{}`{}` refuses group `{name}` on device `{}`: {refusal}; ask for less, or choose a \
+             faster --device",
             prefix(place),
             arm.revision.id,
             arm.rig.device_id
