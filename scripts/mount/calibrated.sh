@@ -31,9 +31,8 @@ loads=(
 rate() {
   local how bytes depth
   read -r how bytes depth <<<"$2"
-  in_group "$1" fio --minimal --name="$1" --filename="$scratch/disk/$1" --size="$file" \
-    --rw="$how" --bs="$bytes" --iodepth="$depth" --direct=1 --ioengine=libaio --time_based \
-    --runtime="$seconds" 2>"$scratch/$1.err" | awk -F ';' '{ print $8 + $49 }' >"$scratch/$1.rate"
+  fio_in "$1" "$scratch/disk/$1" --rw="$how" --bs="$bytes" --iodepth="$depth" |
+    awk -F ';' '{ print $8 + $49 }' >"$scratch/$1.rate"
 }
 
 # LOADS, options: a line of rates: one alone, other alone, one beside, other beside.
@@ -64,11 +63,8 @@ start_scratch
 group one
 group other
 mkdir "$scratch/disk.source"
-for group in one other; do
-  fio --minimal --name=lay --filename="$scratch/disk.source/$group" --size="$file" --rw=write \
-    --bs=1M --direct=1 --end_fsync=1 >"$scratch/lay.out" 2>&1 ||
-    skip "no direct I/O in $scratch: $(tail -n 1 "$scratch/lay.out")"
-done
+lay_file "$scratch/disk.source/one"
+lay_file "$scratch/disk.source/other"
 "$fairdisk" calibrate "$scratch" --size "$size" --time "$time" --quiet \
   --output "$scratch/costs.toml" || die "the disk cannot be calibrated"
 sed '/^#/d; /^$/d; /^id\|^title\|^kind/d' "$scratch/costs.toml"

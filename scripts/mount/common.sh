@@ -147,3 +147,16 @@ become() {
 
 # NAME, command: runs in that group.
 in_group() { (become "$@"); }
+
+# FILE: makes it, $file long, past the page cache.
+lay_file() {
+  fio --minimal --name=lay --filename="$1" --size="$file" --rw=write --bs=1M --direct=1 \
+    --end_fsync=1 >"$scratch/lay.out" 2>&1 ||
+    skip "no direct I/O in $scratch: $(tail -n 1 "$scratch/lay.out")"
+}
+
+# GROUP, FILE, options: fio in that group for $seconds, its result in fields.
+fio_in() {
+  in_group "$1" fio --minimal --name="$1" --filename="$2" --size="$file" --direct=1 \
+    --ioengine=libaio --time_based --runtime="$seconds" "${@:3}" 2>"$scratch/$1.err"
+}

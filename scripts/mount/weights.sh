@@ -22,9 +22,8 @@ read -ra schedulers <<<"${FAIRDISK_SCHEDULERS:-${schedulers[*]}}"
 
 # GROUP DEPTH: I/Os per second, and the 99th percentile of their latency in ms.
 rate() {
-  in_group "$1" fio --minimal --name="$1" --filename="$scratch/disk/data" --size="$file" \
-    --rw=randread --bs=4k --iodepth="$2" --direct=1 --ioengine=libaio --time_based \
-    --ramp_time=1 --runtime="$seconds" --percentile_list=99 2>"$scratch/$1.err" |
+  fio_in "$1" "$scratch/disk/data" --rw=randread --bs=4k --iodepth="$2" --ramp_time=1 \
+    --percentile_list=99 |
     awk -F ';' '{ split($18, p99, "="); print $8, p99[2] / 1000 }' >"$scratch/$1.rate"
 }
 
@@ -57,9 +56,7 @@ start_scratch
 group heavy
 group light
 mkdir "$scratch/disk.source"
-fio --minimal --name=lay --filename="$scratch/disk.source/data" --size="$file" --rw=write --bs=1M \
-  --direct=1 --end_fsync=1 >"$scratch/lay.out" 2>&1 ||
-  skip "no direct I/O in $scratch: $(tail -n 1 "$scratch/lay.out")"
+lay_file "$scratch/disk.source/data"
 case " ${schedulers[*]} " in *" fair+costs "*)
   "$fairdisk" calibrate "$scratch" --size "$file" --quiet --output "$scratch/costs.toml" ||
     die "the disk cannot be calibrated"
