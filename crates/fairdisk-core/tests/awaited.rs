@@ -2,11 +2,13 @@
 
 #[path = "model/fifo.rs"]
 mod fifo;
+#[macro_use]
+#[path = "model/leave_to_fifo.rs"]
+mod leave_to_fifo;
 
 use fairdisk_core::{
-    Admission, Bio, BioId, Change, Completion, Decision, Description, Effects, Elevator, Engine,
-    EngineConfig, Flags, GroupId, Input, Instant, IoPrio, Journal, Lba, Op, Request, RequestId,
-    Sectors, TaskId,
+    Bio, BioId, Effects, Elevator, Engine, EngineConfig, Flags, GroupId, Input, Instant, IoPrio,
+    Journal, Lba, Op, RequestId, Sectors, TaskId,
 };
 use fifo::Fifo;
 
@@ -18,36 +20,10 @@ struct Witness {
 }
 
 impl Elevator for Witness {
-    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
-        self.fifo.admit(now, request)
-    }
-
-    fn decide(&mut self, now: Instant) -> Decision {
-        self.fifo.decide(now)
-    }
-
-    fn complete(&mut self, now: Instant, completion: &Completion) {
-        self.fifo.complete(now, completion);
-    }
+    leave_to_fifo!(admit decide complete withdraw configure describe drain);
 
     fn awaited(&mut self, _now: Instant, id: RequestId, by: GroupId) {
         self.awaited.push((id.0, by.0));
-    }
-
-    fn withdraw(&mut self, now: Instant, id: RequestId) {
-        self.fifo.withdraw(now, id);
-    }
-
-    fn configure(&mut self, now: Instant, change: &Change) {
-        self.fifo.configure(now, change);
-    }
-
-    fn describe(&self) -> Description {
-        self.fifo.describe()
-    }
-
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        self.fifo.drain(now)
     }
 }
 

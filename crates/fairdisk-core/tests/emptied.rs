@@ -2,11 +2,13 @@
 
 #[path = "model/fifo.rs"]
 mod fifo;
+#[macro_use]
+#[path = "model/leave_to_fifo.rs"]
+mod leave_to_fifo;
 
 use fairdisk_core::{
-    Admission, Bio, BioId, Change, Completion, Decision, Description, Effect, Effects, Elevator,
-    Engine, EngineConfig, Flags, GroupId, Input, Instant, IoPrio, Journal, Lba, Op, Request,
-    RequestId, Sectors, Span, TaskId, Why,
+    Bio, BioId, Change, Decision, Effect, Effects, Elevator, Engine, EngineConfig, Flags, GroupId,
+    Input, Instant, IoPrio, Journal, Lba, Op, Request, Sectors, Span, TaskId, Why,
 };
 use fifo::Fifo;
 
@@ -28,9 +30,7 @@ enum Told {
 }
 
 impl Elevator for Flusher {
-    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
-        self.fifo.admit(now, request)
-    }
+    leave_to_fifo!(admit complete withdraw describe drain);
 
     fn decide(&mut self, now: Instant) -> Decision {
         if self.under_way {
@@ -45,10 +45,6 @@ impl Elevator for Flusher {
         }
     }
 
-    fn complete(&mut self, now: Instant, completion: &Completion) {
-        self.fifo.complete(now, completion);
-    }
-
     fn flushed(&mut self, _now: Instant, group: GroupId, device_time: Span, ok: bool) {
         self.told.push(Told::Flushed { group: group.0, ms: device_time.as_ms(), ok });
     }
@@ -58,22 +54,10 @@ impl Elevator for Flusher {
         self.told.push(Told::Emptied { ms: device_time.as_ms(), ok });
     }
 
-    fn withdraw(&mut self, now: Instant, id: RequestId) {
-        self.fifo.withdraw(now, id);
-    }
-
     fn configure(&mut self, _now: Instant, change: &Change) {
         if let Change::Flushable { flushable } = *change {
             self.told.push(Told::Flushable(flushable));
         }
-    }
-
-    fn describe(&self) -> Description {
-        self.fifo.describe()
-    }
-
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        self.fifo.drain(now)
     }
 }
 

@@ -2,11 +2,13 @@
 
 #[path = "model/fifo.rs"]
 mod fifo;
+#[macro_use]
+#[path = "model/leave_to_fifo.rs"]
+mod leave_to_fifo;
 
 use fairdisk_core::{
-    Admission, Change, Completion, Cost, CostModel, Decision, Description, Effects, Elevator,
-    Engine, EngineConfig, GroupId, Input, Instant, Journal, Qos, Refusal, Request, RequestId,
-    Share, Span, Weight,
+    Change, Cost, CostModel, Effects, Elevator, Engine, EngineConfig, GroupId, Input, Instant,
+    Journal, Qos, Refusal, Share, Span, Weight,
 };
 use fifo::Fifo;
 
@@ -18,32 +20,10 @@ struct Witness {
 }
 
 impl Elevator for Witness {
-    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
-        self.fifo.admit(now, request)
-    }
-
-    fn decide(&mut self, now: Instant) -> Decision {
-        self.fifo.decide(now)
-    }
-
-    fn complete(&mut self, now: Instant, completion: &Completion) {
-        self.fifo.complete(now, completion);
-    }
-
-    fn withdraw(&mut self, now: Instant, id: RequestId) {
-        self.fifo.withdraw(now, id);
-    }
+    leave_to_fifo!(admit decide complete withdraw describe drain);
 
     fn configure(&mut self, _now: Instant, change: &Change) {
         self.told.push(*change);
-    }
-
-    fn describe(&self) -> Description {
-        self.fifo.describe()
-    }
-
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        self.fifo.drain(now)
     }
 }
 

@@ -2,11 +2,14 @@
 
 #[path = "../../fairdisk-core/tests/model/fifo.rs"]
 mod fifo;
+#[macro_use]
+#[path = "../../fairdisk-core/tests/model/leave_to_fifo.rs"]
+mod leave_to_fifo;
 mod small;
 
 use fairdisk_core::{
-    Admission, Change, Completion, Decision, Description, Elevator, EngineConfig, GroupId, Instant,
-    Lba, PoolConfig, PoolLayout, Request, RequestId, Span, TaskId,
+    Admission, Change, Elevator, EngineConfig, GroupId, Instant, Lba, PoolConfig, PoolLayout,
+    Request, Span, TaskId,
 };
 use fairdisk_sim::workload::{Blocks, Direction, Limits, StreamSpec, TaskSpec};
 use fairdisk_sim::{Machine, MachineConfig, World};
@@ -22,22 +25,12 @@ struct Witness {
 }
 
 impl Elevator for Witness {
+    leave_to_fifo!(decide complete withdraw describe drain);
+
     fn admit(&mut self, now: Instant, request: &Request) -> Admission {
         assert!(!self.exited.contains(&request.task), "{:?} is no more", request.task);
         self.admitted += 1;
         self.fifo.admit(now, request)
-    }
-
-    fn decide(&mut self, now: Instant) -> Decision {
-        self.fifo.decide(now)
-    }
-
-    fn complete(&mut self, now: Instant, completion: &Completion) {
-        self.fifo.complete(now, completion);
-    }
-
-    fn withdraw(&mut self, now: Instant, id: RequestId) {
-        self.fifo.withdraw(now, id);
     }
 
     fn configure(&mut self, _now: Instant, change: &Change) {
@@ -46,14 +39,6 @@ impl Elevator for Witness {
             Change::TaskExited { task } => self.exited.push(task),
             _ => {}
         }
-    }
-
-    fn describe(&self) -> Description {
-        self.fifo.describe()
-    }
-
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        self.fifo.drain(now)
     }
 }
 

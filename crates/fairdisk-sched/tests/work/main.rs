@@ -6,14 +6,14 @@
 mod counting;
 #[path = "../../../fairdisk-core/tests/model/fifo.rs"]
 mod fifo;
+#[macro_use]
+#[path = "../../../fairdisk-core/tests/model/leave_to_fifo.rs"]
+mod leave_to_fifo;
 mod meter;
 mod scene;
 mod steps;
 
-use fairdisk_core::{
-    Admission, Change, Completion, Decision, Description, Elevator, Instant, Request, RequestId,
-    Span,
-};
+use fairdisk_core::{Change, Decision, Elevator, Instant, Span};
 use fairdisk_sched::SchedulerSpec;
 use fifo::Fifo;
 use meter::{Meter, Worst, worst};
@@ -137,9 +137,7 @@ struct Walker {
 }
 
 impl Elevator for Walker {
-    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
-        self.fifo.admit(now, request)
-    }
+    leave_to_fifo!(admit complete withdraw describe drain);
 
     fn decide(&mut self, now: Instant) -> Decision {
         self.calls += 1;
@@ -149,27 +147,11 @@ impl Elevator for Walker {
         self.fifo.decide(now)
     }
 
-    fn complete(&mut self, now: Instant, completion: &Completion) {
-        self.fifo.complete(now, completion);
-    }
-
-    fn withdraw(&mut self, now: Instant, id: RequestId) {
-        self.fifo.withdraw(now, id);
-    }
-
     fn configure(&mut self, _now: Instant, change: &Change) {
         if let Change::GroupAdded { group, .. } = change {
             let known = self.groups.len().max(group.0 as usize + 1);
             self.groups.resize(known, 0);
         }
-    }
-
-    fn describe(&self) -> Description {
-        self.fifo.describe()
-    }
-
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        self.fifo.drain(now)
     }
 }
 
