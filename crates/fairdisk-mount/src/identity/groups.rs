@@ -1,7 +1,8 @@
 //! The groups, their settings, and their changes over time.
 
+use super::standing::Standing;
 use super::{Asks, Hierarchy, RECHECK, SWEEP, Said};
-use fairdisk_core::{Change, Contradiction, GroupId, Instant, Qos, Rates};
+use fairdisk_core::{Change, Contradiction, GroupId, Instant, Rates};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most groups whose directories are checked in one sweep. With more groups, a removed one may
@@ -27,16 +28,7 @@ pub struct GroupName<'a> {
 #[derive(Debug)]
 struct Group {
     path: String,
-    /// The settings in force, without those that were refused.
-    asks: Asks,
-    /// The floor, ceiling and target before they last changed, to return to if the scheduler
-    /// refuses.
-    before: Qos,
-    /// The floor, ceiling and target that the scheduler last refused, so that they are not tried
-    /// again and again.
-    refused: Option<Qos>,
-    /// The contradiction among the settings of the directory that was last logged.
-    contradiction: Option<Contradiction>,
+    standing: Standing,
     parent: Option<GroupId>,
     /// The inode of the group's directory. A directory made later under the same name is another
     /// group.
@@ -47,8 +39,8 @@ struct Group {
 
 impl Group {
     fn new(path: &str, asks: Asks, inode: Option<u64>) -> Self {
-        let (path, before, refused) = (path.to_owned(), Qos::NONE, None);
-        Self { path, asks, before, refused, contradiction: None, parent: None, inode, gone: None }
+        let (path, standing) = (path.to_owned(), Standing::new(asks));
+        Self { path, standing, parent: None, inode, gone: None }
     }
 
     /// Whether the directory still exists and has not been replaced by another.
@@ -155,7 +147,7 @@ impl Groups {
         {
             let group = self.number(hierarchy, path, said, changes);
             if let Some(group) = self.get_mut(group) {
-                group.refused = None;
+                group.standing.forgive();
             }
         }
         let known = self.iter().filter(|group| inside(group.path)).map(|group| group.id);
@@ -169,7 +161,7 @@ impl Groups {
     /// stay in force.
     pub(super) fn refuse(&mut self, group: GroupId) {
         if let Some(known) = self.get_mut(group.0) {
-            known.refused = Some(std::mem::replace(&mut known.asks.qos, known.before));
+            known.standing.refuse();
         }
     }
 
@@ -179,16 +171,11 @@ impl Groups {
         self.unexamined = false;
         let mut floors = Vec::new();
         for (number, known) in (0..).zip(&mut self.list) {
-            let Some(known) = known else { continue };
-            let qos = known.refused.take().unwrap_or(known.asks.qos);
-            if qos.floor.is_none() {
-                continue;
-            }
-            known.before = Qos { floor: Rates::NONE, ..known.asks.qos };
-            known.asks.qos = qos;
+            let anew = known.as_mut().and_then(|known| known.standing.ask_anew());
+            let Some([without, with]) = anew else { continue };
             let group = GroupId(number);
-            changes.push(Change::GroupQos { group, qos: known.before });
-            floors.push(Change::GroupQos { group, qos });
+            changes.push(Change::GroupQos { group, qos: without });
+            floors.push(Change::GroupQos { group, qos: with });
         }
         changes.append(&mut floors);
     }
@@ -239,51 +226,32 @@ impl Groups {
         }
         self.gone.remove(&(number as u32));
         let Said { asks, refused } = said;
-        let Asks { share, idle, qos } = asks;
-        self.list[number] = Some(Group::new(path, asks, hierarchy.inode(path)));
-        self.numbers.insert(path.to_owned(), number as u32);
-        let group = GroupId(number as u32);
-        changes.push(Change::GroupAdded { group, share });
+        let mut group =
+            Group::new(path, Asks { share: asks.share, ..Asks::DEFAULT }, hierarchy.inode(path));
+        let id = GroupId(number as u32);
+        changes.push(Change::GroupAdded { group: id, share: asks.share });
         tracing::debug!(group = path, %asks, "group begins");
-        if idle.is_some() {
-            changes.push(Change::GroupIdle { group, idle });
-        }
-        if qos != Qos::NONE {
-            changes.push(Change::GroupQos { group, qos });
-        }
-        self.tell_refused(group.0, refused);
-        group.0
+        group.standing.ask(id, asks, changes);
+        self.list[number] = Some(group);
+        self.numbers.insert(path.to_owned(), id.0);
+        self.tell_refused(id.0, refused);
+        id.0
     }
 
     /// Logs, once, a contradiction among the settings of a group's directory.
     fn tell_refused(&mut self, number: u32, refused: Option<Contradiction>) {
         let Some(known) = self.get_mut(number) else { return };
-        if let Some(why) = refused.filter(|_| known.contradiction != refused) {
+        if let Some(why) = known.standing.contradicts(refused) {
             tracing::warn!(group = known.path, %why, "setting refused");
         }
-        known.contradiction = refused;
     }
 
     fn ask(&mut self, number: u32, said: Said, changes: &mut Vec<Change>) {
         self.tell_refused(number, said.refused);
         let Some(known) = self.get_mut(number) else { return };
-        let (asks, before) = (said.asks, known.asks);
-        known.refused = known.refused.filter(|refused| *refused == asks.qos);
-        let qos = if known.refused.is_some() { before.qos } else { asks.qos };
-        let asks = Asks { qos, ..asks };
-        known.asks = asks;
-        let (group, Asks { share, idle, .. }) = (GroupId(number), asks);
-        if share != before.share {
-            changes.push(Change::GroupShare { group, share });
-        }
-        if idle != before.idle {
-            changes.push(Change::GroupIdle { group, idle });
-        }
-        if qos != before.qos {
-            known.before = before.qos;
-            changes.push(Change::GroupQos { group, qos });
-        }
-        if asks != before {
+        let before = known.standing.asks();
+        known.standing.ask(GroupId(number), said.asks, changes);
+        if known.standing.asks() != before {
             self.untold.entry(number).or_insert(before);
         }
     }
@@ -291,8 +259,8 @@ impl Groups {
     /// Logs changed settings, once it is known what the scheduler accepts of them.
     pub(super) fn tell_changed(&mut self) {
         while let Some((number, old)) = self.untold.pop_first() {
-            let known = self.get(number).filter(|known| known.asks != old);
-            if let Some(Group { path, asks, .. }) = known {
+            let known = self.get(number).map(|known| (&known.path, known.standing.asks()));
+            if let Some((path, asks)) = known.filter(|(_, asks)| *asks != old) {
                 tracing::info!(group = path, %old, new = %asks, "setting changed");
             }
         }
@@ -302,9 +270,9 @@ impl Groups {
         self.list.iter().enumerate().filter_map(|(number, group)| {
             let id = GroupId(number as u32);
             let known = group.as_ref().filter(|known| known.gone.is_none());
-            let Group { path, asks, parent, refused, .. } = known?;
-            let refused = refused.map_or(Rates::NONE, |refused| refused.floor);
-            Some(GroupName { id, path, asks: *asks, parent: *parent, refused })
+            let Group { path, standing, parent, .. } = known?;
+            let (asks, refused) = (standing.asks(), standing.refused_floor());
+            Some(GroupName { id, path, asks, parent: *parent, refused })
         })
     }
 
@@ -404,7 +372,7 @@ fn nest_first(changes: &mut [Change]) {
 mod tests {
     use super::*;
     use crate::identity::Setting;
-    use fairdisk_core::{Cost, CostModel, Elevator as _, Share, Span};
+    use fairdisk_core::{Cost, CostModel, Elevator as _, Qos, Share, Span};
     use fairdisk_sched::SchedulerSpec;
 
     /// A hierarchy with one group, `/a`, and its known state.

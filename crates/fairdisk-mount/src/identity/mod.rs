@@ -7,6 +7,7 @@ pub(crate) mod ioprio;
 mod kept;
 mod setting;
 mod sight;
+mod standing;
 mod tasks;
 
 pub use groups::GroupName;
