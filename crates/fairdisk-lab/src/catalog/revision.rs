@@ -345,6 +345,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_file_leaves_out_is_as_in_the_code() {
+        let mut document = flatten(find(Kind::Revision, "two-layer-cfq").unwrap()).unwrap();
+        let optional = ["seeky_idle_ms", "target_latency_ms", "serve_together", "wait_max_s"];
+        let is_given = |line: &&str| !optional.iter().any(|key| line.starts_with(key));
+        let (all, given) = (document.text.lines(), document.text.lines().filter(is_given));
+        assert_eq!(all.count() - given.clone().count(), optional.len());
+        document.text = given.collect::<Vec<_>>().join("\n").into();
+        let spec = Revision::parse(&document).unwrap().spec;
+        assert_eq!(spec, SchedulerSpec::TwoLayerCfq(TwoLayerParams::default()));
+    }
+
+    #[test]
     fn a_switch_that_is_unknown_or_of_another_family_is_refused() {
         let with = |id: &str, line: &str| {
             let mut document = flatten(find(Kind::Revision, id).unwrap()).unwrap();

@@ -19,6 +19,12 @@ pub(super) struct CfqFile {
     slice_async_ms: u32,
     slice_async_rq: u32,
     slice_idle_ms: u32,
+    #[serde(default = "seeky_idle_ms")]
+    seeky_idle_ms: u32,
+    #[serde(default)]
+    target_latency_ms: u32,
+    #[serde(default)]
+    serve_together: bool,
     key_offset: bool,
     slice_from_completion: bool,
     #[serde(default)]
@@ -27,6 +33,10 @@ pub(super) struct CfqFile {
     low_latency: bool,
     #[serde(default)]
     group_isolation: bool,
+}
+
+fn seeky_idle_ms() -> u32 {
+    CfqParams::default().seeky_idle_ms
 }
 
 const fn yes() -> bool {
@@ -58,9 +68,14 @@ impl File {
             ("cfq.slice_sync_ms", file.slice_sync_ms),
             ("cfq.slice_async_ms", file.slice_async_ms),
             ("cfq.slice_async_rq", file.slice_async_rq),
+            ("cfq.seeky_idle_ms", file.seeky_idle_ms),
         ];
         demand(source, 1..=MOST, &values)?;
-        demand(source, 0..=MOST, &[("cfq.slice_idle_ms", file.slice_idle_ms)])?;
+        let values = [
+            ("cfq.slice_idle_ms", file.slice_idle_ms),
+            ("cfq.target_latency_ms", file.target_latency_ms),
+        ];
+        demand(source, 0..=MOST, &values)?;
         Ok(CfqParams {
             hz: 1000,
             tick_phase: Span::ZERO,
@@ -73,9 +88,9 @@ impl File {
             slice_async_ms: file.slice_async_ms,
             slice_async_rq: file.slice_async_rq,
             slice_idle_ms: file.slice_idle_ms,
-            seeky_idle_ms: CfqParams::default().seeky_idle_ms,
-            target_latency_ms: CfqParams::default().target_latency_ms,
-            serve_together: CfqParams::default().serve_together,
+            seeky_idle_ms: file.seeky_idle_ms,
+            target_latency_ms: file.target_latency_ms,
+            serve_together: file.serve_together,
             key_offset: file.key_offset,
             slice_from_completion: file.slice_from_completion,
             queueing_seen: file.queueing_seen,

@@ -3,7 +3,8 @@
 use super::{File, MOST, demand, need, weight_map};
 use crate::catalog::error::CatalogError;
 use crate::catalog::source::Source;
-use fairdisk_sched::two_layer::{TwoLayerParams, WAIT_MAX};
+use fairdisk_core::Span;
+use fairdisk_sched::two_layer::TwoLayerParams;
 use serde::Deserialize;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -13,6 +14,12 @@ pub(super) struct GroupsFile {
     idle: bool,
     inner_turn_resumes: bool,
     weight_map: String,
+    #[serde(default = "wait_max_s")]
+    wait_max_s: u32,
+}
+
+const fn wait_max_s() -> u32 {
+    5
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -56,7 +63,9 @@ impl File {
         defects: &DefectsFile,
     ) -> Result<TwoLayerParams, CatalogError> {
         let groups = need(self.groups.as_ref(), "groups", source)?;
-        demand(source, 1..=MOST, &[("groups.slice_ms", groups.slice_ms)])?;
+        let values =
+            [("groups.slice_ms", groups.slice_ms), ("groups.wait_max_s", groups.wait_max_s)];
+        demand(source, 1..=MOST, &values)?;
         Ok(TwoLayerParams {
             cfq: self.cfq(source)?,
             group_slice_ms: groups.slice_ms,
@@ -65,7 +74,7 @@ impl File {
             weight_map: weight_map(source, "groups.weight_map", &groups.weight_map)?,
             d1_stale_group_records: defects.d1_stale_group_records,
             d3_unbounded_wait: defects.d3_unbounded_wait,
-            wait_max: WAIT_MAX,
+            wait_max: Span::from_s(groups.wait_max_s.into()),
             d4_nominal_turns: defects.d4_nominal_turns,
         })
     }
