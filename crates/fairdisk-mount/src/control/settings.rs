@@ -92,7 +92,7 @@ pub fn namespace() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_sched::Honours;
+    use fairdisk_sched::{Honours, SchedulerSpec};
 
     fn about() -> About {
         let settings = Settings {
@@ -101,7 +101,7 @@ mod tests {
             cgroups: Some("v2".to_owned()),
             ..Settings::default()
         };
-        let find = |name: &str| crate::scheduler(name).ok_or_else(String::new);
+        let find = |name: &str| SchedulerSpec::named(name).ok_or_else(String::new);
         About { disk: "sda".to_owned(), settings, honours: Honours::NONE, find }
     }
 

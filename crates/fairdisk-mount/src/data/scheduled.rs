@@ -8,9 +8,7 @@ use fairdisk_core::{
     AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Rates, Refusal, Span,
 };
 use fairdisk_plane::disk::{Disk, Order, Served, Thread, Unfinished};
-use fairdisk_sched::cfq::{CfqParams, Quirks};
 use fairdisk_sched::noop::NoopParams;
-use fairdisk_sched::two_layer::TwoLayerParams;
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,47 +29,6 @@ pub struct ScheduledGate {
 pub struct MountGate {
     gate: Arc<ScheduledGate>,
     mount: u32,
-}
-
-/// The scheduler called `name`, configured for mounts: without the quirks and defects that the lab
-/// reproduces for historical accuracy.
-#[must_use]
-pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
-    // Through a mount a program takes longer to return with its next request, seeky or not.
-    let seeky_idle_ms = CfqParams::default().slice_idle_ms;
-    // A disk counts as queueing once it has been seen to queue. Waiting for proof to the contrary
-    // would not help: disks that take one request at a time never provide any.
-    let quirks = Quirks { q6_queueing_latched: true, ..Quirks::default() };
-    // With hundreds of tasks in a group of small weight, none should wait for full slices of all.
-    let target_latency_ms = 300;
-    // Idling for one task while others of its group have requests wastes most of the throughput of
-    // a disk with a deep queue, and gains nothing.
-    let serve_together = true;
-    let cfq = CfqParams {
-        seeky_idle_ms,
-        target_latency_ms,
-        serve_together,
-        quirks,
-        ..CfqParams::default()
-    };
-    Some(match SchedulerSpec::named(name)? {
-        SchedulerSpec::Cfq(_) => SchedulerSpec::Cfq(cfq),
-        SchedulerSpec::TwoLayerCfq(_) => SchedulerSpec::TwoLayerCfq(TwoLayerParams {
-            cfq,
-            // Half of the lab's value, so that no group waits longer than necessary for one of
-            // large weight; one seek in 40 ms is affordable.
-            group_slice_ms: 40,
-            // Needed because group slices are shorter than the slices within a group.
-            inner_turn_resumes: true,
-            d1_stale_group_records: false,
-            d3_unbounded_wait: false,
-            // The many processes of a group of small weight rightly wait long.
-            wait_max: Span::from_s(60),
-            d4_nominal_turns: false,
-            ..TwoLayerParams::default()
-        }),
-        other => other,
-    })
 }
 
 /// A group, its settings and its accounts.

@@ -1,6 +1,6 @@
 //! `fairdisk catalog`: the devices, schedulers, experiments and hosts that are built in.
 
-use super::mount::scheduler::{Composition, composition};
+use super::mount::scheduler::under_mounts;
 use crate::failure::Failure;
 use crate::output;
 use clap::ValueEnum;
@@ -64,14 +64,11 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 
 /// Prints a catalogue file as it is. Its comments are included, since they give the source of each
 /// value.
-fn show(kind: KindArg, name: &str, json: bool) -> Result<(), Failure> {
-    let of_mounts = match kind {
-        KindArg::Schedulers => composition(name)?,
-        _ => None,
-    };
-    if let Some(of_mounts) = of_mounts.as_ref().filter(|it| it.base != name) {
-        return show_of_mounts(name, of_mounts, json);
-    }
+fn show(kind: KindArg, asked: &str, json: bool) -> Result<(), Failure> {
+    let under_mounts = under_mounts(asked).filter(|_| kind == KindArg::Schedulers);
+    // Only mounts have a scheduler that is called `cfq`.
+    let is_listed = kind.kind().ids().any(|id| id == asked);
+    let name = under_mounts.filter(|_| !is_listed).unwrap_or(asked);
     let document = find(kind.kind(), name)?;
     let switches = if kind == KindArg::Schedulers { switches(name)? } else { None };
     if json {
@@ -88,56 +85,18 @@ fn show(kind: KindArg, name: &str, json: bool) -> Result<(), Failure> {
         if let Some(words) = honours(kind, name)? {
             value["honours"] = words.into();
         }
-        if let Some(of_mounts) = &of_mounts {
-            value["under_mounts"] = of_mounts_as_json(of_mounts);
+        if let Some(id) = under_mounts {
+            value["under_mounts"] = id.into();
         }
         return Ok(output::print_json(&value)?);
     }
-    let of_mounts = of_mounts.map_or_else(String::new, |of_mounts| {
-        format!(
-            "\n# Under a mount (fairdisk mount, fairdisk ctl scheduler) this is different:\n{}",
-            changes(&of_mounts)
-        )
+    let under_mounts = under_mounts.map_or_else(String::new, |id| {
+        format!("\n# As {asked}, mounts run {id} (fairdisk mount, fairdisk ctl scheduler).\n")
     });
     let about = switches.map_or_else(String::new, |switches| about_switches(&switches));
     let honours = honours(kind, name)?
         .map_or_else(String::new, |words| format!("\n# Honours: {}\n", or_nothing(&words)));
-    Ok(output::print(&format!("{}{of_mounts}{honours}{about}", document.text))?)
-}
-
-/// Prints what a scheduler consists of that mounts have and the catalogue has not.
-fn show_of_mounts(name: &str, of_mounts: &Composition, json: bool) -> Result<(), Failure> {
-    if json {
-        let value = json!({
-            "schema": output::SCHEMA,
-            "id": name,
-            "under_mounts": of_mounts_as_json(of_mounts),
-        });
-        return Ok(output::print_json(&value)?);
-    }
-    let (base, changes) = (of_mounts.base, changes(of_mounts));
-    Ok(output::print(&format!(
-        "# A scheduler of mounts alone (fairdisk mount, fairdisk ctl scheduler). It is {base},\n\
-         # which `fairdisk catalog schedulers {base}` shows, except for:\n{changes}"
-    ))?)
-}
-
-/// The settings that are different under a mount, as comments.
-fn changes(of_mounts: &Composition) -> String {
-    let line =
-        |[name, before, after]: &[String; 3]| format!("#   {name} = {after}, not {before}\n");
-    of_mounts.changed.iter().map(line).collect()
-}
-
-fn of_mounts_as_json(of_mounts: &Composition) -> Value {
-    let change = |[name, before, after]: &[String; 3]| {
-        let (value, catalogue) = (after, before);
-        json!({ "name": name, "value": value, "catalogue": catalogue })
-    };
-    json!({
-        "base": of_mounts.base,
-        "changed": of_mounts.changed.iter().map(change).collect::<Value>(),
-    })
+    Ok(output::print(&format!("{}{under_mounts}{honours}{about}", document.text))?)
 }
 
 /// Which settings of groups and tasks a scheduler takes into account; `None` for an entry that is

@@ -179,25 +179,27 @@ fn a_revision_of_cfq_is_shown_with_its_switches() {
     assert_eq!(history["commit"], "3dde36ddea3");
 }
 
-/// Mounts have a `cfq` that the catalogue has not, and a `two-layer-cfq` that is not quite the one
-/// of 2008.
+/// Mounts have a `cfq` that the catalogue lists under another name, and a `two-layer-cfq` that is
+/// not the one of 2008.
 #[test]
-fn a_scheduler_of_mounts_is_shown_with_what_is_different_there() {
+fn a_scheduler_says_what_mounts_run_under_its_name() {
     let text = fairdisk(&["catalog", "schedulers", "cfq"]).quiet();
-    assert!(text.starts_with("# A scheduler of mounts alone"), "{text}");
-    assert!(text.contains("It is cfq-2.6.25,\n"), "{text}");
-    assert!(text.contains("#   seeky_idle_ms = 8, not 2\n"), "{text}");
-    let value = fairdisk(&["catalog", "schedulers", "cfq", "--json"]).json();
-    assert_eq!(
-        (&value["id"], &value["under_mounts"]["base"]),
-        (&"cfq".into(), &"cfq-2.6.25".into())
+    assert!(
+        text.contains("id = \"mount-cfq\"") && text.contains("\nseeky_idle_ms = 8\n"),
+        "{text}"
     );
+    assert!(text.contains("\n\n# As cfq, mounts run mount-cfq ("), "{text}");
+    let value = fairdisk(&["catalog", "schedulers", "cfq", "--json"]).json();
+    let mine = &serde_json::Value::from("mount-cfq");
+    assert_eq!((&value["id"], &value["under_mounts"]), (mine, mine));
     let text = fairdisk(&["catalog", "schedulers", "two-layer-cfq"]).quiet();
-    let (file, mounts) = text.split_once("\n# Under a mount").expect("it differs there");
+    let (file, _) =
+        text.split_once("\n# As two-layer-cfq, mounts run mount-two-layer-cfq (").unwrap();
     assert!(file.contains("id = \"two-layer-cfq\""), "{text}");
-    assert!(mounts.contains("#   d4_nominal_turns = false, not true\n"), "{text}");
-    let value = fairdisk(&["catalog", "schedulers", "fair", "--json"]).json();
-    assert!(value["under_mounts"].is_null(), "{value}");
+    for same in ["fair", "mount-cfq", "cfq-2.6.25"] {
+        let value = fairdisk(&["catalog", "schedulers", same, "--json"]).json();
+        assert_eq!((&value["id"], value["under_mounts"].is_null()), (&same.into(), true));
+    }
 }
 
 #[test]

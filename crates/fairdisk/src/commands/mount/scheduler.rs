@@ -1,51 +1,21 @@
 //! The schedulers of mounts, by name.
 
-use fairdisk_core::{Elevator as _, Span};
-use fairdisk_lab::catalog::error::{CatalogError, unknown};
+use fairdisk_lab::catalog::error::unknown;
 use fairdisk_lab::catalog::library::{Kind, is_path};
 use fairdisk_lab::catalog::revision::Revision;
 use fairdisk_sched::SchedulerSpec;
 
-/// What a scheduler of mounts consists of, compared with one of the catalogue.
-pub(in crate::commands) struct Composition {
-    /// The scheduler of the catalogue.
-    pub(in crate::commands) base: &'static str,
-    /// The settings that differ: their names, the values there and the values under a mount.
-    pub(in crate::commands) changed: Vec<[String; 3]>,
+/// The scheduler of the catalogue that a mount runs under the name of another, or of none: as
+/// `NAME` it runs `mount-NAME`.
+pub(in crate::commands) fn under_mounts(name: &str) -> Option<&'static str> {
+    Kind::Revision.ids().find(|id| id.strip_prefix("mount-") == Some(name))
 }
 
-/// What the scheduler that mounts call `name` consists of; `None` if that is what the catalogue
-/// says.
-pub(in crate::commands) fn composition(name: &str) -> Result<Option<Composition>, CatalogError> {
-    let Some(spec) = fairdisk_mount::scheduler(name) else { return Ok(None) };
-    let base = spec.build().describe().name;
-    // The settings of both, in the same order.
-    let [before, after] = [Revision::load(base)?.spec, spec].map(|spec| format!("{spec:?}"));
-    let setting = |text: &str| {
-        let (name, value) = text.rsplit_once(": ")?;
-        let name = name.rsplit([' ', '{']).next()?;
-        let value = value.trim_end_matches([' ', '}', ')']);
-        let span = value.strip_prefix("Span(").and_then(|ns| ns.parse().ok()).map(Span::from_ns);
-        Some([name.to_owned(), span.map_or_else(|| value.to_owned(), |span| span.to_string())])
-    };
-    let both = before.split(", ").zip(after.split(", ")).filter(|(before, after)| before != after);
-    let changed = both.filter_map(|(before, after)| {
-        let ([_, before], [name, after]) = (setting(before)?, setting(after)?);
-        Some([name, before, after])
-    });
-    let changed: Vec<_> = changed.collect();
-    Ok((base != name || !changed.is_empty()).then_some(Composition { base, changed }))
-}
-
-/// The scheduler that a mount runs under `name`: a family, configured for mounts, or a revision of
-/// the catalogue, as it was.
+/// The scheduler that a mount runs under `name`.
 ///
 /// # Errors
 /// There is no such scheduler; the message lists the known ones.
 pub(in crate::commands) fn find(name: &str) -> Result<SchedulerSpec, String> {
-    if let Some(spec) = fairdisk_mount::scheduler(name) {
-        return Ok(spec);
-    }
     if is_path(name) {
         // The process that serves a mount may see other files than whoever asks.
         return Err(format!(
@@ -53,8 +23,9 @@ pub(in crate::commands) fn find(name: &str) -> Result<SchedulerSpec, String> {
              `fairdisk run` and the other commands of the lab"
         ));
     }
-    if Kind::Revision.ids().any(|id| id == name) {
-        let revision = Revision::load(name).map_err(|error| error.to_string())?;
+    let id = under_mounts(name).unwrap_or(name);
+    if Kind::Revision.ids().any(|known| known == id) {
+        let revision = Revision::load(id).map_err(|error| error.to_string())?;
         return Ok(revision.spec);
     }
     let families = SchedulerSpec::NAMES;
@@ -66,6 +37,9 @@ pub(in crate::commands) fn find(name: &str) -> Result<SchedulerSpec, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_core::Span;
+    use fairdisk_sched::cfq::{CfqParams, Quirks};
+    use fairdisk_sched::two_layer::TwoLayerParams;
 
     #[test]
     fn every_scheduler_of_the_catalogue_is_one_of_mounts() {
@@ -83,23 +57,36 @@ mod tests {
         assert!(error.contains("by its name, and no file"), "{error}");
     }
 
+    /// Two are set to suit mounts, where all that differs from the history stands here; the others
+    /// are as in the code.
     #[test]
-    fn what_a_scheduler_of_mounts_consists_of_is_told_where_it_is_another() {
+    fn a_mount_runs_what_suits_mounts() {
+        let cfq = CfqParams {
+            seeky_idle_ms: 8,
+            target_latency_ms: 300,
+            serve_together: true,
+            quirks: Quirks { q6_queueing_latched: true, ..Quirks::default() },
+            ..CfqParams::default()
+        };
+        let two_layer = TwoLayerParams {
+            cfq,
+            group_slice_ms: 40,
+            inner_turn_resumes: true,
+            d1_stale_group_records: false,
+            d3_unbounded_wait: false,
+            wait_max: Span::from_s(60),
+            d4_nominal_turns: false,
+            ..TwoLayerParams::default()
+        };
         for name in SchedulerSpec::NAMES {
-            let spec = fairdisk_mount::scheduler(name).unwrap();
-            let told = composition(name).unwrap();
-            let same = Kind::Revision.ids().any(|id| id == *name)
-                && Revision::load(name).unwrap().spec == spec;
-            assert_eq!(told.is_none(), same, "{name}");
+            let spec = match *name {
+                "cfq" => SchedulerSpec::Cfq(cfq),
+                "two-layer-cfq" => SchedulerSpec::TwoLayerCfq(two_layer),
+                name => SchedulerSpec::named(name).unwrap(),
+            };
+            assert_eq!(find(name), Ok(spec), "{name}");
+            let own_name = under_mounts(name).unwrap_or(name);
+            assert_eq!(find(own_name), Ok(spec), "{own_name}");
         }
-        let Composition { base, changed } = composition("cfq").unwrap().unwrap();
-        let change = |name: &str| changed.iter().find(|it| it[0] == name).map(|it| &it[1..]);
-        assert_eq!(base, "cfq-2.6.25");
-        assert_eq!(change("seeky_idle_ms"), Some(&["2", "8"].map(str::to_owned)[..]));
-        assert_eq!(change("q8_idle_while_busy"), Some(&["true", "false"].map(str::to_owned)[..]));
-        assert_eq!(change("quantum"), None);
-        let Composition { changed, .. } = composition("two-layer-cfq").unwrap().unwrap();
-        let wait = changed.iter().find(|it| it[0] == "wait_max").unwrap();
-        assert!(wait[1].starts_with('5') && wait[2].starts_with("60"), "{wait:?}");
     }
 }
