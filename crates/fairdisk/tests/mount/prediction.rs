@@ -7,34 +7,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// Two-layer CFQ with the parameters of a mount, as far as they matter for two sequential readers.
-const MOUNTED: &str = r#"
-id = "mounted"
-title = "Two-layer CFQ as a mount runs it"
-family = "two-layer-cfq"
-inherits = "two-layer-cfq"
-
-[quirks]
-q1_residual_sign = false
-q2_unsigned_keys = false
-q3_async_budget_per_round = false
-q4_no_fifo_inheritance = false
-q5_first_request_seeks = false
-q6_queueing_latched = true
-q7_reference_is_driver = false
-q8_idle_while_busy = false
-
-[groups]
-slice_ms = 40
-inner_turn_resumes = true
-
-[defects]
-d1_stale_group_records = false
-d2_shared_request_slots = false
-d3_unbounded_wait = false
-d4_nominal_turns = false
-"#;
-
 /// A reader: its group, and its level in the best-effort class.
 pub(crate) type Reader = (&'static str, u8);
 
@@ -47,20 +19,18 @@ pub(crate) fn share(
     mib: usize,
 ) -> f64 {
     let file = scratch.join("pair.toml");
-    fs::write(scratch.join("mounted.toml"), MOUNTED).unwrap();
     fs::write(&file, experiment(groups, readers, mib)).unwrap();
     let file = file.to_str().unwrap();
-    let whole = run(scratch, file, &[]);
+    let whole = run(file, &[]);
     let seconds = |at: usize| whole["tasks"][at]["seconds"].as_f64().unwrap();
     let first_done = format!("{:.0}ms", 1e3 * seconds(0).min(seconds(1)));
-    let until_then = run(scratch, file, &["--duration", &first_done]);
+    let until_then = run(file, &["--duration", &first_done]);
     let ios = |at: usize| until_then["tasks"][at]["ios"].as_f64().unwrap();
     100.0 * ios(0) / (ios(0) + ios(1))
 }
 
-fn run(scratch: &Path, file: &str, more: &[&str]) -> Value {
-    let scheduler = scratch.join("mounted.toml");
-    let args = ["run", file, "--scheduler", scheduler.to_str().unwrap(), "--seeds", "1", "--json"];
+fn run(file: &str, more: &[&str]) -> Value {
+    let args = ["run", file, "--seeds", "1", "--json"];
     // The kernel's read-ahead in a mount.
     let host = ["--set", "host.read_ahead_kib=512", "--quiet"];
     let output = fairdisk(&[&args[..], &host, more].concat());
@@ -90,7 +60,7 @@ fn experiment(groups: &[(&str, &str)], readers: [Reader; 2], mib: usize) -> Stri
         )
         .unwrap();
     }
-    text.push_str("]\n\n[[arm]]\nname = \"mounted\"\nscheduler = \"two-layer-cfq\"\n");
+    text.push_str("]\n\n[[arm]]\nname = \"mounted\"\nscheduler = \"mount-two-layer-cfq\"\n");
     text.push_str("ionice = true\n");
     text
 }
