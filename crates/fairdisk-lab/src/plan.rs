@@ -160,7 +160,7 @@ impl Plan {
             let experiment = in_row(file, row, options)?;
             for host in arms.iter().chain(&own_arms).map(|arm| &arm.rig.host).chain([&rig.host]) {
                 demand_apart(&experiment.volumes, host)
-                    .map_err(|wrong| Source::of(&document).wrong(wrong))?;
+                    .map_err(|(key, text)| Source::of(&document).error_at_key(&key, text))?;
             }
             let duration = options.duration.or_else(|| experiment.duration_s(entry).map(whole));
             let document = Arc::clone(&document);
@@ -332,7 +332,7 @@ fn choose_arms(path: &str, arms: &[Arm], options: &Options) -> Result<Vec<Arm>, 
     }
     if arms.is_empty() {
         let message = "it has no [[arm]]; add one, or name a scheduler with --scheduler";
-        return Err(CatalogError { path: path.to_owned(), line: 0, message: message.to_owned() });
+        return Err(CatalogError::option(path, message));
     }
     Ok(arms)
 }

@@ -67,9 +67,10 @@ impl From<CatalogError> for Failure {
             || error.path.contains('/')
             || ["toml", "fio"].iter().any(|known| ending.eq_ignore_ascii_case(known))
             || path.exists();
-        let is_said = error.line == 0 && error.message.contains(&error.path);
+        let fault = error.fault.to_string();
+        let is_said = error.line == 0 && fault.contains(&error.path);
         let is_known = names_a_file && !is_said || error.path.starts_with("--");
-        Self::BadInput(if is_known { error.to_string() } else { error.message })
+        Self::BadInput(if is_known { error.to_string() } else { fault })
     }
 }
 

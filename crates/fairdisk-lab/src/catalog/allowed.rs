@@ -1,10 +1,11 @@
 //! Checks of values against the allowed ones, and the messages for those that are not.
 
+use super::error::Fault;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// The path of the faulty key, such as `row.0.tasks.1.count`, and what is wrong with it.
-pub(super) type Wrong = (String, String);
+pub(super) type Wrong = (String, Fault);
 
 /// The key at the end of `path`, without list indices.
 pub(super) fn key_of(path: &str) -> &str {
@@ -19,8 +20,11 @@ pub(super) fn demand(
     value: impl Display,
     allowed: impl Display,
 ) -> Result<(), Wrong> {
-    let wrong = || (path.to_owned(), format!("`{}` is {value}; allowed: {allowed}", key_of(path)));
-    if good { Ok(()) } else { Err(wrong()) }
+    if good {
+        return Ok(());
+    }
+    let (key, value) = (key_of(path).to_owned(), value.to_string());
+    Err((path.to_owned(), Fault::NotAllowed { key, value, allowed: allowed.to_string() }))
 }
 
 /// Returns an error if a value is set and lies outside the range; `allowed` describes the range.

@@ -8,13 +8,13 @@ mod raid5;
 mod ssd;
 
 use super::allowed::{Wrong, demand_within};
-use super::error::{CatalogError, unknown};
+use super::error::{CatalogError, Fault, unknown};
 use super::inherit;
 use super::library::{Document, Kind, check_id, find};
 use super::overrides::{Override, read};
 use super::source::Source;
 use super::text::check_line;
-use fairdisk_sim::device::{Check, Checked, DeviceSpec};
+use fairdisk_sim::device::{Check, Checked, DeviceSpec, SpecError};
 use fixed::FixedFile;
 use hdd::HddFile;
 use measured::MeasuredFile;
@@ -54,7 +54,7 @@ impl Array {
 /// # Errors
 /// Returns what is wrong with it.
 pub fn demand_id(id: &str) -> Result<(), String> {
-    check_line("id", id).map_err(|(_, what)| what)
+    check_line("id", id).map_err(|(_, what)| what.to_string())
 }
 
 /// Loads the device `name`, with what it inherits and the changes of scope `device`.
@@ -102,7 +102,9 @@ fn parse_entry(id: &str, source: Source<'_>) -> Result<DeviceEntry, CatalogError
 }
 
 fn checked<P: Check>(source: Source<'_>, params: P) -> Result<Checked<P>, CatalogError> {
-    Checked::new(params).map_err(|error| source.error_at_key(error.field, error.to_string()))
+    Checked::new(params).map_err(|SpecError { field, value, allowed }| {
+        source.error_at_key(field, Fault::NotAllowed { key: field.to_owned(), value, allowed })
+    })
 }
 
 /// The keys that device files of every kind have.

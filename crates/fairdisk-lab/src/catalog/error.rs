@@ -4,8 +4,8 @@ use crate::letter::is_unseen;
 use crate::nearest::nearest;
 use std::fmt;
 
-/// A fault of a catalogue file. Formats as `path:line: message`, or as `path: message` if it does
-/// not concern a line.
+/// An error in a catalogue file. Formats as `path:line: fault`, or as `path: fault` if it does not
+/// concern a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogError {
     /// The file as its reader named it, or the faulty option.
@@ -13,7 +13,79 @@ pub struct CatalogError {
     /// The line, counted from 1; 0 if the fault does not concern a line.
     pub line: usize,
     /// What is wrong and what was expected.
-    pub message: String,
+    pub fault: Fault,
+}
+
+/// What is wrong with a file, and what was expected. Faults by which something is decided have a
+/// variant of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// There is no such file; the text names it.
+    NoFile(String),
+    /// The table is of another family.
+    OtherFamily(String),
+    /// There is no such key.
+    UnknownKey(String),
+    /// A key that must be there is not.
+    MissingKey {
+        /// The key.
+        key: String,
+        /// Its table with the scope first, if a change has made it.
+        made: Option<String>,
+    },
+    /// The value is no whole number that the key's type can hold.
+    NotWhole {
+        /// The key.
+        key: String,
+        /// What the type can hold.
+        expected: String,
+        /// The value, or what it is instead of a number.
+        value: String,
+    },
+    /// The value is not among those that are allowed.
+    NotAllowed {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// Anything else.
+    Other(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoFile(text)
+            | Self::OtherFamily(text)
+            | Self::UnknownKey(text)
+            | Self::Other(text) => f.write_str(text),
+            Self::MissingKey { key, made: None } => write!(f, "missing key `{key}`"),
+            Self::MissingKey { key, made: Some(table) } => {
+                write!(f, "missing key `{key}` of a table `{table}`; give {table}.{key} too")
+            }
+            Self::NotWhole { key, expected, value } => {
+                write!(f, "`{key}`: expected {expected}, not {value}")
+            }
+            Self::NotAllowed { key, value, allowed } => {
+                write!(f, "`{key}` is {value}; allowed: {allowed}")
+            }
+        }
+    }
+}
+
+impl From<String> for Fault {
+    fn from(text: String) -> Self {
+        Self::Other(text)
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
 }
 
 /// How close a scheduler that refuses a change is to having what it changes.
@@ -27,13 +99,10 @@ pub(crate) enum Nearness {
     Value,
 }
 
-/// Part of the message about a table that schedulers of a family do not have.
-pub(super) const OF_ANOTHER_FAMILY: &str = "is of another family than";
-
 impl CatalogError {
-    /// A fault of an option, which is shown as on the command line.
-    pub(crate) fn option(option: &str, message: impl Into<String>) -> Self {
-        Self { path: option.to_owned(), line: 0, message: message.into() }
+    /// A fault of an option, which is shown as on the command line, or of a file as a whole.
+    pub(crate) fn option(option: &str, fault: impl Into<Fault>) -> Self {
+        Self { path: option.to_owned(), line: 0, fault: fault.into() }
     }
 
     /// Whether the key cannot exist here, whatever its value.
@@ -43,27 +112,27 @@ impl CatalogError {
 
     /// How close the refusing scheduler is to having what was meant.
     pub(crate) fn nearness(&self) -> Nearness {
-        match &self.message {
-            message if message.contains(OF_ANOTHER_FAMILY) => Nearness::Nothing,
-            message if message.starts_with("unknown key") => Nearness::Table,
+        match &self.fault {
+            Fault::OtherFamily(_) => Nearness::Nothing,
+            Fault::UnknownKey(_) => Nearness::Table,
             _ => Nearness::Value,
         }
     }
 
-    /// The message, with the file's `name` added unless it is mentioned already.
+    /// The fault of the file called `name`, in words that name it.
     pub(super) fn naming(self, name: &str) -> String {
-        if self.message.contains(name) {
-            return self.message;
+        match self.fault {
+            Fault::NoFile(text) => text,
+            fault => format!("{name}: {fault}"),
         }
-        format!("{name}: {}", self.message)
     }
 }
 
 impl fmt::Display for CatalogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            0 => write!(f, "{}: {}", self.path, self.message),
-            line => write!(f, "{}:{line}: {}", self.path, self.message),
+            0 => write!(f, "{}: {}", self.path, self.fault),
+            line => write!(f, "{}:{line}: {}", self.path, self.fault),
         }
     }
 }
@@ -86,24 +155,34 @@ pub fn unknown(what: &str, found: &str, known: &[&str]) -> String {
     format!("unknown {what} `{found}`{hint} (known: {known})")
 }
 
-/// A message of the deserializer in the terms of catalogue files. `key` is the key on the line that
-/// the message is about.
-pub(super) fn reword(message: &str, key: Option<&str>) -> String {
+/// What a message of the deserializer means, in the terms of catalogue files. `key` is the key on
+/// the line that the message is about.
+pub(super) fn reword(message: &str, key: Option<&str>) -> Fault {
     let mut quoted = message.split('`').skip(1).step_by(2);
     let first = quoted.next().unwrap_or_default();
     let known: Vec<&str> = quoted.collect();
     if message.starts_with("unknown field") {
-        return unknown("key", first, &known);
+        return Fault::UnknownKey(unknown("key", first, &known));
     }
     if message.starts_with("missing field") {
-        return format!("missing key `{first}`");
+        return Fault::MissingKey { key: first.to_owned(), made: None };
     }
-    let Some(key) = key else { return plain(message) };
+    let Some(key) = key else { return plain(message).into() };
     if message.starts_with("unknown variant") {
-        return format!("`{key}`: {}", unknown("value", first, &known));
+        return format!("`{key}`: {}", unknown("value", first, &known)).into();
+    }
+    if let Some((found, expected)) = mismatch(message)
+        && expected.starts_with("a whole number from ")
+        && !is_float(found)
+    {
+        return Fault::NotWhole {
+            key: key.to_owned(),
+            expected: expected.to_owned(),
+            value: value(found),
+        };
     }
     let hint = if key == "set" { set_hint(message) } else { "" };
-    format!("`{key}`: {}{hint}", plain(message))
+    format!("`{key}`: {}{hint}", plain(message)).into()
 }
 
 /// A hint on how to write changes, for a user who wrote them as keys with values.
@@ -117,18 +196,26 @@ fn set_hint(message: &str) -> &'static str {
 
 /// A message about a value of the wrong type, without the type names of the program.
 fn plain(message: &str) -> String {
-    let about_a_value = ["invalid type: ", "invalid value: "];
-    let rest = about_a_value.iter().find_map(|start| message.strip_prefix(start));
-    match rest.and_then(|rest| rest.rsplit_once(", expected ")) {
+    match mismatch(message) {
         // For a number that is not whole, the range does not matter.
-        Some((found, expected))
-            if found.starts_with("floating point") && kind(expected).starts_with(WHOLE) =>
-        {
+        Some((found, expected)) if is_float(found) && expected.starts_with(WHOLE) => {
             format!("expected {WHOLE}, written without point and exponent")
         }
-        Some((found, expected)) => format!("expected {}, not {}", kind(expected), value(found)),
+        Some((found, expected)) => format!("expected {expected}, not {}", value(found)),
         None => message.to_owned(),
     }
+}
+
+/// What was found according to a message about a value, and what was expected.
+fn mismatch(message: &str) -> Option<(&str, &str)> {
+    let about_a_value = ["invalid type: ", "invalid value: "];
+    let rest = about_a_value.iter().find_map(|start| message.strip_prefix(start))?;
+    let (found, expected) = rest.rsplit_once(", expected ")?;
+    Some((found, kind(expected)))
+}
+
+fn is_float(found: &str) -> bool {
+    found.starts_with("floating point")
 }
 
 const WHOLE: &str = "a whole number";
@@ -167,7 +254,7 @@ mod tests {
 
     #[test]
     fn values_are_called_what_their_writers_call_them() {
-        let said = |message| reword(message, Some("count"));
+        let said = |message| reword(message, Some("count")).to_string();
         assert_eq!(
             said("invalid value: integer `-1`, expected u32"),
             "`count`: expected a whole number from 0 to 4294967295, not -1"

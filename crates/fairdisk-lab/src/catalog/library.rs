@@ -1,7 +1,7 @@
 //! The library of catalogue files: the built-in ones, and any path to a `.toml` file.
 
 use super::allowed::Wrong;
-use super::error::{CatalogError, unknown};
+use super::error::{CatalogError, Fault, unknown};
 use crate::looks::Looks;
 use crate::text_file;
 use std::borrow::Cow;
@@ -90,7 +90,7 @@ pub(super) fn check_id(id: &str, file: &str) -> Result<(), Wrong> {
         return Ok(());
     }
     let message = format!("`id` is `{id}`; allowed: `{file}`, as the file is named");
-    Err(("id".to_owned(), message))
+    Err(("id".to_owned(), message.into()))
 }
 
 /// Whether `name` is the path of a file rather than an id of the catalogue.
@@ -118,22 +118,18 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
         let text = text_file::read(file).map_err(|error| CatalogError {
             path: name.to_owned(),
             line: 0,
-            message: format!("cannot be read: {error}{}", built_in(kind, file)),
+            fault: format!("cannot be read: {error}{}", built_in(kind, file)).into(),
         })?;
         if let Some(looks) = Looks::of(&text).filter(|looks| *looks != Looks::Catalog(kind)) {
             let message = format!("{}; expected {}", looks.words(), kind.words());
-            return Err(CatalogError { path: name.to_owned(), line: 0, message });
+            return Err(CatalogError::option(name, message));
         }
         let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         return Ok(Document { id, path: name.to_owned(), text: text.into(), written: None });
     }
     let entry = EMBEDDED.iter().find(|entry| entry.0 == kind.folder() && entry.1 == name);
     let Some((folder, id, text)) = entry else {
-        return Err(CatalogError {
-            path: name.to_owned(),
-            line: 0,
-            message: not_found(kind, name),
-        });
+        return Err(CatalogError::option(name, Fault::NoFile(not_found(kind, name))));
     };
     Ok(Document {
         id: (*id).to_owned(),

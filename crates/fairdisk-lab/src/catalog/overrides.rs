@@ -4,16 +4,13 @@
 //! `device.write_cache.depth`, `volume.cached` (every volume that has such a key), or
 //! `experiment.duration_s`.
 
-use super::error::{CatalogError, unknown};
+use super::error::{CatalogError, Fault, unknown};
 use super::library::Document;
 use super::source::Source;
 use toml::{Table, Value};
 
 /// The files that a key may name.
 const SCOPES: &[&str] = &["scheduler", "host", "device", "volume", "experiment"];
-
-/// The start of messages about a missing key.
-const MISSING: &str = "missing key";
 
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,21 +106,19 @@ impl Override {
         &self.written
     }
 
-    pub(crate) fn error(&self, message: impl Into<String>) -> CatalogError {
-        CatalogError::option(&self.written, message)
+    pub(crate) fn error(&self, fault: impl Into<Fault>) -> CatalogError {
+        CatalogError::option(&self.written, fault)
     }
 
     /// An error about a value that the file does not accept. Keys that are missing in a table made
     /// by the change can be given as well.
-    fn refusal(&self, message: String) -> CatalogError {
-        let lacks = message.strip_prefix(MISSING).and_then(|rest| rest.split('`').nth(1));
-        match (lacks, self.keys.split_last()) {
-            (Some(key), Some((_, path))) if !path.is_empty() => {
-                let table = format!("{}.{}", self.scope, path.join("."));
-                self.error(format!("{message} of a table `{table}`; give {table}.{key} too"))
-            }
-            _ => self.error(message),
+    fn refusal(&self, mut fault: Fault) -> CatalogError {
+        if let (Fault::MissingKey { made, .. }, [path @ .., _]) = (&mut fault, &*self.keys)
+            && !path.is_empty()
+        {
+            *made = Some(format!("{}.{}", self.scope, path.join(".")));
         }
+        self.error(fault)
     }
 
     /// Applies the change to a file; with scope `volume`, to each of its volumes.
@@ -224,52 +219,48 @@ pub fn read<T>(
             let probe = Override { value: probe.into(), ..(*change).clone() };
             attempt(&[&mine[..at], &[&probe]].concat()).err()
         });
-        Some(change.refusal(error.message))
+        Some(change.refusal(error.fault))
     };
     let mut refusals: Vec<CatalogError> = mine.iter().enumerate().filter_map(refused).collect();
     // What one change lacks may be given by another.
-    let wrong = refusals.iter().position(|error| !error.message.starts_with(MISSING));
+    let lacks = |error: &CatalogError| matches!(error.fault, Fault::MissingKey { .. });
+    let wrong = refusals.iter().position(|error| !lacks(error));
     match refusals.is_empty() {
         true => whole,
         false => Err(refusals.swap_remove(wrong.unwrap_or(0))),
     }
 }
 
-/// A value that is no whole number of its type, and its key.
-struct NoNumber<'a> {
-    key: &'a str,
-    value: &'a str,
-}
-
 /// An error about a value that is no whole number of its type, with what the key allows instead of
 /// what the type holds. Only a number that the type holds is checked, so the smallest and a large
-/// one are parsed in its place by `attempt`, which returns their errors.
+/// one are parsed in its place by `attempt`, which gets the key and the value too and returns the
+/// error.
 fn with_range(
-    error: CatalogError,
-    attempt: impl Fn(&NoNumber<'_>, i64) -> Option<CatalogError>,
+    mut error: CatalogError,
+    attempt: impl Fn((&str, &str), i64) -> Option<CatalogError>,
 ) -> CatalogError {
-    let parts = || {
-        let rest = error.message.strip_prefix('`')?;
-        let (key, rest) = rest.split_once("`: expected a whole number from ")?;
-        let (_, value) = rest.split_once(", not ")?;
-        Some(NoNumber { key, value })
-    };
-    let Some(number) = parts() else { return error };
+    let Fault::NotWhole { key, value, .. } = &error.fault else { return error };
     let allowed = [0, u32::MAX.into()].into_iter().find_map(|probe: i64| {
-        let error = attempt(&number, probe)?;
-        let about = format!("`{}` is {probe}; allowed: ", number.key);
-        error.message.strip_prefix(&about).map(str::to_owned)
+        match attempt((key, value), probe)?.fault {
+            Fault::NotAllowed { key: of, value: tried, allowed }
+                if of == *key && tried == probe.to_string() =>
+            {
+                Some(allowed)
+            }
+            _ => None,
+        }
     });
-    let Some(allowed) = allowed else { return error };
-    let message = format!("`{}` is {}; allowed: {allowed}", number.key, number.value);
-    CatalogError { message, ..error }
+    if let Some(allowed) = allowed {
+        error.fault = Fault::NotAllowed { key: key.clone(), value: value.clone(), allowed };
+    }
+    error
 }
 
 /// The file with another number on this line; `None` if it is not written there as it is read.
 fn replaced(
     document: &Document,
     line: usize,
-    NoNumber { key, value }: &NoNumber<'_>,
+    (key, value): (&str, &str),
     probe: i64,
 ) -> Option<Document> {
     let mut lines: Vec<String> = document.text.lines().map(str::to_owned).collect();
@@ -296,6 +287,8 @@ fn changed(document: Document, changes: &[&Override]) -> Result<Document, Catalo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::allowed::demand_within;
+    use crate::catalog::error::reword;
 
     fn document() -> Document {
         Document {
@@ -349,10 +342,9 @@ mod tests {
             let source = Source::of(document);
             let table: Table = document.text.parse().expect("toml");
             let hz = table["hz"].as_integer().and_then(|hz| u32::try_from(hz).ok());
-            let beyond = "`hz`: expected a whole number from 0 to 4294967295, not -4";
-            let hz = hz.ok_or_else(|| source.error_at_key("hz", beyond))?;
-            let wrong = || source.error_at_key("hz", format!("`hz` is {hz}; allowed: 1 to 9"));
-            (1..10).contains(&hz).then_some(()).ok_or_else(wrong)
+            let beyond = "invalid value: integer `-4`, expected u32";
+            let hz = hz.ok_or_else(|| source.error_at_key("hz", reword(beyond, Some("hz"))))?;
+            demand_within(1..=9, "hz", hz).map_err(|wrong| source.wrong(wrong))
         };
         let small = |hz: i64| Document { text: format!("hz = {hz}\n").into(), ..document() };
         let error = read(&small(5), &["host"], &[set("host.hz=-4")], hz).expect_err("negative");

@@ -14,7 +14,7 @@ mod token_bucket;
 mod two_layer;
 
 use super::allowed::demand_within;
-use super::error::{CatalogError, OF_ANOTHER_FAMILY, unknown};
+use super::error::{CatalogError, Fault, unknown};
 use super::inherit;
 use super::library::{Document, Kind, check_id, find};
 use super::overrides::{Override, read};
@@ -278,8 +278,8 @@ fn demand_own_tables(source: Source<'_>) -> Result<(), CatalogError> {
     let odd = TABLES.iter().find(|table| file.contains_key(**table) && !own(table));
     let is_known = SchedulerSpec::NAMES.contains(&family);
     let Some(table) = odd.filter(|_| is_known) else { return Ok(()) };
-    let message = format!("table `[{table}]` {OF_ANOTHER_FAMILY} `{family}`; drop it");
-    Err(source.error_at_key(table, message))
+    let text = format!("table `[{table}]` is of another family than `{family}`; drop it");
+    Err(source.error_at_key(table, Fault::OtherFamily(text)))
 }
 
 fn need<T>(value: Option<T>, table: &str, source: Source<'_>) -> Result<T, CatalogError> {
@@ -368,7 +368,7 @@ mod tests {
                 .flatten()
                 .collect();
             document.text = text.join("\n").into();
-            Revision::parse(&document).map(|_| ()).map_err(|error| error.message)
+            Revision::parse(&document).map(|_| ()).map_err(|error| error.to_string())
         };
         assert_eq!(with("cfq-2.6.25", "idle_corner_a = true"), Ok(()));
         let error = with("cfq-2.6.25", "idle_corner_c = true").unwrap_err();

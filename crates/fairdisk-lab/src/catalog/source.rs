@@ -1,7 +1,7 @@
 //! The text of a catalogue file, with functions to locate faults in it.
 
 use super::allowed::Wrong;
-use super::error::{CatalogError, reword};
+use super::error::{CatalogError, Fault, reword};
 use super::library::Document;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
@@ -45,39 +45,41 @@ impl<'a> Source<'a> {
     #[must_use]
     pub fn error_of(&self, error: &toml::de::Error) -> CatalogError {
         let at = error.span().map_or(0, |span| span.start);
-        let mut message = reword(error.message(), self.key_on_line(at));
-        if self.is_table(at) {
-            message.push_str(list_hint(error.message()));
-        }
-        self.error_at_byte(at, message)
+        let fault = match reword(error.message(), self.key_on_line(at)) {
+            Fault::Other(text) if self.is_table(at) => {
+                Fault::Other(text + list_hint(error.message()))
+            }
+            fault => fault,
+        };
+        self.error_at_byte(at, fault)
     }
 
     /// An error about the value of `key`: `table.key` for one in a table, `table.0.key` for one in
     /// the first of several tables. Points to the innermost part of the key that the file contains.
     #[must_use]
-    pub fn error_at_key(&self, key: &str, message: impl Into<String>) -> CatalogError {
+    pub fn error_at_key(&self, key: &str, fault: impl Into<Fault>) -> CatalogError {
         let Some(written) = self.written else {
-            return self.error_at_line(line(self.text, find(self.text, key).unwrap_or(0)), message);
+            return self.error_at_line(line(self.text, find(self.text, key).unwrap_or(0)), fault);
         };
         // What the file does not contain itself comes from inheritance or from `--set`.
         let at = find(written, key).or_else(|| find(written, "inherits"));
-        self.error_at_line(at.map_or(0, |at| line(written, at)), message)
+        self.error_at_line(at.map_or(0, |at| line(written, at)), fault)
     }
 
     /// An error about the value of a key.
-    pub(crate) fn wrong(&self, (key, message): Wrong) -> CatalogError {
-        self.error_at_key(&key, message)
+    pub(super) fn wrong(&self, (key, fault): Wrong) -> CatalogError {
+        self.error_at_key(&key, fault)
     }
 
-    fn error_at_byte(&self, at: usize, message: impl Into<String>) -> CatalogError {
+    fn error_at_byte(&self, at: usize, fault: impl Into<Fault>) -> CatalogError {
         match self.written {
-            Some(_) => self.error_at_key(&path_at(self.text, at), message),
-            None => self.error_at_line(line(self.text, at), message),
+            Some(_) => self.error_at_key(&path_at(self.text, at), fault),
+            None => self.error_at_line(line(self.text, at), fault),
         }
     }
 
-    fn error_at_line(&self, line: usize, message: impl Into<String>) -> CatalogError {
-        CatalogError { path: self.path.to_owned(), line, message: message.into() }
+    fn error_at_line(&self, line: usize, fault: impl Into<Fault>) -> CatalogError {
+        CatalogError { path: self.path.to_owned(), line, fault: fault.into() }
     }
 
     /// Whether byte `at` lies on a line that begins one table, as `[row]` does.

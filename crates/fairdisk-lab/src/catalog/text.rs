@@ -11,13 +11,13 @@ const LETTERS_MAX: usize = 1000;
 pub(super) fn check_line(key: &str, text: &str) -> Result<(), Wrong> {
     if text.trim().is_empty() {
         let name = key_of(key);
-        return Err((key.to_owned(), format!("`{name}` is empty; allowed: a line of text")));
+        return Err((key.to_owned(), format!("`{name}` is empty; allowed: a line of text").into()));
     }
     let letters = text.chars().count();
     if letters > LETTERS_MAX {
         let name = key_of(key);
         let message = format!("`{name}` has {letters} letters; allowed: up to {LETTERS_MAX}");
-        return Err((key.to_owned(), message));
+        return Err((key.to_owned(), message.into()));
     }
     check(key, text, is_unseen)
 }
@@ -30,7 +30,7 @@ pub(super) fn check_text(key: &str, text: &str) -> Result<(), Wrong> {
 fn check(key: &str, text: &str, bad: impl Fn(char) -> bool) -> Result<(), Wrong> {
     if text.contains(bad) {
         let allowed = "allowed: text without control characters and others that are not seen";
-        return Err((key.to_owned(), format!("`{}` is {text:?}; {allowed}", key_of(key))));
+        return Err((key.to_owned(), format!("`{}` is {text:?}; {allowed}", key_of(key)).into()));
     }
     Ok(())
 }

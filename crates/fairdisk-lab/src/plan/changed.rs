@@ -65,11 +65,14 @@ pub(super) fn plan_arms(
 ) -> Result<Vec<PlannedArm>, CatalogError> {
     let own = arms.iter().map(changes_of).collect::<Result<Vec<_>, _>>()?;
     let rigs = arms.iter().zip(&own).map(|(arm, own)| {
-        own_rig(arm, own, options, rig, "--arm").map_err(|(change, error)| {
-            let Some(change) = change else { return error };
-            let message = format!("{change}: {}", error.message);
+        own_rig(arm, own, options, rig, "--arm").map_err(|(error, is_given)| {
+            if is_given {
+                return error;
+            }
+            let change = change_in(&error);
+            let message = format!("{change}: {}", error.fault);
             let option = || CatalogError::option(&format!("arm `{}`", arm.name), message.as_str());
-            file.map_or_else(option, |file| file.of_arm(arm, &change, &message))
+            file.map_or_else(option, |file| file.of_arm(arm, change, &message))
         })
     });
     let rigs = rigs.collect::<Result<Vec<_>, _>>()?;
@@ -100,9 +103,12 @@ pub(super) fn arms_in_row(
         if let Some(error) = refused.into_iter().flatten().find(|it| !it.is_about_a_name()) {
             return Err(of_row(change_in(&error), &format!("arm `{}`: {error}", arm.name)));
         }
-        let rig = own_rig(arm, &own, options, rig, "--row").map_err(|(change, error)| {
-            let Some(change) = change else { return error };
-            of_row(&change, &format!("{change}: {}", error.message))
+        let rig = own_rig(arm, &own, options, rig, "--row").map_err(|(error, is_given)| {
+            if is_given {
+                return error;
+            }
+            let change = change_in(&error);
+            of_row(change, &format!("{change}: {}", error.fault))
         })?;
         take(&arm.scheduler, &mut own, &options.overrides);
         planned(arm, &own, rig)
@@ -125,7 +131,7 @@ pub(super) fn in_row(
     changes.extend_from_slice(&options.overrides);
     Experiment::parse_for_row(document, row, &changes).map_err(|error| {
         let change = change_in(&error);
-        let message = format!("{change}: {}; leave it out with --row", error.message);
+        let message = format!("{change}: {}; leave it out with --row", error.fault);
         file.of_row(row, change, &message)
     })
 }
@@ -146,15 +152,15 @@ fn changes_of(arm: &Arm) -> Result<Vec<Override>, CatalogError> {
 }
 
 /// The device and the host of an arm: the common ones, unless the arm or its changes `own` say
-/// otherwise. The caller's changes take precedence. An error comes with the change at fault, which
-/// may be one of the caller's. `remedy` is the option that leaves it out.
+/// otherwise. The caller's changes take precedence. An error comes with whether one of these is at
+/// fault. `remedy` is the option that leaves the arm or row out.
 fn own_rig(
     arm: &Arm,
     own: &[Override],
     options: &Options,
     common: &Arc<Rig>,
     remedy: &str,
-) -> Result<Arc<Rig>, (Option<String>, CatalogError)> {
+) -> Result<Arc<Rig>, (CatalogError, bool)> {
     if !arm.has_own_rig(own) {
         return Ok(Arc::clone(common));
     }
@@ -165,7 +171,6 @@ fn own_rig(
         let arm = &arm.name;
         let at = format!("on device `{device}`, under arm `{arm}`; leave it out with {remedy}");
         let is_given = options.overrides.iter().any(|given| given.written() == error.path);
-        let change = (!is_given).then(|| change_in(&error).to_owned());
-        (change, CatalogError { message: format!("{} ({at})", error.message), ..error })
+        (CatalogError { fault: format!("{} ({at})", error.fault).into(), ..error }, is_given)
     })
 }

@@ -51,7 +51,7 @@ impl Plan {
         demand_measured(options, first, "what comes before the end of every job's ramp_time")?;
         let load = JobFileLoad::new(resolved, disk_bytes);
         if let Some(message) = load.obstacle(&device_id) {
-            return Err(CatalogError { path: name.to_owned(), line: 0, message });
+            return Err(CatalogError::option(name, message));
         }
         let (label, duration) = ("jobs".to_owned(), options.duration);
         let (load, changes, own_arms) = (Arc::new(load), Vec::new(), Vec::new());
@@ -113,10 +113,11 @@ fn pick<'a>(
         Some(other) => Err(CatalogError {
             path: other.place.file.to_string(),
             line: other.place.line,
-            message: format!(
+            fault: format!(
                 "`{key}={}`, but {} says `{}`; a run has one, write the same or choose with --{key}",
                 other.value, first.place, first.value
-            ),
+            )
+            .into(),
         }),
     }
 }

@@ -35,7 +35,7 @@ fn check_names<'a>(
         check_line(&path, name)?;
         if !known.insert(name) {
             let message = format!("there is another {what} `{name}`; give each its own name");
-            return Err((path, message));
+            return Err((path, message.into()));
         }
     }
     Ok(())
@@ -78,7 +78,7 @@ fn check_texts(experiment: &Experiment) -> Result<(), Wrong> {
 }
 
 fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
-    let wrong = |key: &str, message: &str| Err((key.to_owned(), message.to_owned()));
+    let wrong = |key: &str, message: &str| Err((key.to_owned(), message.into()));
     match (experiment.duration_s, experiment.until) {
         (None, None) => return wrong("id", "missing key `duration_s` (or `until`)"),
         (Some(_), Some(Until::Done | Until::First)) => {
@@ -103,7 +103,7 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
         positive(&key, row.duration_s)?;
         if row.duration_s.is_some() && experiment.until.is_some() {
             let text = "`until` and `duration_s` exclude each other; drop one of them";
-            return Err((key, text.to_owned()));
+            return Err((key, text.into()));
         }
         let value = row.duration_s.unwrap_or(1e6);
         demand(ramp < value, &key, value, format!("more than `ramp_s`, which is {ramp}"))?;
@@ -119,7 +119,7 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
 fn check_arms(experiment: &Experiment) -> Result<(), Wrong> {
     let exists = |kind: Kind, path: String, name: &str| match find(kind, name) {
         Ok(_) => Ok(()),
-        Err(error) => Err((path, error.naming(name))),
+        Err(error) => Err((path, error.naming(name).into())),
     };
     exists(Kind::Device, "device".to_owned(), &experiment.device)?;
     exists(Kind::Host, "host".to_owned(), &experiment.host)?;
@@ -144,7 +144,7 @@ fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<()
         if groups != priorities.len() {
             let text =
                 format!("{} priorities; row `{label}` has {groups} groups", priorities.len());
-            return Err((path.to_owned(), text));
+            return Err((path.to_owned(), text.into()));
         }
         let weighted = experiment.groups_of(row).iter().find(|group| group.weight().is_some());
         if let Some(Group { name, .. }) = weighted {
@@ -152,7 +152,7 @@ fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<()
                 "group `{name}` of row `{label}` has a `weight`, which `priorities` would replace; \
                  drop one of them"
             );
-            return Err((path.to_owned(), text));
+            return Err((path.to_owned(), text.into()));
         }
     }
     let mut each = priorities.iter().enumerate();
@@ -177,7 +177,7 @@ fn check_levels(experiment: &Experiment) -> Result<(), Wrong> {
     let first = of_groups("group".to_owned(), &experiment.groups)
         .or_else(|| experiment.rows.iter().enumerate().find_map(of_row));
     let text = "no arm has `ionice = true`, so that no task has it; add that to an arm, or drop it";
-    first.map_or(Ok(()), |path| Err((path, text.to_owned())))
+    first.map_or(Ok(()), |path| Err((path, text.into())))
 }
 
 /// The key of the first `ionice` level or class among the items at `path`.
@@ -192,7 +192,7 @@ fn first_level(path: &str, each: impl Iterator<Item = (bool, bool)>) -> Option<S
 fn check_row(experiment: &Experiment, path: &str, row: &Row) -> Result<(), Wrong> {
     check_groups(&format!("{path}.groups"), &row.groups)?;
     if row.tasks.is_empty() {
-        return Err((format!("{path}.tasks"), "a row needs at least one task".to_owned()));
+        return Err((format!("{path}.tasks"), "a row needs at least one task".into()));
     }
     let names = row.tasks.iter().enumerate().filter(|(_, tasks)| tasks.name.is_some());
     let (places, names): (Vec<_>, Vec<_>) =
@@ -203,19 +203,19 @@ fn check_row(experiment: &Experiment, path: &str, row: &Row) -> Result<(), Wrong
     for (at, tasks) in row.tasks.iter().enumerate() {
         let path = format!("{path}.tasks.{at}");
         if !groups.contains(&tasks.group.as_str()) {
-            return Err((format!("{path}.group"), unknown("group", &tasks.group, &groups)));
+            return Err((format!("{path}.group"), unknown("group", &tasks.group, &groups).into()));
         }
         check_tasks(experiment, &path, row, tasks)?;
         check_links(experiment, &path, row, at)?;
     }
     if row.tasks.iter().all(|tasks| tasks.background) {
         let text = "all tasks run in the background; one at least is to be waited for";
-        return Err((format!("{path}.tasks.0.background"), text.to_owned()));
+        return Err((format!("{path}.tasks.0.background"), text.into()));
     }
     let ends = |tasks: &Tasks| experiment.task(tasks).has_end();
     if experiment.until == Some(Until::First) && !row.tasks.iter().any(ends) {
         let text = "with `until = \"first\"` some task needs `bytes_mib` or `ios`";
-        return Err((format!("{path}.tasks.0.bytes_mib"), text.to_owned()));
+        return Err((format!("{path}.tasks.0.bytes_mib"), text.into()));
     }
     Ok(())
 }

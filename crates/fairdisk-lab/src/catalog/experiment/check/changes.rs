@@ -45,7 +45,7 @@ fn load_row(experiment: &Experiment, changes: &[Override]) -> Result<(), Catalog
     let all = for_each_scheduler(&schedulers, own, changes)?;
     experiment.arms.iter().zip(all).try_for_each(|(arm, changes)| {
         load_rig(experiment, arm, &changes).map_err(|error| CatalogError {
-            message: format!("{} (arm `{}`)", error.message, arm.name),
+            fault: format!("{} (arm `{}`)", error.fault, arm.name).into(),
             ..error
         })
     })
@@ -72,11 +72,11 @@ fn demand_together(
     for at in 0..changes.len() {
         load(&changes[..=at]).map_err(|error| refusal(path, words, (at, error.to_string())))?;
     }
-    Err((path.to_owned(), whole.to_string()))
+    Err((path.to_owned(), whole.to_string().into()))
 }
 
 /// Why a change is not possible, in the terms of those who wrote it.
 fn refusal(path: &str, words: &str, (at, message): (usize, String)) -> Wrong {
     let message = message.replace("--set scheduler.", "").replace("--set ", "");
-    (format!("{path}.{at}"), format!("{words}: {message}"))
+    (format!("{path}.{at}"), format!("{words}: {message}").into())
 }

@@ -19,7 +19,7 @@ pub(super) fn check_columns(
         let path = key(&format!("{}.{}", subject.key(), quantity.key()));
         if let Some(own) = own_key(subject, quantity) {
             let text = format!("is given as `{own}`, beside `row`; drop `{}.`", subject.key());
-            return Err((path, format!("`{}` of {} {text}", quantity.key(), of(subject))));
+            return Err((path, format!("`{}` of {} {text}", quantity.key(), of(subject)).into()));
         }
         check_known(experiment, &path, row, subject, quantity)?;
         let (count, whom) = match subject {
@@ -28,11 +28,11 @@ pub(super) fn check_columns(
             Subject::Tasks => (row.task_names().count(), "named tasks"),
         };
         if count == 0 {
-            return Err((path, format!("row `{}` has no {whom}; drop it", row.label)));
+            return Err((path, format!("row `{}` has no {whom}; drop it", row.label).into()));
         }
         if figures.len() != count {
             let name = format!("{}.{}", subject.key(), quantity.key());
-            return Err((path, unlike(&name, figures.len(), row, count, whom)));
+            return Err((path, unlike(&name, figures.len(), row, count, whom).into()));
         }
         // A figure that the source does not give is not a number.
         let printed = || figures.iter().filter(|figure| !figure.is_nan());
@@ -85,7 +85,7 @@ fn check_units(key: &impl Fn(&str) -> String, published: &Published) -> Result<(
             let [one, other] =
                 [before, quantity].map(|it| format!("{}.{}", subject.key(), it.key()));
             let text = format!("`{one}` and `{other}` exclude each other; drop one of them");
-            return Err((key(&other), text));
+            return Err((key(&other), text.into()));
         }
     }
     Ok(())
@@ -106,7 +106,7 @@ pub(super) fn check_change_of(
         }
         (Some(_), Some(_)) => {
             let text = "`group` and `task` exclude each other; drop one of them";
-            return Err((key("task"), text.to_owned()));
+            return Err((key("task"), text.into()));
         }
         (Some(group), None) => {
             let groups = experiment.groups_of(row).iter().map(|group| group.name.as_str());
@@ -115,7 +115,7 @@ pub(super) fn check_change_of(
         (None, Some(task)) => ("task", Subject::Tasks, task, row.task_names().collect()),
     };
     if !known.contains(&wanted.as_str()) {
-        return Err((key(name), unknown(name, wanted, &known)));
+        return Err((key(name), unknown(name, wanted, &known).into()));
     }
     check_known(experiment, &key("figure"), row, subject, change.figure())
 }
@@ -132,17 +132,17 @@ fn check_known(
     if !quantity.is_known_of(subject) {
         let known = Quantity::keys_of(subject).join(", ");
         let text = format!("`{}` is not known of {whom} (known: {known})", quantity.key());
-        return Err((path.to_owned(), text));
+        return Err((path.to_owned(), text.into()));
     }
     let is_counted = quantity.measure.is_seconds();
     if is_counted && subject == Subject::All && experiment.duration_s(row).is_some() {
         let text = "a run takes the seconds that `duration_s` says; drop them, or give \
                     `until = \"done\"`";
-        return Err((path.to_owned(), text.to_owned()));
+        return Err((path.to_owned(), text.into()));
     }
     if is_counted && experiment.ramp_s > 0.0 {
         let text = "`seconds` are counted from the beginning, which `ramp_s` leaves out";
-        return Err((path.to_owned(), text.to_owned()));
+        return Err((path.to_owned(), text.into()));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ pub(super) fn check_groups(path: &str, groups: &[Group]) -> Result<(), Wrong> {
     for (at, group) in groups.iter().enumerate() {
         let key = |key: &str| format!("{path}.{at}.{key}");
         check_together(group)
-            .map_err(|it| (key(it.key()), format!("group `{}`: {it}", group.name)))?;
+            .map_err(|it| (key(it.key()), format!("group `{}`: {it}", group.name).into()))?;
         demand_in(0..=7, &key("priority"), group.priority, "0 (high) to 7 (low)")?;
         let weight = group.weight.unwrap_or(1);
         demand(Weight::new(weight).is_some(), &key("weight"), weight, "1 to 10000")?;
@@ -27,7 +27,7 @@ pub(super) fn check_groups(path: &str, groups: &[Group]) -> Result<(), Wrong> {
                 "group `{}` has a `weight` or `priority` too; drop one of them",
                 group.name
             );
-            return Err((key("blkio_weight"), text));
+            return Err((key("blkio_weight"), text.into()));
         }
         demand_in(0..=7, &key("ionice"), group.ionice, "0 (high) to 7 (low)")?;
         check_qos(&key, group)?;
@@ -51,10 +51,11 @@ fn check_parents(path: &str, groups: &[Group]) -> Result<(), Wrong> {
         while let (None, Some(parent)) = (depths[inner], &groups[inner].parent) {
             let Some(outer) = places.get(parent.as_str()) else {
                 let names: Vec<&str> = groups.iter().map(|one| one.name.as_str()).collect();
-                return Err((path, unknown("group", parent, &names)));
+                return Err((path, unknown("group", parent, &names).into()));
             };
             if chain.contains(outer) {
-                return Err((path, format!("group `{}` would lie in itself", groups[at].name)));
+                let text = format!("group `{}` would lie in itself", groups[at].name);
+                return Err((path, text.into()));
             }
             inner = *outer;
             chain.push(inner);
@@ -62,7 +63,7 @@ fn check_parents(path: &str, groups: &[Group]) -> Result<(), Wrong> {
             if depth > DEPTH_MAX {
                 let name = &groups[at].name;
                 let message = format!("group `{name}` lies in more than {DEPTH_MAX} groups");
-                return Err((path, message));
+                return Err((path, message.into()));
             }
         }
         let outermost = depths[inner].unwrap_or(0);

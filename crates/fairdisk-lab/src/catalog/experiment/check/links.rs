@@ -12,7 +12,7 @@ pub(super) fn check_links(
     at: usize,
 ) -> Result<(), Wrong> {
     let tasks = &row.tasks[at];
-    let wrong = |key: &str, text: String| Err((format!("{path}.{key}"), text));
+    let wrong = |key: &str, text: String| Err((format!("{path}.{key}"), text.into()));
     if let Some(name) = &tasks.after {
         let other = before(row, at, path, "after", name)?;
         if other.background || !experiment.task(other).has_end() {
@@ -66,6 +66,6 @@ fn before<'a>(
             true => format!("`{name}` is no task above this one; put it there"),
             false => unknown("named task above this one", name, &known),
         };
-        (format!("{path}.{key}"), text)
+        (format!("{path}.{key}"), text.into())
     })
 }

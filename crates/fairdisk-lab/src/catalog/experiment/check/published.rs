@@ -24,13 +24,13 @@ pub(super) fn check_published_change(
     ];
     for (name, what, value, known) in names {
         if !known.contains(&value.as_str()) {
-            return Err((key(name), unknown(what, value, known)));
+            return Err((key(name), unknown(what, value, known).into()));
         }
     }
     if let Some(row) = experiment.rows.iter().find(|row| row.label == change.row) {
         check_change_of(experiment, &key, row, change)?;
     }
-    let wrong = |name: &str, text: &str| Err((key(name), text.to_owned()));
+    let wrong = |name: &str, text: &str| Err((key(name), text.into()));
     match (change.percent, change.range, change.bound) {
         (None, None, _) => return wrong("row", "missing key `percent` (or `range`)"),
         (Some(_), Some(_), _) => {
@@ -63,16 +63,16 @@ pub(super) fn check_published(
     let rows: Vec<&str> = experiment.rows.iter().map(|row| row.label.as_str()).collect();
     let arms: Vec<&str> = experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
     if !arms.contains(&published.arm.as_str()) {
-        return Err((key("arm"), unknown("arm", &published.arm, &arms)));
+        return Err((key("arm"), unknown("arm", &published.arm, &arms).into()));
     }
     let Some(row) = experiment.rows.iter().find(|row| row.label == published.row) else {
-        return Err((key("row"), unknown("row", &published.row, &rows)));
+        return Err((key("row"), unknown("row", &published.row, &rows).into()));
     };
     let same = |other: &&Published| other.arm == published.arm && other.row == published.row;
     if experiment.published[..at].iter().any(|other| same(&other)) {
         let (arm, row) = (&published.arm, &published.row);
         let text = format!("arm `{arm}`, row `{row}` is published above; drop one of the two");
-        return Err((key("row"), text));
+        return Err((key("row"), text.into()));
     }
     let groups = experiment.groups_of(row);
     let named = row.task_names().count();
@@ -84,28 +84,28 @@ pub(super) fn check_published(
     let lists = || of_groups.into_iter().chain([seconds_of]).chain(rates);
     for (name, list, count, what) in lists() {
         if let Some(list) = list.filter(|list| list.len() != count) {
-            return Err((key(name), unlike(name, list.len(), row, count, what)));
+            return Err((key(name), unlike(name, list.len(), row, count, what).into()));
         }
     }
     let has_columns = published.columns().next().is_some();
     if total.is_none() && !has_columns && lists().all(|(_, list, ..)| list.is_none()) {
         let text =
             "nothing is published; add `ios`, `percent`, `total` or others, or drop all of it";
-        return Err((key("row"), text.to_owned()));
+        return Err((key("row"), text.into()));
     }
     let mut units = rates.into_iter().filter(|(_, list, ..)| list.is_some());
     if let (Some((one, ..)), Some((other, ..))) = (units.next(), units.next()) {
         let text = format!("`{one}` and `{other}` exclude each other; drop one of them");
-        return Err((key(other), text));
+        return Err((key(other), text.into()));
     }
     if ios.is_some() && percent.is_some() {
         let text = "`ios` and `percent` exclude each other; drop `percent`";
-        return Err((key("percent"), text.to_owned()));
+        return Err((key("percent"), text.into()));
     }
     if seconds.is_some() && experiment.ramp_s > 0.0 {
         let text = "`seconds` are counted from a task's beginning, which `ramp_s` leaves out; drop \
                     `ramp_s`, or give `mb_per_s`, the rate behind it";
-        return Err((key("seconds"), text.to_owned()));
+        return Err((key("seconds"), text.into()));
     }
     check_figures(&key, published)?;
     check_columns(experiment, &key, row, published)?;
@@ -163,7 +163,7 @@ fn check_sums(
                     "`{name}` of group `{outer}` is {figure}, of the groups in it {inner}; the \
                      figure of a group includes those of the groups in it"
                 );
-                return Err((key(name), text));
+                return Err((key(name), text.into()));
             }
         }
     }
@@ -171,7 +171,7 @@ fn check_sums(
         let all = sum(ios, None);
         if (all - total).abs() > rounding(*total, ios.len()) {
             let text = format!("`total` is {total}, but `ios` come to {all}; correct one of them");
-            return Err((key("total"), text));
+            return Err((key("total"), text.into()));
         }
     }
     let all = percent.as_ref().map(|list| sum(list, None));

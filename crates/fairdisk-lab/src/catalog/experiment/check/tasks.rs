@@ -2,7 +2,7 @@
 
 use super::volumes::MIB_MAX;
 use crate::catalog::allowed::{Wrong, demand, demand_in};
-use crate::catalog::error::unknown;
+use crate::catalog::error::{Fault, unknown};
 use crate::catalog::experiment::{
     Experiment, OpMix, Row, Task, TaskOrder, TaskStream, Tasks, Until, Volume, VolumeType,
 };
@@ -38,7 +38,8 @@ pub(super) fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
     ];
     for (key, is_said, what, uses) in keys {
         if is_said && defaults.say(key) && !all().any(|task| uses(&task)) {
-            return Err((format!("defaults.{key}"), format!("no task {what}; drop `{key}`")));
+            let text = format!("no task {what}; drop `{key}`");
+            return Err((format!("defaults.{key}"), text.into()));
         }
     }
     Ok(())
@@ -66,7 +67,7 @@ impl Checked<'_> {
     }
 
     /// An error about the value of a key.
-    fn wrong<T>(&self, name: &str, text: impl Into<String>) -> Result<T, Wrong> {
+    fn wrong<T>(&self, name: &str, text: impl Into<Fault>) -> Result<T, Wrong> {
         Err((self.key(name), text.into()))
     }
 

@@ -45,13 +45,13 @@ fn check_keys(path: &str, volume: &Volume) -> Result<(), Wrong> {
     };
     let name = &volume.name;
     let message = format!("volume `{name}`: `{key}` is about volumes of kind {kinds}; drop it");
-    Err((format!("{path}.{key}"), message))
+    Err((format!("{path}.{key}"), message.into()))
 }
 
 fn check_volume(path: &str, volume: &Volume) -> Result<(), Wrong> {
     let key = |key: &str| format!("{path}.{key}");
     let needs = |name: &str| {
-        Err((key(name), format!("volume `{}` needs `{name}`, more than 0", volume.name)))
+        Err((key(name), format!("volume `{}` needs `{name}`, more than 0", volume.name).into()))
     };
     demand((0.0..=GIB_MAX).contains(&volume.start_gib), &key("start_gib"), volume.start_gib, SIZE)?;
     if volume.kind == VolumeType::Raw {
