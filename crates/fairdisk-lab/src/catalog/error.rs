@@ -148,8 +148,14 @@ fn visible(letter: char) -> String {
 /// the known ones.
 #[must_use]
 pub fn unknown(what: &str, found: &str, known: &[&str]) -> String {
-    let hint = nearest(found, known.iter().copied())
-        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let near = nearest(found, known.iter().copied());
+    unknown_beside(what, found, &near.map_or_else(String::new, |near| format!("`{near}`")), known)
+}
+
+/// A message that `found` is not a known `what`, with `near`, the words for what was likely meant;
+/// empty if nothing was.
+pub(super) fn unknown_beside(what: &str, found: &str, near: &str, known: &[&str]) -> String {
+    let hint = if near.is_empty() { String::new() } else { format!("; did you mean {near}?") };
     let found: String = found.chars().map(visible).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     format!("unknown {what} `{found}`{hint} (known: {known})")

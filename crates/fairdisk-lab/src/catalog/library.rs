@@ -1,7 +1,7 @@
 //! The library of catalogue files: the built-in ones, and any path to a `.toml` file.
 
 use super::allowed::Wrong;
-use super::error::{CatalogError, Fault, unknown};
+use super::error::{CatalogError, Fault, unknown, unknown_beside};
 use crate::looks::Looks;
 use crate::text_file;
 use std::borrow::Cow;
@@ -139,6 +139,13 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     })
 }
 
+/// The scheduler of the catalogue that a mount runs under the name of another, or of none: as
+/// `NAME` it runs `mount-NAME`.
+#[must_use]
+pub fn under_mounts(name: &str) -> Option<&'static str> {
+    Kind::Revision.ids().find(|id| id.strip_prefix("mount-") == Some(name))
+}
+
 /// A hint for a missing file if its name without `.toml` is that of a built-in one.
 fn built_in(kind: Kind, file: &Path) -> String {
     let name = file.file_stem().unwrap_or_default();
@@ -163,7 +170,18 @@ fn not_found(kind: Kind, name: &str) -> String {
         }
         Err(_) => match Kind::ALL.iter().find(|other| other.ids().any(|id| id == name)) {
             Some(other) => format!("`{name}` is {}; expected {}", other.words(), kind.words()),
-            None => unknown(noun, name, &kind.ids().collect::<Vec<_>>()),
+            None => not_in_catalogue(kind, name),
         },
+    }
+}
+
+fn not_in_catalogue(kind: Kind, name: &str) -> String {
+    let (noun, known) = (kind.noun(), kind.ids().collect::<Vec<_>>());
+    match under_mounts(name).filter(|_| kind == Kind::Revision) {
+        Some(id) => {
+            let near = format!("`{id}`, which is what mounts run as `{name}`");
+            unknown_beside(noun, name, &near, &known)
+        }
+        None => unknown(noun, name, &known),
     }
 }

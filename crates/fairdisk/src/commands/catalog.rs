@@ -1,10 +1,9 @@
 //! `fairdisk catalog`: the devices, schedulers, experiments and hosts that are built in.
 
-use super::mount::scheduler::under_mounts;
 use crate::failure::Failure;
 use crate::output;
 use clap::ValueEnum;
-use fairdisk_lab::catalog::library::{Document, Kind, find};
+use fairdisk_lab::catalog::library::{Document, Kind, find, under_mounts};
 use fairdisk_lab::catalog::revision::Revision;
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::cfq::{SWITCHES, Switch, Switches};

@@ -35,6 +35,8 @@ fn names_that_stand_for_nothing() {
     demand_one_line(&run(&["two-group"]), &["unknown experiment `two-group`", near]);
     let ended = run(&["two-groups", "--scheduler", "two-layer-cfg"]);
     demand_one_line(&ended, &["unknown scheduler", "did you mean `two-layer-cfq`"]);
+    let near = "did you mean `mount-cfq`, which is what mounts run as `cfq`? (known: ";
+    demand_one_line(&run(&["two-groups", "--scheduler", "cfq"]), &[near]);
     let ended = run(&["two-groups", "--device", "wd2500j"]);
     demand_one_line(&ended, &["unknown device", "did you mean `wd2500js`"]);
     let arm = ["error: --arm layer: unknown arm `layer`", "flat"];

@@ -1,15 +1,9 @@
 //! The schedulers of mounts, by name.
 
 use fairdisk_lab::catalog::error::unknown;
-use fairdisk_lab::catalog::library::{Kind, is_path};
+use fairdisk_lab::catalog::library::{Kind, is_path, under_mounts};
 use fairdisk_lab::catalog::revision::Revision;
 use fairdisk_sched::SchedulerSpec;
-
-/// The scheduler of the catalogue that a mount runs under the name of another, or of none: as
-/// `NAME` it runs `mount-NAME`.
-pub(in crate::commands) fn under_mounts(name: &str) -> Option<&'static str> {
-    Kind::Revision.ids().find(|id| id.strip_prefix("mount-") == Some(name))
-}
 
 /// The scheduler that a mount runs under `name`.
 ///
