@@ -30,8 +30,8 @@ pub use params::{CfqParams, Quirks};
 pub use switches::{SWITCHES, Switch, Switches};
 
 use fairdisk_core::{
-    Admission, Bio, Change, Completion, CostModel, Decision, Description, Elevator, Handover,
-    Instant, MayQueue, Merge, Request, RequestId,
+    Admission, Bio, Change, Completion, Decision, Description, Elevator, Handover, Instant,
+    MayQueue, Merge, Request, RequestId,
 };
 
 /// CFQ without groups: one layer contains the queues of all tasks.
@@ -88,9 +88,7 @@ impl Elevator for Cfq {
         let now = self.inner.ticker.now(now);
         match *change {
             Change::TaskExited { task } => self.inner.task_exited(now, task),
-            Change::Depth { depth } | Change::Costs(CostModel { depth, .. }) => {
-                self.inner.takes_at_once(depth);
-            }
+            Change::Depth { depth } => self.inner.takes_at_once(depth),
             _ => {}
         }
     }

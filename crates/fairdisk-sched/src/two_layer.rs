@@ -19,8 +19,8 @@ use crate::cfq::patience::Patience;
 use crate::cfq::queue::NIL;
 use crate::family::Family;
 use fairdisk_core::{
-    Admission, AttachError, Bio, Change, Completion, CostModel, Decision, Description, Elevator,
-    GroupId, Handover, Instant, Leftovers, MayQueue, Merge, Request, RequestId, Share, Span, Why,
+    Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
+    Handover, Instant, Leftovers, MayQueue, Merge, Request, RequestId, Share, Span, Why,
 };
 use line::Line;
 use records::Records;
@@ -230,9 +230,7 @@ impl Elevator for TwoLayerCfq {
                 self.remove_group(now, group);
             }
             Change::TaskExited { task } => self.inner.task_exited(now, task),
-            Change::Depth { depth } | Change::Costs(CostModel { depth, .. }) => {
-                self.inner.takes_at_once(depth);
-            }
+            Change::Depth { depth } => self.inner.takes_at_once(depth),
             _ => {}
         }
     }
