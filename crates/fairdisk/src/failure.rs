@@ -1,7 +1,7 @@
 //! Failures of commands: one message and an exit status.
 
 use crate::output::Unwritten;
-use fairdisk_lab::catalog::error::CatalogError;
+use fairdisk_lab::catalog::error::{CatalogError, Fault};
 use fairdisk_lab::plan::Obstacle;
 use fairdisk_mount::MountError;
 use fairdisk_mount::cgroups::CgroupError;
@@ -67,10 +67,9 @@ impl From<CatalogError> for Failure {
             || error.path.contains('/')
             || ["toml", "fio"].iter().any(|known| ending.eq_ignore_ascii_case(known))
             || path.exists();
-        let fault = error.fault.to_string();
-        let is_said = error.line == 0 && fault.contains(&error.path);
+        let is_said = matches!(error.fault, Fault::UnknownName(_));
         let is_known = names_a_file && !is_said || error.path.starts_with("--");
-        Self::BadInput(if is_known { error.to_string() } else { fault })
+        Self::BadInput(if is_known { error.to_string() } else { error.fault.to_string() })
     }
 }
 

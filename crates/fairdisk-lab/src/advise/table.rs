@@ -2,6 +2,7 @@
 
 use super::settings::{check, commands, in_a_line, lines};
 use super::{Advice, Tried};
+use crate::catalog::library::under_mounts;
 use crate::outcome::{Style, runs, widest};
 use crate::plan::Spec;
 use crate::seconds::seconds;
@@ -96,10 +97,15 @@ fn write_proposal(out: &mut String, advice: &Advice, best: &Tried, style: Style)
     let _ = writeln!(out, "    {}", check(advice, best));
     let commands = commands(advice, best);
     let on_a_mount = match commands.is_empty() {
-        true => format!(
-            "  on a mount: not to be had, for mounts do not run {} with the settings tried here",
-            best.scheduler
-        ),
+        true => {
+            let name = &best.scheduler;
+            let instead = under_mounts(name)
+                .map_or_else(String::new, |id| format!("; they run {id}, try --scheduler {id}"));
+            format!(
+                "  on a mount: not to be had, for mounts do not run {name} with the settings tried \
+                 here{instead}"
+            )
+        }
         false => "  on a mount, for cgroups of these names:".to_owned(),
     };
     let _ = writeln!(out, "{}", style.dim(&on_a_mount));

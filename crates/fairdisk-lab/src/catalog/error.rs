@@ -20,8 +20,8 @@ pub struct CatalogError {
 /// variant of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// There is no such file; the text names it.
-    NoFile(String),
+    /// The name stands for nothing of the kind that is meant; the text contains it.
+    UnknownName(String),
     /// The table is of another family.
     OtherFamily(String),
     /// There is no such key.
@@ -58,7 +58,7 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoFile(text)
+            Self::UnknownName(text)
             | Self::OtherFamily(text)
             | Self::UnknownKey(text)
             | Self::Other(text) => f.write_str(text),
@@ -122,7 +122,7 @@ impl CatalogError {
     /// The fault of the file called `name`, in words that name it.
     pub(super) fn naming(self, name: &str) -> String {
         match self.fault {
-            Fault::NoFile(text) => text,
+            Fault::UnknownName(text) => text,
             fault => format!("{name}: {fault}"),
         }
     }
@@ -148,14 +148,18 @@ fn visible(letter: char) -> String {
 /// the known ones.
 #[must_use]
 pub fn unknown(what: &str, found: &str, known: &[&str]) -> String {
-    let near = nearest(found, known.iter().copied());
-    unknown_beside(what, found, &near.map_or_else(String::new, |near| format!("`{near}`")), known)
+    let near = nearest(found, known.iter().copied()).map(|near| format!("`{near}`"));
+    unknown_beside(what, found, near, known)
 }
 
-/// A message that `found` is not a known `what`, with `near`, the words for what was likely meant;
-/// empty if nothing was.
-pub(super) fn unknown_beside(what: &str, found: &str, near: &str, known: &[&str]) -> String {
-    let hint = if near.is_empty() { String::new() } else { format!("; did you mean {near}?") };
+/// A message that `found` is not a known `what`, with the words for what was likely intended.
+pub(super) fn unknown_beside(
+    what: &str,
+    found: &str,
+    near: Option<String>,
+    known: &[&str],
+) -> String {
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
     let found: String = found.chars().map(visible).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     format!("unknown {what} `{found}`{hint} (known: {known})")

@@ -129,7 +129,7 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     }
     let entry = EMBEDDED.iter().find(|entry| entry.0 == kind.folder() && entry.1 == name);
     let Some((folder, id, text)) = entry else {
-        return Err(CatalogError::option(name, Fault::NoFile(not_found(kind, name))));
+        return Err(CatalogError::option(name, Fault::UnknownName(not_found(kind, name))));
     };
     Ok(Document {
         id: (*id).to_owned(),
@@ -180,7 +180,7 @@ fn not_in_catalogue(kind: Kind, name: &str) -> String {
     match under_mounts(name).filter(|_| kind == Kind::Revision) {
         Some(id) => {
             let near = format!("`{id}`, which is what mounts run as `{name}`");
-            unknown_beside(noun, name, &near, &known)
+            unknown_beside(noun, name, Some(near), &known)
         }
         None => unknown(noun, name, &known),
     }

@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn what_a_file_leaves_out_is_as_in_the_code() {
         let mut document = flatten(find(Kind::Revision, "two-layer-cfq").unwrap()).unwrap();
-        let optional = ["seeky_idle_ms", "target_latency_ms", "serve_together", "wait_max_s"];
+        let optional = ["seeky_idle_ms", "target_latency_ms", "serve_together", "wait_max_ms"];
         let is_given = |line: &&str| !optional.iter().any(|key| line.starts_with(key));
         let (all, given) = (document.text.lines(), document.text.lines().filter(is_given));
         assert_eq!(all.count() - given.clone().count(), optional.len());

@@ -15,7 +15,7 @@ impl Cfq {
         if self.tunables.serve_together {
             self.driver.together = depth > 1;
             // Detection at another depth is no longer valid.
-            self.driver.queueing = !self.tunables.quirks.q6_queueing_latched;
+            self.driver.queueing = self.tunables.queues_at_first();
             self.kicks.kick();
         }
     }

@@ -155,22 +155,23 @@ pub(crate) fn qos(words: &[&str]) -> Result<Qos, String> {
 }
 
 /// Costs of `us` microseconds per request and `ps` picoseconds per byte, in both directions. `more`
-/// may set `sequential_us=`, the fixed cost of sequential requests, and `saturation_us=`, the
-/// amount of work that saturates the device.
+/// may set `sequential_us=`, the fixed cost of sequential requests, `saturation_us=`, the amount of
+/// work that saturates the device, and `depth=`.
 pub(crate) fn costs(us: &str, ps: &str, more: &[&str]) -> Result<CostModel, String> {
     let fixed = Span::from_us(number(us)?);
     let byte_ps = number(ps)?;
     let mut cost = Cost { sequential: fixed, random: fixed, byte_ps, random_byte_ps: byte_ps };
-    let (mut saturation, mut alone) = (Span::ZERO, Span::ZERO);
+    let (mut saturation, mut alone, mut depth) = (Span::ZERO, Span::ZERO, 1);
     for word in more {
         match word.split_once('=') {
             Some(("sequential_us", value)) => cost.sequential = Span::from_us(number(value)?),
             Some(("saturation_us", value)) => saturation = Span::from_us(number(value)?),
             Some(("alone_us", value)) => alone = Span::from_us(number(value)?),
+            Some(("depth", value)) => depth = number(value)?,
             _ => return Err(format!("no device has {word}")),
         }
     }
-    Ok(CostModel { depth: 1, saturation, alone, read: cost, write: cost })
+    Ok(CostModel { depth, saturation, alone, read: cost, write: cost })
 }
 
 /// Parses `rt:0`, `be:4`, `idle`, or `none:4`, a level derived from `nice`.

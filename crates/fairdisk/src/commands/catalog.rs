@@ -64,10 +64,10 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 /// Prints a catalogue file as it is. Its comments are included, since they give the source of each
 /// value.
 fn show(kind: KindArg, asked: &str, json: bool) -> Result<(), Failure> {
-    let under_mounts = under_mounts(asked).filter(|_| kind == KindArg::Schedulers);
+    let of_mounts = under_mounts(asked).filter(|_| kind == KindArg::Schedulers);
     // Only mounts have a scheduler that is called `cfq`.
     let is_listed = kind.kind().ids().any(|id| id == asked);
-    let name = under_mounts.filter(|_| !is_listed).unwrap_or(asked);
+    let name = of_mounts.filter(|_| !is_listed).unwrap_or(asked);
     let document = find(kind.kind(), name)?;
     let switches = if kind == KindArg::Schedulers { switches(name)? } else { None };
     if json {
@@ -84,18 +84,21 @@ fn show(kind: KindArg, asked: &str, json: bool) -> Result<(), Failure> {
         if let Some(words) = honours(kind, name)? {
             value["honours"] = words.into();
         }
-        if let Some(id) = under_mounts {
+        if let Some(id) = of_mounts {
             value["under_mounts"] = id.into();
         }
         return Ok(output::print_json(&value)?);
     }
-    let under_mounts = under_mounts.map_or_else(String::new, |id| {
-        format!("\n# As {asked}, mounts run {id} (fairdisk mount, fairdisk ctl scheduler).\n")
+    let of_mounts = of_mounts.map_or_else(String::new, |id| {
+        format!(
+            "\n# As {asked}, mounts run {id} (fairdisk mount, fairdisk ctl scheduler; its file: \
+             fairdisk catalog schedulers {id}).\n"
+        )
     });
     let about = switches.map_or_else(String::new, |switches| about_switches(&switches));
     let honours = honours(kind, name)?
         .map_or_else(String::new, |words| format!("\n# Honours: {}\n", or_nothing(&words)));
-    Ok(output::print(&format!("{}{under_mounts}{honours}{about}", document.text))?)
+    Ok(output::print(&format!("{}{of_mounts}{honours}{about}", document.text))?)
 }
 
 /// Which settings of groups and tasks a scheduler takes into account; `None` for an entry that is

@@ -74,7 +74,7 @@ enum Action {
     /// Another scheduler takes over, under load if need be
     Scheduler {
         /// `cfq` or a name of `fairdisk catalog schedulers`; `fairdisk catalog schedulers NAME`
-        /// shows what it is made of, also under a mount
+        /// shows what a mount runs under that name
         name: String,
     },
 }

@@ -29,6 +29,8 @@ fn what_groups_ask_for_is_wished_and_what_does_it_is_proposed() {
     assert!(table.contains("proposed: two-layer-cfq"), "{table}");
     // A mount runs that one with other settings than those tried.
     assert!(table.contains("on a mount: not to be had") && !table.contains("ctl"), "{table}");
+    let instead = "they run mount-two-layer-cfq, try --scheduler mount-two-layer-cfq";
+    assert!(table.contains(instead), "{table}");
     let value = fairdisk(&short(&["--json", "--want", "backup: share=50"])).json();
     assert_eq!(value["granted"], true, "{value:#}");
     assert_eq!(value["wishes"][0]["wish"], "50.0 % of the disk");

@@ -76,6 +76,18 @@ impl File {
             ("cfq.target_latency_ms", file.target_latency_ms),
         ];
         demand(source, 0..=MOST, &values)?;
+        let switches = self.switches(source)?;
+        if switches != Switches::NONE {
+            // Only CFQ as it was at first has been taught these.
+            let own = [
+                ("serve_together", file.serve_together),
+                ("target_latency_ms", file.target_latency_ms > 0),
+            ];
+            if let Some((key, _)) = own.iter().find(|(_, is_set)| *is_set) {
+                let message = format!("`{key}` does not go with `[switches]`; drop it or them");
+                return Err(source.error_at_key(&format!("cfq.{key}"), message));
+            }
+        }
         Ok(CfqParams {
             hz: 1000,
             tick_phase: Span::ZERO,
@@ -96,7 +108,7 @@ impl File {
             queueing_seen: file.queueing_seen,
             low_latency: file.low_latency,
             group_isolation: file.group_isolation,
-            switches: self.switches(source)?,
+            switches,
             quirks: Quirks {
                 q1_residual_sign: quirks.q1_residual_sign,
                 q2_unsigned_keys: quirks.q2_unsigned_keys,

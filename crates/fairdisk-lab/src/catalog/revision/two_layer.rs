@@ -4,7 +4,7 @@ use super::{File, MOST, demand, need, weight_map};
 use crate::catalog::error::CatalogError;
 use crate::catalog::source::Source;
 use fairdisk_core::Span;
-use fairdisk_sched::two_layer::TwoLayerParams;
+use fairdisk_sched::two_layer::{TwoLayerParams, WAIT_MAX};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -14,12 +14,12 @@ pub(super) struct GroupsFile {
     idle: bool,
     inner_turn_resumes: bool,
     weight_map: String,
-    #[serde(default = "wait_max_s")]
-    wait_max_s: u32,
+    #[serde(default = "wait_max_ms")]
+    wait_max_ms: u32,
 }
 
-const fn wait_max_s() -> u32 {
-    5
+const fn wait_max_ms() -> u32 {
+    WAIT_MAX.as_ms() as u32
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -64,7 +64,7 @@ impl File {
     ) -> Result<TwoLayerParams, CatalogError> {
         let groups = need(self.groups.as_ref(), "groups", source)?;
         let values =
-            [("groups.slice_ms", groups.slice_ms), ("groups.wait_max_s", groups.wait_max_s)];
+            [("groups.slice_ms", groups.slice_ms), ("groups.wait_max_ms", groups.wait_max_ms)];
         demand(source, 1..=MOST, &values)?;
         Ok(TwoLayerParams {
             cfq: self.cfq(source)?,
@@ -74,7 +74,7 @@ impl File {
             weight_map: weight_map(source, "groups.weight_map", &groups.weight_map)?,
             d1_stale_group_records: defects.d1_stale_group_records,
             d3_unbounded_wait: defects.d3_unbounded_wait,
-            wait_max: Span::from_s(groups.wait_max_s.into()),
+            wait_max: Span::from_ms(groups.wait_max_ms.into()),
             d4_nominal_turns: defects.d4_nominal_turns,
         })
     }
