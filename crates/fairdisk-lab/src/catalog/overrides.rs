@@ -210,8 +210,7 @@ pub fn read<T>(
         return whole;
     }
     attempt(&[]).map_err(|error| {
-        let line = error.line;
-        with_range(error, |number, probe| parse(&replaced(document, line, number, probe)?).err())
+        with_range(error, |number, probe| parse(&replaced(document, number, probe)?).err())
     })?;
     let refused = |(at, change): (usize, &&Override)| {
         let error = attempt(&mine[..=at]).err()?;
@@ -243,7 +242,7 @@ fn with_range(
     let allowed = [0, u32::MAX.into()].into_iter().find_map(|probe: i64| {
         match attempt((key, value), probe)?.fault {
             Fault::NotAllowed { key: of, value: tried, allowed }
-                if of == *key && tried == probe.to_string() =>
+                if last(&of) == last(key) && tried == probe.to_string() =>
             {
                 Some(allowed)
             }
@@ -256,18 +255,35 @@ fn with_range(
     error
 }
 
-/// The file with another number on this line; `None` if it is not written there as it is read.
-fn replaced(
-    document: &Document,
-    line: usize,
-    (key, value): (&str, &str),
-    probe: i64,
-) -> Option<Document> {
-    let mut lines: Vec<String> = document.text.lines().map(str::to_owned).collect();
-    let line = lines.get_mut(line.checked_sub(1)?)?;
-    let (before, after) = line.split_once(&format!("{key} = {value}"))?;
-    *line = format!("{before}{key} = {probe}{after}");
-    Some(Document { text: lines.join("\n").into(), ..document.clone() })
+/// The file with another number wherever the key has this value; `None` if it has it nowhere.
+fn replaced(document: &Document, number: (&str, &str), probe: i64) -> Option<Document> {
+    let mut table: Table = document.text.parse().ok()?;
+    let is_there = replace(&mut table, number, probe) > 0;
+    let text = is_there.then(|| toml::to_string(&table))?.ok()?;
+    Some(document.clone().derived(text))
+}
+
+/// Replaces the value of the key wherever the table has it; returns how often.
+fn replace(table: &mut Table, number: (&str, &str), probe: i64) -> usize {
+    let (key, value) = number;
+    let replaced = table.iter_mut().map(|(name, at)| match at {
+        Value::Table(inner) => replace(inner, number, probe),
+        Value::Array(list) => {
+            let tables = list.iter_mut().filter_map(Value::as_table_mut);
+            tables.map(|inner| replace(inner, number, probe)).sum()
+        }
+        at if name == last(key) && at.to_string() == value => {
+            *at = probe.into();
+            1
+        }
+        _ => 0,
+    });
+    replaced.sum()
+}
+
+/// The key without the tables around it.
+fn last(key: &str) -> &str {
+    key.rsplit_once('.').map_or(key, |(_, last)| last)
 }
 
 fn changed(document: Document, changes: &[&Override]) -> Result<Document, CatalogError> {
@@ -351,6 +367,11 @@ mod tests {
         assert_eq!(error.to_string(), "--set host.hz=-4: `hz` is -4; allowed: 1 to 9");
         let error = read(&small(-4), &["host"], &[], hz).expect_err("negative");
         assert_eq!(error.to_string(), "x.toml:1: `hz` is -4; allowed: 1 to 9");
+        // In a file that inherits, lines are those of what was written.
+        let written = Some("# one\n\nhz = -4\ninherits = \"y\"\n".into());
+        let error = read(&Document { written, ..small(-4) }, &["host"], &[], hz);
+        let error = error.expect_err("negative").to_string();
+        assert_eq!(error, "x.toml:3: `hz` is -4; allowed: 1 to 9");
     }
 
     #[test]
