@@ -29,6 +29,7 @@ mod hierarchy;
 mod knee;
 mod mean;
 mod pace;
+mod pairs;
 mod params;
 mod queue;
 mod queueing;

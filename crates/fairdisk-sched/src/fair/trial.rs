@@ -9,6 +9,7 @@
 
 use super::Fair;
 use super::expected::Made;
+use super::pairs::Pairs;
 use fairdisk_core::{Instant, Span};
 
 /// What others may have more, as a part of what keeps the device busy: if it does all but a tenth
@@ -16,66 +17,36 @@ use fairdisk_core::{Instant, Span};
 const MORE_PARTS: u64 = 4;
 /// Requests per look: enough for a stable mean, and many more than are at the device from before.
 const LOOK_REQUESTS: u32 = 256;
-/// Pairs of looks, with all room and with less, for a first result, and looks from one pair to the
-/// next after that.
-const PAIRS_FIRST: u32 = 8;
+/// Looks from one pair to the next.
 const LOOKS_BETWEEN: u32 = 64;
 /// A group is slower with less room if it takes a thirty-second longer: at half of the device that
 /// is 1.5 points, and about as much as two looks differ by chance.
 const SLOWER_PARTS: u64 = 32;
-/// Pairs that are remembered. Those in which the group was slower are counted, rather than a mean
-/// taken: a few pairs in which other things changed, too, do not matter.
-const PAIRS_MOST: u32 = u16::BITS;
 /// The cost for which the time is noted: large enough that nanoseconds are fine enough.
 const COST_UNIT: u64 = 1 << 16;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Look {
-    /// Between trials, as the last one told.
-    #[default]
-    Usual,
-    AllRoom,
-    /// After a look with all room in which `COST_UNIT` of requests took this long.
-    LessRoom(Span),
-}
 
 /// What is known of a group's need for room, and the current look.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trial {
-    look: Look,
+    /// Looks with all room, and with less.
+    pairs: Pairs<SLOWER_PARTS, LOOKS_BETWEEN>,
     began: Instant,
     requests: u32,
     cost: Span,
     /// How often others had made room when this look began.
     made: Made,
-    /// Looks since the last pair.
-    looks: u32,
-    /// The number of remembered pairs, and in which of them the group was slower with less room.
-    pairs: u32,
-    slower: u16,
 }
 
 impl Trial {
     /// Whether the group gets all of its room now.
     pub(super) const fn has_all_room(&self) -> bool {
-        match self.look {
-            Look::Usual => self.needs_all(),
-            Look::AllRoom => true,
-            Look::LessRoom(_) => false,
-        }
-    }
-
-    const fn needs_all(&self) -> bool {
-        !self.is_known() || 2 * self.slower.count_ones() >= self.pairs
-    }
-
-    const fn is_known(&self) -> bool {
-        self.pairs >= PAIRS_FIRST
+        self.pairs.is_first(!self.pairs.is_known() || self.pairs.is_slower_in(2))
     }
 
     /// Breaks the current look off, as the group was away.
     pub(super) const fn was_away(&mut self) {
-        (self.look, self.requests) = (Look::Usual, 0);
+        self.pairs.break_off();
+        self.requests = 0;
     }
 
     /// Accounts for a dispatched request of the group. `made` is how often others have made room so
@@ -94,21 +65,8 @@ impl Trial {
         let took = now.since(self.began).scaled(COST_UNIT, self.cost.as_ns().max(1));
         // Where others did not make the room that is tried, nothing is learned.
         let (made_all, made_less) = (made.all > self.made.all, made.less > self.made.less);
-        self.look = match self.look {
-            Look::AllRoom if made_all => Look::LessRoom(took),
-            Look::LessRoom(all) if made_less => {
-                let is_slower = took > all + all / SLOWER_PARTS;
-                self.slower = self.slower << 1 | u16::from(is_slower);
-                (self.pairs, self.looks) = ((self.pairs + 1).min(PAIRS_MOST), 0);
-                if self.is_known() { Look::Usual } else { Look::AllRoom }
-            }
-            Look::Usual => {
-                self.looks += 1;
-                let is_due = !self.is_known() || self.looks >= LOOKS_BETWEEN;
-                if is_due && (made_all || made_less) { Look::AllRoom } else { Look::Usual }
-            }
-            _ => Look::Usual,
-        };
+        let is_tried = if self.pairs.is_first(made_all) { made_all } else { made_less };
+        self.pairs.end_look(is_tried.then_some(took));
     }
 }
 
@@ -218,9 +176,8 @@ mod tests {
         let mut asks = Asks::new();
         for at in 0..100_000 {
             asks.trial.dispatched(Instant::from_ns(at * 1000), Span::from_us(3), Made::default());
-            assert_eq!(asks.trial.look, Look::Usual);
+            assert!(asks.trial.has_all_room());
         }
-        assert!(asks.trial.has_all_room());
     }
 
     /// How many of 12 reads of group 2 are at a device that eight keep busy, where group 1 is
@@ -248,8 +205,8 @@ mod tests {
 
     #[test]
     fn others_have_a_quarter_more_beside_who_does_not_need_all_room() {
-        let needs_less = Trial { pairs: PAIRS_FIRST, ..Trial::default() };
-        let needs_all = Trial { slower: u16::MAX, ..needs_less };
+        let [needs_all, needs_less] =
+            [true, false].map(|slower| Trial { pairs: Pairs::known(slower), ..Trial::default() });
         assert_eq!([Trial::default(), needs_all, needs_less].map(there), [7, 7, 9]);
     }
 }
