@@ -118,4 +118,6 @@ reasons! {
     /// The device's write cache is flushed, to learn what requests take when it has nothing left to
     /// write.
     EmptiesCache => "the disk empties its write cache",
+    /// Reads and writes take turns at the device, and it is not the turn of these.
+    OtherDirection => "reads and writes take turns",
 }

@@ -8,7 +8,8 @@
 //! - On a device that serves several, a request is charged its modelled cost: `queueing`, `device`.
 //!   On an array with heads a task that streams gets turns alone: `stream`, `pace`.
 //! - Promises to a group: `ceiling`, `floor`, `target`.
-//! - Which groups make room for which on a device that queues: `expected`, `trial`.
+//! - Which groups make room for which on a device that queues: `expected`, `trial`. Whether reads
+//!   and writes take turns there: `directions`.
 //!
 //! docs/fair.md states the rules and defines the terms used here: behind, ahead, think time, stated
 //! time.
@@ -21,6 +22,8 @@ mod ceiling;
 mod changes;
 mod charging;
 mod device;
+mod directions;
+mod dispatching;
 mod emptying;
 mod expected;
 mod floor;
@@ -53,6 +56,7 @@ use awaited::Awaited;
 use cache::Cache;
 use ceiling::Barred;
 use device::Device;
+use directions::Directions;
 use expected::Expected;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
@@ -96,6 +100,7 @@ pub struct Fair {
     device: Device,
     cache: Box<Cache>,
     expected: Expected,
+    directions: Directions,
     awaited: Box<Awaited>,
     returning: Box<Returning>,
     /// The modelled cost of the requests at the device, where requests are charged by the model.
@@ -126,6 +131,7 @@ impl Fair {
             device: Device::new(),
             cache: Box::new(Cache::new()),
             expected: Expected::new(),
+            directions: Directions::default(),
             awaited: Box::new(Awaited::new()),
             returning: Box::new(Returning::new()),
             at_work: Span::ZERO,
@@ -175,68 +181,6 @@ impl Fair {
     fn next_of(&self, now: Instant, queue: u32) -> u32 {
         let expire = self.device.rotational.then_some(self.params.expire);
         self.requests.next(now, &self.queues[queue], expire)
-    }
-
-    /// Dispatches a request, and charges it to ceilings, floors and shares.
-    #[inline]
-    fn dispatch(&mut self, now: Instant, at: u32, why: Why) -> Step {
-        let rq = &mut self.requests[at];
-        rq.follows = why == Why::SliceContinues;
-        if let Some(turn) = &mut self.turn {
-            let was_away = core::mem::replace(&mut turn.is_head_away, turn.queue != rq.queue);
-            rq.follows &= !was_away;
-        }
-        rq.for_floor = why == Why::BelowFloor;
-        rq.continues_queue = rq.start == self.queues[rq.queue].position && !rq.op.is_write();
-        let rq = *rq;
-        let group = self.queues[rq.queue].group;
-        self.tree.reach(group);
-        self.queues.reach(now, rq.queue);
-        self.take_out(at);
-        let q = &mut self.queues[rq.queue];
-        q.streak.add(rq.continues_queue);
-        q.position = rq.end;
-        q.in_flight += 1;
-        let (amount, is_background) = (rq.amount(), q.task.is_none());
-        let entry = &mut self.groups[group as usize];
-        entry.in_flight += 1;
-        entry.is_back &= is_background;
-        entry.last = amount;
-        self.in_flight += 1;
-        if !self.barred.is_unused() {
-            self.use_ceilings_up(now, at, group);
-        }
-        self.pay_floors(now, group, amount);
-        self.target_wants(now, group);
-        self.use_allowance(&rq);
-        self.charge_dispatched(now, at);
-        if !self.targets.is_empty() && rq.op.is_write() {
-            self.use_write_pace(now, group, self.requests[at].charged);
-        }
-        self.try_room(now, group, self.requests[at].charged);
-        self.expect(now, group);
-        Step::Dispatch(RequestId(at), why)
-    }
-
-    /// Removes a queued request from its queue.
-    #[inline]
-    fn take_out(&mut self, at: u32) {
-        self.expected.let_go(at);
-        let rq = &mut self.requests[at];
-        rq.is_awaited = false;
-        let queue = rq.queue;
-        let q = &mut self.queues[queue];
-        self.requests.remove(at, q);
-        let (group, is_empty) = (q.group, q.waiting == 0);
-        self.queued -= 1;
-        if is_empty {
-            self.queues.leave(queue);
-        }
-        let entry = &mut self.groups[group as usize];
-        entry.waiting -= 1;
-        if entry.waiting == 0 {
-            self.tree.set_wants(group, false);
-        }
     }
 }
 

@@ -8,12 +8,12 @@ use super::group::Group;
 use super::hierarchy::Hierarchy;
 use super::{Fair, Step};
 use crate::groups::{Amount, Nested, Order};
-use fairdisk_core::{Instant, Rates};
+use fairdisk_core::{Instant, Rates, Why};
 
 pub(super) use crate::groups::Ceiling;
 
-/// The barred groups, by when their bar ends: those at their ceiling, and those whose writes have
-/// to wait for a latency target.
+/// The barred groups, by when their bar ends: those at their ceiling, those whose writes have to
+/// wait for a latency target, and those that wait for the turn of their direction.
 #[derive(Debug)]
 pub(super) struct Barred {
     until: Order<Instant>,
@@ -122,11 +122,30 @@ impl Fair {
         }
     }
 
+    /// Whether the group may be barred for others' sake. Exempt are groups that have a floor or
+    /// target of their own, or are inside one that has, and groups with groups inside, which would
+    /// wait with them.
+    pub(super) fn may_wait_alone(&self, group: u32) -> bool {
+        !self.tree.has_inner(group)
+            && !self.tree.path(group).any(|one| {
+                let qos = &self.groups[one as usize].qos;
+                qos.latency_p99.is_some() || !qos.floor.is_none()
+            })
+    }
+
+    /// The reason for a bar that ends at `at`.
+    pub(super) fn why_barred(&self, at: Instant) -> Why {
+        match self.directions.bars_until() == Some(at) {
+            true => Why::OtherDirection,
+            false => self.targets.why_barred(at),
+        }
+    }
+
     /// Waits for the first bar to end, and gives the reason for that one: no group in line may be
     /// served before.
     pub(super) fn wait_for_ceilings(&self) -> Step {
         let at = self.barred.first().expect("whoever wants the disk and is not barred is in line");
-        Step::WaitUntil(at, self.targets.why_barred(at))
+        Step::WaitUntil(at, self.why_barred(at))
     }
 
     /// Counts a dispatched request towards the ceilings of its group and the groups around it. On a

@@ -35,6 +35,7 @@ impl Fair {
         (rq.charged, rq.dispatched, rq.is_counted) = (cost, now, !rq.op.is_write());
         self.cache.reads += u32::from(rq.is_counted);
         self.at_work += cost;
+        self.directions.dispatched(cost);
         let group = &mut self.groups[self.queues[queue].group as usize];
         group.burst += cost;
         let time = match self.device.is_paced() {

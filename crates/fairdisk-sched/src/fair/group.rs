@@ -2,6 +2,7 @@
 
 use super::cache::Traces;
 use super::ceiling::Ceiling;
+use super::directions::Direction;
 use super::floor::PaidUntil;
 use super::mean::Mean;
 use super::queue::Queue;
@@ -64,6 +65,7 @@ pub(super) struct Group {
     pub(super) presumed: Mean<64>,
     /// The time of requests in the midst of the group's turns, as defined in `rounds`.
     pub(super) settled: Mean<64>,
+    pub(super) direction: Direction,
     /// How much room the group needs at the device.
     pub(super) trial: Trial,
     /// Whether the group is expected and needs all of its room.
@@ -98,6 +100,7 @@ impl Group {
             undisturbed: Usual::default(),
             settled: Mean::default(),
             presumed: Mean::default(),
+            direction: Direction::default(),
             trial: Trial::default(),
             needs_all_room: false,
             traces: Traces::default(),
@@ -112,6 +115,7 @@ impl Group {
         (self.usual, self.presumed) = (Usual::default(), Mean::default());
         (self.settled, self.undisturbed) = (Mean::default(), Usual::default());
         (self.quiet_since, self.burst) = (None, Span::ZERO);
+        self.direction = Direction::default();
         (self.trial, self.traces) = (Trial::default(), Traces::default());
     }
 

@@ -334,6 +334,12 @@ impl Hierarchy {
         self.part_of(group, |line, _| (line.weight, line.weight + line.expected_weight))
     }
 
+    /// The part of the disk, in parts of 2^32, of the group, which is in line, while those that are
+    /// expected have theirs.
+    pub(super) fn part_beside_expected(&self, group: u32) -> u64 {
+        self.part_of(group, |line, member| (member.weight, line.weight + line.expected_weight))
+    }
+
     /// The product of parts of the lines around the group, each a weight and the weight of all.
     fn part_of(&self, group: u32, weights: impl Fn(&Line, &Member) -> (u64, u64)) -> u64 {
         let part = self.levels(group).fold(WHOLE_DISK, |part, (at, line)| {

@@ -22,9 +22,9 @@ enum Look {
 }
 
 /// The last pairs, and the current look. The second way is slower if it takes longer by one in
-/// `SLOWER_PARTS`; after the first result there are `BETWEEN` looks from one pair to the next.
+/// `SLOWER_PARTS`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pairs<const SLOWER_PARTS: u64, const BETWEEN: u32> {
+pub(super) struct Pairs<const SLOWER_PARTS: u64> {
     look: Look,
     /// Looks since the last pair.
     looks: u32,
@@ -33,7 +33,7 @@ pub(super) struct Pairs<const SLOWER_PARTS: u64, const BETWEEN: u32> {
     slower: u16,
 }
 
-impl<const SLOWER_PARTS: u64, const BETWEEN: u32> Pairs<SLOWER_PARTS, BETWEEN> {
+impl<const SLOWER_PARTS: u64> Pairs<SLOWER_PARTS> {
     /// Whether the current look is in the first way; `usual` tells, if it is none of a pair.
     pub(super) const fn is_first(&self, usual: bool) -> bool {
         match self.look {
@@ -58,12 +58,13 @@ impl<const SLOWER_PARTS: u64, const BETWEEN: u32> Pairs<SLOWER_PARTS, BETWEEN> {
         self.look = Look::Usual;
     }
 
-    /// Ends the current look. `took` is `None` if nothing can be learned from it.
-    pub(super) fn end_look(&mut self, took: Option<Span>) {
+    /// Ends the current look. `took` is `None` if nothing can be learned from it. After the first
+    /// result there are `between` looks from one pair to the next.
+    pub(super) fn end_look(&mut self, took: Option<Span>, between: u32) {
         self.look = match (self.look, took) {
             (Look::Usual, _) => {
                 self.looks += 1;
-                let is_due = !self.is_known() || self.looks >= BETWEEN;
+                let is_due = !self.is_known() || self.looks >= between;
                 if is_due && took.is_some() { Look::First } else { Look::Usual }
             }
             (_, None) => Look::Usual,
@@ -75,9 +76,16 @@ impl<const SLOWER_PARTS: u64, const BETWEEN: u32> Pairs<SLOWER_PARTS, BETWEEN> {
         };
     }
 
-    fn note_pair(&mut self, is_slower: bool) {
-        self.slower = self.slower << 1 | u16::from(is_slower);
-        (self.pairs, self.looks) = ((self.pairs + 1).min(MOST), 0);
+    /// Breaks the current look off and counts a pair for the second way, as the first does not work.
+    pub(super) const fn lose(&mut self) {
+        self.note_pair(false);
+        self.look = Look::Usual;
+    }
+
+    const fn note_pair(&mut self, is_slower: bool) {
+        self.slower = self.slower << 1 | is_slower as u16;
+        self.pairs += (self.pairs < MOST) as u32;
+        self.looks = 0;
     }
 
     /// What is known after as many pairs as are remembered, in all or none of which the second way
@@ -87,5 +95,54 @@ impl<const SLOWER_PARTS: u64, const BETWEEN: u32> Pairs<SLOWER_PARTS, BETWEEN> {
         let mut pairs = Self::default();
         (0..MOST).for_each(|_| pairs.note_pair(is_slower));
         pairs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether each of as many looks was in the first way, where looks take as long as given in the
+    /// first and second way, or nothing can be learned.
+    fn looks(pairs: &mut Pairs<16>, looks: u32, took: Option<[u64; 2]>) -> alloc::vec::Vec<bool> {
+        let look = |_| {
+            let is_first = pairs.is_first(true);
+            let took = took.map(|[first, second]| if is_first { first } else { second });
+            pairs.end_look(took.map(Span::from_us), 3);
+            is_first
+        };
+        (0..looks).map(look).collect()
+    }
+
+    #[test]
+    fn after_the_first_eight_there_is_a_pair_now_and_then() {
+        let mut pairs = Pairs::default();
+        let tried = looks(&mut pairs, 27, Some([100, 110]));
+        let seconds: alloc::vec::Vec<usize> = (0..27).filter(|at| !tried[*at]).collect();
+        assert_eq!(seconds, [2, 4, 6, 8, 10, 12, 14, 16, 21, 26]);
+        assert!(pairs.is_known() && pairs.is_slower_in(4));
+    }
+
+    #[test]
+    fn what_is_a_little_slower_counts_as_fast() {
+        let mut pairs = Pairs::default();
+        looks(&mut pairs, 17, Some([160, 170]));
+        assert!(pairs.is_known() && !pairs.is_slower_in(1));
+    }
+
+    #[test]
+    fn where_nothing_can_be_learned_nothing_is_tried() {
+        let mut pairs = Pairs::default();
+        assert!(looks(&mut pairs, 100, None).iter().all(|first| *first));
+        assert!(!pairs.is_known());
+    }
+
+    #[test]
+    fn a_pair_lost_counts() {
+        let mut pairs = Pairs::<16>::known(true);
+        (0..4).for_each(|_| pairs.lose());
+        assert!(pairs.is_slower_in(3));
+        pairs.lose();
+        assert!(!pairs.is_slower_in(3));
     }
 }

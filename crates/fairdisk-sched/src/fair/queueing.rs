@@ -46,9 +46,23 @@ impl Fair {
             if let Some(step) = self.go_on_alone(now) {
                 return step;
             }
-            let Some(group) = self.tree.first() else { return self.wait_for_ceilings() };
+            let Some(group) = self.tree.first() else {
+                if self.end_direction(now) {
+                    continue;
+                }
+                return self.wait_for_ceilings();
+            };
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
+            if self.is_out_of_turn(now, group, at) {
+                match self.wait_for_turn(now, group) {
+                    Some(step) => return step,
+                    None => continue,
+                }
+            }
+            if let Some(step) = self.leave_turn(now, group) {
+                return step;
+            }
             if let Some(step) = self.make_room(now, group, at) {
                 return step;
             }
@@ -82,7 +96,7 @@ impl Fair {
     /// The reason for holding everybody back for room: none is needed for those who are barred.
     fn why_held_back(&self) -> Why {
         let bar = self.barred.first().filter(|_| self.tree.first().is_none());
-        bar.map_or(Why::TargetRoomUsed, |at| self.targets.why_barred(at))
+        bar.map_or(Why::TargetRoomUsed, |at| self.why_barred(at))
     }
 
     /// The next step in a turn on a disk with a head; `None` if the turn has ended.

@@ -198,17 +198,9 @@ impl Fair {
         is_too_soon
     }
 
-    /// Whether the group's writes have to keep the pace for a target of another group. Exempt are
-    /// groups that have a floor or target of their own, or inside one that has, and groups with
-    /// groups inside, which would wait with them.
+    /// Whether the group's writes have to keep the pace for a target of another group.
     fn is_write_paced(&self, group: u32) -> bool {
-        self.targets.room.is_some()
-            && !self.device.rotational
-            && !self.tree.has_inner(group)
-            && !self.tree.path(group).any(|one| {
-                let qos = &self.groups[one as usize].qos;
-                qos.latency_p99.is_some() || !qos.floor.is_none()
-            })
+        self.targets.room.is_some() && !self.device.rotational && self.may_wait_alone(group)
     }
 
     /// Applies a new latency target of the group, or none, in place of the one in `before`.

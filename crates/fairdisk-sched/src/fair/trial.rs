@@ -29,7 +29,7 @@ const COST_UNIT: u64 = 1 << 16;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trial {
     /// Looks with all room, and with less.
-    pairs: Pairs<SLOWER_PARTS, LOOKS_BETWEEN>,
+    pairs: Pairs<SLOWER_PARTS>,
     began: Instant,
     requests: u32,
     cost: Span,
@@ -66,7 +66,7 @@ impl Trial {
         // Where others did not make the room that is tried, nothing is learned.
         let (made_all, made_less) = (made.all > self.made.all, made.less > self.made.less);
         let is_tried = if self.pairs.is_first(made_all) { made_all } else { made_less };
-        self.pairs.end_look(is_tried.then_some(took));
+        self.pairs.end_look(is_tried.then_some(took), LOOKS_BETWEEN);
     }
 }
 

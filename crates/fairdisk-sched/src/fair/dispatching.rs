@@ -1,0 +1,69 @@
+//! What a request leaves behind in every part of the scheduler when it is dispatched.
+
+use super::{Fair, Step};
+use fairdisk_core::{Instant, RequestId, Why};
+
+impl Fair {
+    /// Dispatches a request, and charges it to ceilings, floors and shares.
+    #[inline]
+    pub(super) fn dispatch(&mut self, now: Instant, at: u32, why: Why) -> Step {
+        let rq = &mut self.requests[at];
+        rq.follows = why == Why::SliceContinues;
+        if let Some(turn) = &mut self.turn {
+            let was_away = core::mem::replace(&mut turn.is_head_away, turn.queue != rq.queue);
+            rq.follows &= !was_away;
+        }
+        rq.for_floor = why == Why::BelowFloor;
+        rq.continues_queue = rq.start == self.queues[rq.queue].position && !rq.op.is_write();
+        let rq = *rq;
+        let group = self.queues[rq.queue].group;
+        self.tree.reach(group);
+        self.queues.reach(now, rq.queue);
+        self.take_out(at);
+        let q = &mut self.queues[rq.queue];
+        q.streak.add(rq.continues_queue);
+        q.position = rq.end;
+        q.in_flight += 1;
+        let (amount, is_background) = (rq.amount(), q.task.is_none());
+        let entry = &mut self.groups[group as usize];
+        entry.in_flight += 1;
+        entry.is_back &= is_background;
+        entry.last = amount;
+        entry.direction.add(rq.op.is_write());
+        self.in_flight += 1;
+        if !self.barred.is_unused() {
+            self.use_ceilings_up(now, at, group);
+        }
+        self.pay_floors(now, group, amount);
+        self.target_wants(now, group);
+        self.use_allowance(&rq);
+        self.charge_dispatched(now, at);
+        if !self.targets.is_empty() && rq.op.is_write() {
+            self.use_write_pace(now, group, self.requests[at].charged);
+        }
+        self.try_room(now, group, self.requests[at].charged);
+        self.expect(now, group);
+        Step::Dispatch(RequestId(at), why)
+    }
+
+    /// Removes a queued request from its queue.
+    #[inline]
+    pub(super) fn take_out(&mut self, at: u32) {
+        self.expected.let_go(at);
+        let rq = &mut self.requests[at];
+        rq.is_awaited = false;
+        let queue = rq.queue;
+        let q = &mut self.queues[queue];
+        self.requests.remove(at, q);
+        let (group, is_empty) = (q.group, q.waiting == 0);
+        self.queued -= 1;
+        if is_empty {
+            self.queues.leave(queue);
+        }
+        let entry = &mut self.groups[group as usize];
+        entry.waiting -= 1;
+        if entry.waiting == 0 {
+            self.tree.set_wants(group, false);
+        }
+    }
+}
