@@ -53,6 +53,7 @@ impl Fair {
                 self.awaited.requests.pop_front();
                 continue;
             };
+            self.let_out_of_turn(group);
             if !self.tree.is_ahead(group, DEBT_MOST) && !self.bar_at_ceiling(now, at) {
                 return Some(self.dispatch(now, at, Why::Awaited));
             }

@@ -44,7 +44,12 @@ impl Barred {
 
     /// When the first bar ends.
     pub(super) fn first(&self) -> Option<Instant> {
-        self.until.first().map(|(_, at)| at)
+        self.first_group().map(|(_, at)| at)
+    }
+
+    /// The group whose bar ends first, and when.
+    pub(super) fn first_group(&self) -> Option<(u32, Instant)> {
+        self.until.first()
     }
 
     /// Whether the group itself, rather than one around it, is barred.
@@ -133,9 +138,10 @@ impl Fair {
             })
     }
 
-    /// The reason for a bar that ends at `at`.
-    pub(super) fn why_barred(&self, at: Instant) -> Why {
-        match self.directions.bars_until() == Some(at) {
+    /// The reason for the first bar that ends.
+    pub(super) fn why_barred(&self) -> Why {
+        let (group, at) = self.barred.first_group().expect("a group is barred");
+        match self.groups[group as usize].waits_for_turn {
             true => Why::OtherDirection,
             false => self.targets.why_barred(at),
         }
@@ -145,7 +151,7 @@ impl Fair {
     /// served before.
     pub(super) fn wait_for_ceilings(&self) -> Step {
         let at = self.barred.first().expect("whoever wants the disk and is not barred is in line");
-        Step::WaitUntil(at, self.why_barred(at))
+        Step::WaitUntil(at, self.why_barred())
     }
 
     /// Counts a dispatched request towards the ceilings of its group and the groups around it. On a

@@ -48,6 +48,7 @@ impl Fair {
         }
         self.set_round(now);
         self.cache.emptying.device_changed();
+        self.forget_directions();
     }
 
     /// Removes a group. Its queued requests are still served; a new group with its number starts

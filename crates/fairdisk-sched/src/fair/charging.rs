@@ -35,7 +35,6 @@ impl Fair {
         (rq.charged, rq.dispatched, rq.is_counted) = (cost, now, !rq.op.is_write());
         self.cache.reads += u32::from(rq.is_counted);
         self.at_work += cost;
-        self.directions.dispatched(cost);
         let group = &mut self.groups[self.queues[queue].group as usize];
         group.burst += cost;
         let time = match self.device.is_paced() {
@@ -95,6 +94,7 @@ impl Fair {
             self.device.knee.completed(now, rq.charged, self.at_work);
         }
         self.at_work = self.at_work - rq.charged;
+        self.directions.completed(rq.charged);
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
         let is_timed = self.device.is_measured() || !self.device.is_told();

@@ -29,7 +29,7 @@ impl Fair {
         entry.in_flight += 1;
         entry.is_back &= is_background;
         entry.last = amount;
-        entry.direction.add(rq.op.is_write());
+        entry.recent.add(rq.op);
         self.in_flight += 1;
         if !self.barred.is_unused() {
             self.use_ceilings_up(now, at, group);

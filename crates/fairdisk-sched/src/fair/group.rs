@@ -2,7 +2,7 @@
 
 use super::cache::Traces;
 use super::ceiling::Ceiling;
-use super::directions::Direction;
+use super::directions::Recent;
 use super::floor::PaidUntil;
 use super::mean::Mean;
 use super::queue::Queue;
@@ -65,7 +65,10 @@ pub(super) struct Group {
     pub(super) presumed: Mean<64>,
     /// The time of requests in the midst of the group's turns, as defined in `rounds`.
     pub(super) settled: Mean<64>,
-    pub(super) direction: Direction,
+    /// What its last requests were.
+    pub(super) recent: Recent,
+    /// Whether the group was barred for the turn of its direction, and that did not come yet.
+    pub(super) waits_for_turn: bool,
     /// How much room the group needs at the device.
     pub(super) trial: Trial,
     /// Whether the group is expected and needs all of its room.
@@ -100,7 +103,8 @@ impl Group {
             undisturbed: Usual::default(),
             settled: Mean::default(),
             presumed: Mean::default(),
-            direction: Direction::default(),
+            recent: Recent::NONE,
+            waits_for_turn: false,
             trial: Trial::default(),
             needs_all_room: false,
             traces: Traces::default(),
@@ -115,7 +119,7 @@ impl Group {
         (self.usual, self.presumed) = (Usual::default(), Mean::default());
         (self.settled, self.undisturbed) = (Mean::default(), Usual::default());
         (self.quiet_since, self.burst) = (None, Span::ZERO);
-        self.direction = Direction::default();
+        self.recent = Recent::NONE;
         (self.trial, self.traces) = (Trial::default(), Traces::default());
     }
 

@@ -95,6 +95,11 @@ impl Hierarchy {
         self.now = now;
     }
 
+    /// The current time.
+    pub(super) const fn now(&self) -> Instant {
+        self.now
+    }
+
     /// Ensures that the group exists.
     pub(super) fn make(&mut self, group: u32) {
         while self.nodes.len() <= group as usize {

@@ -9,7 +9,7 @@ use fairdisk_core::Span;
 /// Pairs for a first result.
 const FIRST: u32 = 8;
 /// Pairs that are remembered.
-const MOST: u32 = u16::BITS;
+pub(super) const MOST: u32 = u16::BITS;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Look {
@@ -48,9 +48,12 @@ impl<const SLOWER_PARTS: u64> Pairs<SLOWER_PARTS> {
         self.pairs >= FIRST
     }
 
-    /// Whether the second way was slower in at least `parts` of four pairs.
-    pub(super) const fn is_slower_in(&self, parts: u32) -> bool {
-        4 * self.slower.count_ones() >= parts * self.pairs
+    /// Whether the second way was slower in at least so many quarters of the last pairs, as many as
+    /// are remembered or `most`.
+    pub(super) const fn is_slower_in(&self, quarters: u32, most: u32) -> bool {
+        let pairs = if self.pairs < most { self.pairs } else { most };
+        let last = (1_u32 << pairs) - 1;
+        4 * (self.slower as u32 & last).count_ones() >= quarters * pairs
     }
 
     /// Breaks the current look off.
@@ -120,14 +123,14 @@ mod tests {
         let tried = looks(&mut pairs, 27, Some([100, 110]));
         let seconds: alloc::vec::Vec<usize> = (0..27).filter(|at| !tried[*at]).collect();
         assert_eq!(seconds, [2, 4, 6, 8, 10, 12, 14, 16, 21, 26]);
-        assert!(pairs.is_known() && pairs.is_slower_in(4));
+        assert!(pairs.is_known() && pairs.is_slower_in(4, MOST));
     }
 
     #[test]
     fn what_is_a_little_slower_counts_as_fast() {
         let mut pairs = Pairs::default();
         looks(&mut pairs, 17, Some([160, 170]));
-        assert!(pairs.is_known() && !pairs.is_slower_in(1));
+        assert!(pairs.is_known() && !pairs.is_slower_in(1, MOST));
     }
 
     #[test]
@@ -141,8 +144,8 @@ mod tests {
     fn a_pair_lost_counts() {
         let mut pairs = Pairs::<16>::known(true);
         (0..4).for_each(|_| pairs.lose());
-        assert!(pairs.is_slower_in(3));
+        assert!(pairs.is_slower_in(3, MOST) && pairs.is_slower_in(2, 8));
         pairs.lose();
-        assert!(!pairs.is_slower_in(3));
+        assert!(!pairs.is_slower_in(3, MOST) && !pairs.is_slower_in(2, 8));
     }
 }

@@ -2,6 +2,7 @@
 //! the device as it takes, SFQ(D) (Jin, Chase, Kaur, "Interposed proportional sharing for a storage
 //! service utility", 2004). A request is charged its cost when it is dispatched.
 
+use super::directions::Heed;
 use super::hierarchy::WHOLE_DISK;
 use super::{Fair, Step};
 use fairdisk_core::{Bio, Instant, Request, Span, Why};
@@ -47,21 +48,17 @@ impl Fair {
                 return step;
             }
             let Some(group) = self.tree.first() else {
-                if self.end_direction(now) {
+                if self.end_turn_of_direction(now) {
                     continue;
                 }
                 return self.wait_for_ceilings();
             };
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
-            if self.is_out_of_turn(now, group, at) {
-                match self.wait_for_turn(now, group) {
-                    Some(step) => return step,
-                    None => continue,
-                }
-            }
-            if let Some(step) = self.leave_turn(now, group) {
-                return step;
+            match self.heed_direction(now, group, at) {
+                Heed::Serve => {}
+                Heed::Barred => continue,
+                Heed::Wait(step) => return step,
             }
             if let Some(step) = self.make_room(now, group, at) {
                 return step;
@@ -96,7 +93,7 @@ impl Fair {
     /// The reason for holding everybody back for room: none is needed for those who are barred.
     fn why_held_back(&self) -> Why {
         let bar = self.barred.first().filter(|_| self.tree.first().is_none());
-        bar.map_or(Why::TargetRoomUsed, |at| self.why_barred(at))
+        bar.map_or(Why::TargetRoomUsed, |_| self.why_barred())
     }
 
     /// The next step in a turn on a disk with a head; `None` if the turn has ended.
@@ -202,6 +199,7 @@ impl Fair {
         let has_company = || {
             self.tree.others_want(group)
                 || self.tree.has_passed_expected(group)
+                || self.directions.waits_until(self.tree.now()).is_some()
                 || self.in_flight > self.groups[group as usize].in_flight
         };
         self.device.is_filled_by(request.op, bytes) && has_company()

@@ -9,7 +9,7 @@
 
 use super::Fair;
 use super::expected::Made;
-use super::pairs::Pairs;
+use super::pairs::{self, Pairs};
 use fairdisk_core::{Instant, Span};
 
 /// What others may have more, as a part of what keeps the device busy: if it does all but a tenth
@@ -40,7 +40,7 @@ pub(super) struct Trial {
 impl Trial {
     /// Whether the group gets all of its room now.
     pub(super) const fn has_all_room(&self) -> bool {
-        self.pairs.is_first(!self.pairs.is_known() || self.pairs.is_slower_in(2))
+        self.pairs.is_first(!self.pairs.is_known() || self.pairs.is_slower_in(2, pairs::MOST))
     }
 
     /// Breaks the current look off, as the group was away.
