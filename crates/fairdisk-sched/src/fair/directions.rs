@@ -92,10 +92,8 @@ struct Look {
     began: Instant,
     /// The cost of what was completed.
     work: Span,
-    /// Turns that others waited for, and those of them that ended because groups that were behind
-    /// did not use them.
-    turns: u32,
-    unused: u32,
+    /// Whether a group waited for a turn.
+    has_turns: bool,
 }
 
 impl Directions {
@@ -136,11 +134,8 @@ impl Directions {
 
     /// Ends a look that took so long. It is not `whole` if there was a pause in it.
     fn end_look(&mut self, took: Span, is_whole: bool) {
-        let Look { work, turns, unused, .. } = self.look;
-        if self.take_turns() && 2 * unused > turns {
-            return self.pairs.lose();
-        }
-        let is_tried = turns > 0 || !self.pairs.is_first(false);
+        let Look { work, has_turns, .. } = self.look;
+        let is_tried = has_turns || !self.pairs.is_first(false);
         let time = took.scaled(WORK_UNIT, work.as_ns().max(1));
         let between = if self.are_worth_it() { LOOKS_WITH_TURNS } else { LOOKS_WITHOUT };
         self.pairs.end_look((is_whole && is_tried).then_some(time), between);
@@ -202,18 +197,14 @@ impl Fair {
     }
 
     fn wait_for_turn(&mut self, now: Instant, group: u32, at: u32) -> Heed {
-        let entry = &self.groups[group as usize];
-        let requests = u64::from(entry.waiting + entry.in_flight);
-        let all = Span::from_ns(self.cost_of(at).as_ns().saturating_mul(requests));
-        if !self.device.is_saturated(all) {
-            // It would not keep the device busy, and is served beside the others.
+        if !self.keeps_device_busy(group, at) {
             return Heed::Serve;
         }
         if !self.directions.take_turns() {
             self.change_direction(now);
             return Heed::Serve;
         }
-        if !entry.waits_for_turn {
+        if !self.groups[group as usize].waits_for_turn {
             if self.directions.waiting.len() == WAITING_MOST {
                 return Heed::Serve;
             }
@@ -227,11 +218,21 @@ impl Fair {
         Heed::Barred
     }
 
+    /// Whether the group has enough queued and at the device, if all costs as much as this request,
+    /// and no pauses, or has had none for long. Any other is better served beside the others.
+    fn keeps_device_busy(&self, group: u32, at: u32) -> bool {
+        let entry = &self.groups[group as usize];
+        let requests = u64::from(entry.waiting + entry.in_flight);
+        let all = Span::from_ns(self.cost_of(at).as_ns().saturating_mul(requests));
+        let pauses = self.device.is_saturated(entry.think.or_zero());
+        self.device.is_saturated(all) && (!pauses || entry.burst >= self.params.credit)
+    }
+
     /// Notes that the group waits for the turn of its direction.
     fn note_waiting(&mut self, now: Instant, group: u32) {
         if self.directions.waiting.is_empty() {
             self.directions.until = self.directions.since + self.params.credit;
-            self.directions.look.turns += 1;
+            self.directions.look.has_turns = true;
         }
         self.directions.waiting.push(group);
         self.directions.part += self.tree.part_beside_expected(group);
@@ -263,8 +264,6 @@ impl Fair {
     pub(super) fn end_turn_of_direction(&mut self, now: Instant) -> bool {
         let ends = self.directions.waits_until(now).is_some() && !self.is_turn_used(now);
         if ends {
-            let is_unused = self.directions.first.is_none() && self.in_flight > 0;
-            self.directions.look.unused += u32::from(is_unused);
             self.change_direction(now);
         }
         ends
@@ -353,7 +352,7 @@ mod tests {
         readers: u32,
         writers: u32,
         cpu_us: u64,
-        /// How long the CPU does something else after every 400 reads.
+        /// How long the CPU does something else after every 4,000 reads.
         pause_us: u64,
         weight: u32,
     }
@@ -422,7 +421,7 @@ mod tests {
                     if now > at(1000) {
                         longest = longest.max(now.since(came[slot as usize]));
                     }
-                    let pause_us = if done[0] % 400 == 0 { self.pause_us } else { 0 };
+                    let pause_us = if done[0] % 4_000 == 0 { self.pause_us } else { 0 };
                     cpu = cpu.max(now) + Span::from_us(self.cpu_us + pause_us);
                     asks.push((cpu, slot));
                 }
