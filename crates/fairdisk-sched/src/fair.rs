@@ -100,7 +100,7 @@ pub struct Fair {
     device: Device,
     cache: Box<Cache>,
     expected: Expected,
-    directions: Directions,
+    directions: Box<Directions>,
     awaited: Box<Awaited>,
     returning: Box<Returning>,
     /// The modelled cost of the requests at the device, where requests are charged by the model.
@@ -131,7 +131,7 @@ impl Fair {
             device: Device::new(),
             cache: Box::new(Cache::new()),
             expected: Expected::new(),
-            directions: Directions::default(),
+            directions: Box::default(),
             awaited: Box::new(Awaited::new()),
             returning: Box::new(Returning::new()),
             at_work: Span::ZERO,

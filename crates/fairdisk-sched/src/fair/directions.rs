@@ -1,23 +1,25 @@
 //! Reads and writes in turns on a device without a head (Park, Shen, "FIOS: a fair, efficient flash
 //! I/O scheduler", 2012, measures what a read loses to writes beside it).
 //!
-//! A flash unit that programs a page serves no read meanwhile. If groups that mostly read and groups
-//! that mostly write both keep the device busy, it may do more while only one of the two
-//! *directions* is there. So a direction keeps the device until the other has been first in line for
-//! a while. What they get is settled by the order of groups, as everywhere; only the grain is
+//! A flash unit that programs a page serves no read meanwhile. If groups that mostly read and
+//! groups that mostly write both keep the device busy, it may do more while only one of the two
+//! *directions* is there. So a direction keeps the device until the other has been first in line
+//! for a while. What they get is settled by the order of groups, as everywhere; only the grain is
 //! coarser.
 //!
-//! Requests wait longer for that, so it has to be worth it: looks with turns are compared with looks
-//! without (`pairs`).
+//! Requests wait longer for that, so it has to be worth it: looks with turns are compared with
+//! looks without (`pairs`).
 
 use super::hierarchy::WHOLE_DISK;
 use super::pairs::Pairs;
+use super::queueing::Verdict;
 use super::{Fair, Step};
 use crate::groups::Nested;
 use alloc::vec::Vec;
 use fairdisk_core::{Instant, Op, Span, Why};
 
-/// The recent requests of a group that tell its direction, and how many of them may be of the other.
+/// The recent requests of a group that tell its direction, and how many of them may be of the
+/// other.
 const RECENT: u32 = u64::BITS;
 const OTHERS_MOST: u32 = RECENT / 16;
 /// How many groups wait for the turn of their direction at most; more are served beside the others.
@@ -30,8 +32,8 @@ const LOOK_TIME: Span = Span::from_ms(50);
 const GAIN_PARTS: u64 = 16;
 const GAIN_QUARTERS: u32 = 3;
 const GAIN_PAIRS: u32 = 8;
-/// Looks from one pair to the next while turns are worth it, and while they are not: then a pair has
-/// one look with turns, and one in 128 leaves the 99th percentile of latencies as it is.
+/// Looks from one pair to the next while turns are worth it, and while they are not: then a pair
+/// has one look with turns, and one in 128 leaves the 99th percentile of latencies as it is.
 const LOOKS_WITH_TURNS: u32 = 64;
 const LOOKS_WITHOUT: u32 = 128;
 /// The work for which the time is noted: large enough that nanoseconds are fine enough.
@@ -142,27 +144,17 @@ impl Directions {
     }
 }
 
-/// What turns of directions mean for the group that is first in line.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Heed {
-    Serve,
-    /// It was barred: the next one is first in line.
-    Barred,
-    /// It waits, and everybody behind it.
-    Wait(Step),
-}
-
 impl Fair {
-    /// What turns of directions mean for the group, which is first in line with this request. Begins
-    /// the turn of its direction if it is time.
+    /// What turns of directions mean for the group, which is first in line with this request.
+    /// Begins the turn of its direction if it is time.
     #[inline]
-    pub(super) fn heed_direction(&mut self, now: Instant, group: u32, at: u32) -> Heed {
+    pub(super) fn heed_direction(&mut self, now: Instant, group: u32, at: u32) -> Verdict {
         if self.params.direction == Span::ZERO || !self.device.is_flash() {
-            return Heed::Serve;
+            return Verdict::Serve;
         }
         let recent = self.groups[group as usize].recent;
         match recent.direction().filter(|_| self.has_turns(group)) {
-            None => Heed::Serve,
+            None => Verdict::Serve,
             Some(direction) if direction == self.directions.turn => self.use_turn(now),
             Some(_) => self.wait_for_turn(now, group, at),
         }
@@ -177,12 +169,12 @@ impl Fair {
             && (self.barred.is_unused() || !self.tree.path(group).any(is_capped))
     }
 
-    /// Serves a group whose turn it is, but lets it have no more at the device than twice what keeps
-    /// it busy: all of that is done before the next turn gains anything. If nobody has taken over for
-    /// longer than a turn lasts, nobody else is there.
-    fn use_turn(&mut self, now: Instant) -> Heed {
+    /// Serves a group whose turn it is, but lets it have no more at the device than twice what
+    /// keeps it busy: all of that is done before the next turn gains anything. If nobody has taken
+    /// over for longer than a turn lasts, nobody else is there.
+    fn use_turn(&mut self, now: Instant) -> Verdict {
         if !self.directions.take_turns() || now.since(self.directions.since) > self.params.credit {
-            return Heed::Serve;
+            return Verdict::Serve;
         }
         if self.directions.first.is_none()
             && let Some(group) = self.directions.waiting.first()
@@ -191,31 +183,31 @@ impl Fair {
             self.others_are_first(now);
         }
         match self.in_flight > 0 && self.device.is_saturated(self.at_work / 2) {
-            true => Heed::Wait(Step::WaitCompletion(Why::OtherDirection)),
-            false => Heed::Serve,
+            true => Verdict::Wait(Step::WaitCompletion(Why::OtherDirection)),
+            false => Verdict::Serve,
         }
     }
 
-    fn wait_for_turn(&mut self, now: Instant, group: u32, at: u32) -> Heed {
+    fn wait_for_turn(&mut self, now: Instant, group: u32, at: u32) -> Verdict {
         if !self.keeps_device_busy(group, at) {
-            return Heed::Serve;
+            return Verdict::Serve;
         }
         if !self.directions.take_turns() {
             self.change_direction(now);
-            return Heed::Serve;
+            return Verdict::Serve;
         }
         if !self.groups[group as usize].waits_for_turn {
             if self.directions.waiting.len() == WAITING_MOST {
-                return Heed::Serve;
+                return Verdict::Serve;
             }
             self.note_waiting(now, group);
         }
         if self.directions.until <= now {
             self.change_direction(now);
-            return Heed::Serve;
+            return Verdict::Serve;
         }
         self.barred.bar_until(group, self.directions.until, &mut self.tree);
-        Heed::Barred
+        Verdict::Barred
     }
 
     /// Whether the group has enough queued and at the device, if all costs as much as this request,
@@ -242,9 +234,9 @@ impl Fair {
         }
     }
 
-    /// Notes that groups of the other direction are first in line. By the time their turn comes they
-    /// are behind by what was done since, and at its end ahead by as much: both directions have their
-    /// turns within the credit.
+    /// Notes that groups of the other direction are first in line. By the time their turn comes
+    /// they are behind by what was done since, and at its end ahead by as much: both directions
+    /// have their turns within the credit.
     fn others_are_first(&mut self, now: Instant) {
         let directions = &mut self.directions;
         let since = *directions.first.get_or_insert(now);
@@ -302,7 +294,7 @@ impl Fair {
     /// Forgets what turns are worth, as it was found out on another device.
     pub(super) fn forget_directions(&mut self) {
         self.let_all_out_of_turn();
-        self.directions = Directions::default();
+        *self.directions = Directions::default();
     }
 }
 
@@ -344,8 +336,8 @@ mod tests {
         }
     }
 
-    /// A load of two groups, of which group 1 reads and group 2 writes. Each of their tasks asks again
-    /// as soon as it was served; reads need a CPU first, for this long.
+    /// A load of two groups, of which group 1 reads and group 2 writes. Each of their tasks asks
+    /// again as soon as it was served; reads need a CPU first, for this long.
     #[derive(Clone, Copy)]
     struct Load {
         mixed_us: u64,
@@ -360,8 +352,8 @@ mod tests {
     const DEEP: Load =
         Load { mixed_us: 150, readers: 16, writers: 16, cpu_us: 0, pause_us: 0, weight: 100 };
 
-    /// What came of it in two seconds: the number of reads and writes, and the longest wait of a read
-    /// in the last second, in us.
+    /// What came of it in two seconds: the number of reads and writes, and the longest wait of a
+    /// read in the last second, in us.
     #[derive(Debug, PartialEq, Eq)]
     struct Outcome {
         reads: u32,

@@ -2,7 +2,6 @@
 //! the device as it takes, SFQ(D) (Jin, Chase, Kaur, "Interposed proportional sharing for a storage
 //! service utility", 2004). A request is charged its cost when it is dispatched.
 
-use super::directions::Heed;
 use super::hierarchy::WHOLE_DISK;
 use super::{Fair, Step};
 use fairdisk_core::{Bio, Instant, Request, Span, Why};
@@ -12,6 +11,16 @@ use fairdisk_core::{Bio, Instant, Request, Span, Why};
 const HELD_FACTOR: u64 = 4;
 /// Writes are merged up to twice what fills the device.
 const WRITE_FACTOR: u64 = 2;
+
+/// What becomes of the group that is first in line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Verdict {
+    Serve,
+    /// It was barred: the next one is first in line.
+    Barred,
+    /// It waits, and everybody behind it.
+    Wait(Step),
+}
 
 impl Fair {
     /// The next step on a device that serves several requests at once.
@@ -55,19 +64,10 @@ impl Fair {
             };
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
-            match self.heed_direction(now, group, at) {
-                Heed::Serve => {}
-                Heed::Barred => continue,
-                Heed::Wait(step) => return step,
-            }
-            if let Some(step) = self.make_room(now, group, at) {
-                return step;
-            }
-            if self.bar_at_ceiling(now, at) || self.bar_early_write(now, group, at) {
-                continue;
-            }
-            if let Some(step) = self.hold_write(now, at) {
-                return step;
+            match self.judge_first(now, group, at) {
+                Verdict::Serve => {}
+                Verdict::Barred => continue,
+                Verdict::Wait(step) => return step,
             }
             if self.is_better_alone(queue) {
                 if self.yields(now, group) {
@@ -88,6 +88,22 @@ impl Fair {
             }
             return self.dispatch(now, at, Why::LeastServed);
         }
+    }
+
+    /// What becomes of the group that is first in line with this request.
+    #[inline]
+    fn judge_first(&mut self, now: Instant, group: u32, at: u32) -> Verdict {
+        let heeded = self.heed_direction(now, group, at);
+        if !matches!(heeded, Verdict::Serve) {
+            return heeded;
+        }
+        if let Some(step) = self.make_room(now, group, at) {
+            return Verdict::Wait(step);
+        }
+        if self.bar_at_ceiling(now, at) || self.bar_early_write(now, group, at) {
+            return Verdict::Barred;
+        }
+        self.hold_write(now, at).map_or(Verdict::Serve, Verdict::Wait)
     }
 
     /// The reason for holding everybody back for room: none is needed for those who are barred.
