@@ -118,6 +118,7 @@ reasons! {
     /// The device's write cache is flushed, to learn what requests take when it has nothing left to
     /// write.
     EmptiesCache => "the disk empties its write cache",
-    /// Reads and writes take turns at the device, and it is not the turn of these.
+    /// Reads and writes take turns at the device: it is not the turn of these, or what is there has
+    /// to be done first so that the next turn can begin.
     OtherDirection => "reads and writes take turns",
 }

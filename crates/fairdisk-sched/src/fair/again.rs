@@ -16,7 +16,7 @@ impl Fair {
             true => [self.next_return(now), None],
             false => [self.expected.first_until(), self.targets.look()],
         };
-        let overtakes = [self.another_is_next(now), self.directions.waits_until(now)];
+        let overtakes = [self.another_is_next(now), self.turns_change_at(now)];
         promised.into_iter().chain(returns).chain(overtakes).flatten().min()
     }
 

@@ -30,6 +30,7 @@ impl Fair {
         let before = core::mem::replace(&mut entry.qos, qos);
         self.barred.changed(&before.ceiling, &qos.ceiling);
         self.set_floor(now, group.0, &before);
+        self.let_all_out_of_turn();
         self.release_barred(group.0);
         self.set_target(now, group.0, &before);
         self.rounds.came(now);

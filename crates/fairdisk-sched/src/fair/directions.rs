@@ -25,6 +25,8 @@ const OTHERS_MOST: u32 = RECENT / 16;
 /// How many groups wait for the turn of their direction at most; more are served beside the others.
 /// What a decision does is bounded by this.
 const WAITING_MOST: usize = 64;
+/// How long a group waits at least: a wait that ends at once would be none.
+const STAY_LEAST: Span = Span::from_us(1);
 /// How long a look takes at least, or three credits. A turn of the one and one of the other take
 /// no longer than two.
 const LOOK_TIME: Span = Span::from_ms(50);
@@ -126,7 +128,6 @@ impl Directions {
             Direction::Writes => Direction::Reads,
         };
         (self.since, self.used) = (now, Span::ZERO);
-        (self.first, self.part) = (None, 0);
         let took = now.since(self.look.began);
         if self.turn == Direction::Reads && took >= look_time {
             self.end_look(took, took <= look_time + look_time);
@@ -140,7 +141,11 @@ impl Directions {
         let is_tried = has_turns || !self.pairs.is_first(false);
         let time = took.scaled(WORK_UNIT, work.as_ns().max(1));
         let between = if self.are_worth_it() { LOOKS_WITH_TURNS } else { LOOKS_WITHOUT };
-        self.pairs.end_look((is_whole && is_tried).then_some(time), between);
+        if is_whole {
+            self.pairs.end_look(is_tried.then_some(time), between);
+        } else {
+            self.pairs.put_off();
+        }
     }
 }
 
@@ -152,12 +157,15 @@ impl Fair {
         if self.params.direction == Span::ZERO || !self.device.is_flash() {
             return Verdict::Serve;
         }
-        let recent = self.groups[group as usize].recent;
-        match recent.direction().filter(|_| self.has_turns(group)) {
-            None => Verdict::Serve,
-            Some(direction) if direction == self.directions.turn => self.use_turn(now),
-            Some(_) => self.wait_for_turn(now, group, at),
+        let Some(direction) = self.groups[group as usize].recent.direction() else {
+            return Verdict::Serve;
+        };
+        let has_turn = direction == self.directions.turn;
+        let may_go_on = has_turn && self.turn_lasts_until(now).is_none();
+        if may_go_on || !self.has_turns(group) || !self.keeps_device_busy(group, at) {
+            return Verdict::Serve;
         }
+        if has_turn { self.use_turn(now) } else { self.wait_for_turn(now, group) }
     }
 
     /// Whether turns concern the group. Exempt are groups to which something else than weight says
@@ -173,13 +181,8 @@ impl Fair {
     /// keeps it busy: all of that is done before the next turn gains anything. If nobody has taken
     /// over for longer than a turn lasts, nobody else is there.
     fn use_turn(&mut self, now: Instant) -> Verdict {
-        if !self.directions.take_turns() || now.since(self.directions.since) > self.params.credit {
-            return Verdict::Serve;
-        }
-        if self.directions.first.is_none()
-            && let Some(group) = self.directions.waiting.first()
-            && self.tree.behind_by(*group).is_some()
-        {
+        let is_behind = |group: &u32| self.tree.behind_by(*group).is_some();
+        if self.directions.first.is_none() && self.directions.waiting.iter().any(is_behind) {
             self.others_are_first(now);
         }
         match self.in_flight > 0 && self.device.is_saturated(self.at_work / 2) {
@@ -188,10 +191,14 @@ impl Fair {
         }
     }
 
-    fn wait_for_turn(&mut self, now: Instant, group: u32, at: u32) -> Verdict {
-        if !self.keeps_device_busy(group, at) {
-            return Verdict::Serve;
-        }
+    /// How long a turn lasts at most, if directions take turns and it is not over. If nobody has
+    /// taken over by then, nobody else is there.
+    fn turn_lasts_until(&self, now: Instant) -> Option<Instant> {
+        let end = self.directions.since + self.params.credit;
+        (self.directions.take_turns() && end > now).then_some(end)
+    }
+
+    fn wait_for_turn(&mut self, now: Instant, group: u32) -> Verdict {
         if !self.directions.take_turns() {
             self.change_direction(now);
             return Verdict::Serve;
@@ -227,7 +234,10 @@ impl Fair {
             self.directions.look.has_turns = true;
         }
         self.directions.waiting.push(group);
-        self.directions.part += self.tree.part_beside_expected(group);
+        // Those that wait are not in line, so this is its part of what they leave.
+        let part = Span::from_ns(self.tree.part_beside_expected(group));
+        let rest = WHOLE_DISK - self.directions.part;
+        self.directions.part += part.scaled(rest, WHOLE_DISK).as_ns();
         self.groups[group as usize].waits_for_turn = true;
         if self.directions.first.is_some() || !self.tree.has_passed_expected(group) {
             self.others_are_first(now);
@@ -240,9 +250,9 @@ impl Fair {
     fn others_are_first(&mut self, now: Instant) {
         let directions = &mut self.directions;
         let since = *directions.first.get_or_insert(now);
-        let part = directions.part.min(WHOLE_DISK);
-        let least = part.min(WHOLE_DISK - part);
+        let least = directions.part.min(WHOLE_DISK - directions.part);
         let stay = self.params.direction.min(self.params.credit.scaled(least, WHOLE_DISK));
+        let stay = stay.max(STAY_LEAST);
         directions.until = (since + stay).min(directions.since + self.params.credit);
         for group in &directions.waiting {
             if self.barred.contains(*group) {
@@ -264,10 +274,22 @@ impl Fair {
     /// Whether the device has enough to do in this turn: half of what keeps it busy, or it was busy
     /// for half of the turn so far, as requests may end together.
     fn is_turn_used(&self, now: Instant) -> bool {
-        let done = self.directions.used + self.at_work;
-        let is_half_busy = done + done >= now.since(self.directions.since);
         self.in_flight > 0
-            && (is_half_busy || self.device.is_saturated(self.at_work + self.at_work))
+            && (self.half_busy_until() > now
+                || self.device.is_saturated(self.at_work + self.at_work))
+    }
+
+    /// Until when the device was busy for half of the turn, if nothing more is dispatched.
+    fn half_busy_until(&self) -> Instant {
+        let done = self.directions.used + self.at_work;
+        self.directions.since + done + done
+    }
+
+    /// When time alone may change what turns mean.
+    pub(super) fn turns_change_at(&self, now: Instant) -> Option<Instant> {
+        let ends = self.directions.waits_until(now).map(|at| at.min(self.half_busy_until()));
+        let ends = ends.filter(|at| *at > now);
+        ends.into_iter().chain(self.turn_lasts_until(now)).min()
     }
 
     /// Begins the turn of the other direction.
@@ -277,7 +299,9 @@ impl Fair {
         self.directions.switch(now, look_time);
     }
 
-    fn let_all_out_of_turn(&mut self) {
+    /// Lets all groups be served that wait for their turn.
+    pub(super) fn let_all_out_of_turn(&mut self) {
+        (self.directions.first, self.directions.part) = (None, 0);
         while let Some(group) = self.directions.waiting.pop() {
             self.let_out_of_turn(group);
             self.groups[group as usize].waits_for_turn = false;
@@ -347,10 +371,19 @@ mod tests {
         /// How long the CPU does something else after every 4,000 reads.
         pause_us: u64,
         weight: u32,
+        /// How many groups write, each with that part of the writers.
+        writing: u32,
     }
 
-    const DEEP: Load =
-        Load { mixed_us: 150, readers: 16, writers: 16, cpu_us: 0, pause_us: 0, weight: 100 };
+    const DEEP: Load = Load {
+        mixed_us: 150,
+        readers: 16,
+        writers: 16,
+        cpu_us: 0,
+        pause_us: 0,
+        weight: 100,
+        writing: 1,
+    };
 
     /// What came of it in two seconds: the number of reads and writes, and the longest wait of a
     /// read in the last second, in us.
@@ -387,7 +420,7 @@ mod tests {
                 while let Some(next) = asks.iter().position(|(when, _)| *when <= now) {
                     let (_, slot) = asks.swap_remove(next);
                     came[slot as usize] = now;
-                    let group = 1 + u32::from(slot >= WRITES);
+                    let group = slot.checked_sub(WRITES).map_or(1, |at| 2 + at % self.writing);
                     fair.admit(now, &request(slot, group, op(slot), now));
                 }
                 let again = loop {
@@ -451,6 +484,15 @@ mod tests {
         let (outcome, mixed) = (load.run(|_| {}), load.run(without_turns));
         outcome.assert_share(4);
         assert!(outcome.reads > mixed.reads + mixed.reads / 3, "{outcome:?} {mixed:?}");
+    }
+
+    #[test]
+    fn however_many_groups_wait() {
+        let load = Load { writers: 64, weight: 300, writing: 3, ..DEEP };
+        let (outcome, mixed) = (load.run(|_| {}), load.run(without_turns));
+        outcome.assert_share(1);
+        assert!(outcome.reads > mixed.reads + mixed.reads / 4, "{outcome:?} {mixed:?}");
+        assert!((3_500..=4_500).contains(&outcome.longest), "{outcome:?}");
     }
 
     #[test]

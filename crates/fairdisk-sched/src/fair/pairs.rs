@@ -31,6 +31,8 @@ pub(super) struct Pairs<const SLOWER_PARTS: u64> {
     /// The number of remembered pairs, and in which of them the second way was slower.
     pairs: u32,
     slower: u16,
+    /// Whether the last pair was put off.
+    is_put_off: bool,
 }
 
 impl<const SLOWER_PARTS: u64> Pairs<SLOWER_PARTS> {
@@ -61,13 +63,20 @@ impl<const SLOWER_PARTS: u64> Pairs<SLOWER_PARTS> {
         self.look = Look::Usual;
     }
 
+    /// Breaks a pair off, for another one not to begin at once.
+    pub(super) const fn put_off(&mut self) {
+        if !matches!(self.look, Look::Usual) {
+            (self.look, self.looks, self.is_put_off) = (Look::Usual, 0, true);
+        }
+    }
+
     /// Ends the current look. `took` is `None` if nothing can be learned from it. After the first
     /// result there are `between` looks from one pair to the next.
     pub(super) fn end_look(&mut self, took: Option<Span>, between: u32) {
         self.look = match (self.look, took) {
             (Look::Usual, _) => {
                 self.looks += 1;
-                let is_due = !self.is_known() || self.looks >= between;
+                let is_due = !self.is_known() && !self.is_put_off || self.looks >= between;
                 if is_due && took.is_some() { Look::First } else { Look::Usual }
             }
             (_, None) => Look::Usual,
@@ -82,7 +91,7 @@ impl<const SLOWER_PARTS: u64> Pairs<SLOWER_PARTS> {
     const fn note_pair(&mut self, is_slower: bool) {
         self.slower = self.slower << 1 | is_slower as u16;
         self.pairs += (self.pairs < MOST) as u32;
-        self.looks = 0;
+        (self.looks, self.is_put_off) = (0, false);
     }
 
     /// What is known after as many pairs as are remembered, in all or none of which the second way
@@ -132,6 +141,20 @@ mod tests {
         let mut pairs = Pairs::default();
         assert!(looks(&mut pairs, 100, None).iter().all(|first| *first));
         assert!(!pairs.is_known());
+    }
+
+    #[test]
+    fn a_pair_put_off_comes_later() {
+        let mut pairs = Pairs::<16>::default();
+        looks(&mut pairs, 1, Some([100, 110]));
+        assert!(pairs.is_first(false));
+        pairs.put_off();
+        let usual = |pairs: &Pairs<16>| !pairs.is_first(false) && pairs.is_first(true);
+        assert!(usual(&pairs));
+        looks(&mut pairs, 2, Some([100, 110]));
+        assert!(usual(&pairs));
+        looks(&mut pairs, 1, Some([100, 110]));
+        assert!(pairs.is_first(false));
     }
 
     #[test]
