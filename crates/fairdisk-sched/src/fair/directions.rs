@@ -38,8 +38,6 @@ const GAIN_PAIRS: u32 = 8;
 /// has one look with turns, and one in 128 leaves the 99th percentile of latencies as it is.
 const LOOKS_WITH_TURNS: u32 = 64;
 const LOOKS_WITHOUT: u32 = 128;
-/// The work for which the time is noted: large enough that nanoseconds are fine enough.
-const WORK_UNIT: u64 = 1 << 16;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Direction {
@@ -139,10 +137,9 @@ impl Directions {
     fn end_look(&mut self, took: Span, is_whole: bool) {
         let Look { work, has_turns, .. } = self.look;
         let is_tried = has_turns || !self.pairs.is_first(false);
-        let time = took.scaled(WORK_UNIT, work.as_ns().max(1));
         let between = if self.are_worth_it() { LOOKS_WITH_TURNS } else { LOOKS_WITHOUT };
         if is_whole {
-            self.pairs.end_look(is_tried.then_some(time), between);
+            self.pairs.end_look(is_tried.then_some((took, work)), between);
         } else {
             self.pairs.put_off();
         }
@@ -464,6 +461,14 @@ mod tests {
         }
     }
 
+    /// Asserts that neither reads nor writes have less with turns than without.
+    #[track_caller]
+    fn assert_nobody_loses(load: Load) {
+        let (outcome, mixed) = (load.run(|_| {}), load.run(without_turns));
+        assert!(outcome.reads >= mixed.reads, "{outcome:?} {mixed:?}");
+        assert!(outcome.writes >= mixed.writes, "{outcome:?} {mixed:?}");
+    }
+
     fn without_turns(fair: &mut Fair) {
         fair.params.direction = Span::ZERO;
     }
@@ -517,10 +522,7 @@ mod tests {
 
     #[test]
     fn the_device_is_not_kept_for_who_pauses() {
-        let load = Load { pause_us: 3_000, ..DEEP };
-        let (outcome, mixed) = (load.run(|_| {}), load.run(without_turns));
-        assert!(outcome.reads >= mixed.reads, "{outcome:?} {mixed:?}");
-        assert!(outcome.writes >= mixed.writes, "{outcome:?} {mixed:?}");
+        assert_nobody_loses(Load { pause_us: 3_000, ..DEEP });
     }
 
     #[test]
@@ -543,10 +545,7 @@ mod tests {
     #[test]
     fn who_cannot_use_a_turn_has_no_less_without() {
         for (mixed_us, cpu_us) in [(200, 30), (300, 40)] {
-            let load = Load { mixed_us, readers: 64, cpu_us, weight: 400, ..DEEP };
-            let (outcome, mixed) = (load.run(|_| {}), load.run(without_turns));
-            assert!(outcome.reads >= mixed.reads, "{outcome:?} {mixed:?}");
-            assert!(outcome.writes >= mixed.writes, "{outcome:?} {mixed:?}");
+            assert_nobody_loses(Load { mixed_us, readers: 64, cpu_us, weight: 400, ..DEEP });
         }
     }
 

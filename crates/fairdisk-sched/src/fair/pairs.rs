@@ -6,6 +6,8 @@
 
 use fairdisk_core::Span;
 
+/// The cost for which the time is noted: large enough that nanoseconds are fine enough.
+const COST_UNIT: u64 = 1 << 16;
 /// Pairs for a first result.
 const FIRST: u32 = 8;
 /// Pairs that are remembered.
@@ -17,7 +19,7 @@ enum Look {
     #[default]
     Usual,
     First,
-    /// After a look in the first way that took this long.
+    /// After a look in the first way in which `COST_UNIT` of work took this long.
     Second(Span),
 }
 
@@ -70,9 +72,11 @@ impl<const SLOWER_PARTS: u64> Pairs<SLOWER_PARTS> {
         }
     }
 
-    /// Ends the current look. `took` is `None` if nothing can be learned from it. After the first
-    /// result there are `between` looks from one pair to the next.
-    pub(super) fn end_look(&mut self, took: Option<Span>, between: u32) {
+    /// Ends the current look, of which the time and the cost of the work are given, or `None` if
+    /// nothing can be learned from it. After the first result there are `between` looks from one
+    /// pair to the next.
+    pub(super) fn end_look(&mut self, look: Option<(Span, Span)>, between: u32) {
+        let took = look.map(|(took, cost)| took.scaled(COST_UNIT, cost.as_ns().max(1)));
         self.look = match (self.look, took) {
             (Look::Usual, _) => {
                 self.looks += 1;
@@ -114,7 +118,7 @@ mod tests {
         let look = |_| {
             let is_first = pairs.is_first(true);
             let took = took.map(|[first, second]| if is_first { first } else { second });
-            pairs.end_look(took.map(Span::from_us), 3);
+            pairs.end_look(took.map(|took| (Span::from_us(took), Span::from_us(1))), 3);
             is_first
         };
         (0..looks).map(look).collect()

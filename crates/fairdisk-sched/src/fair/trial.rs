@@ -22,8 +22,6 @@ const LOOKS_BETWEEN: u32 = 64;
 /// A group is slower with less room if it takes a thirty-second longer: at half of the device that
 /// is 1.5 points, and about as much as two looks differ by chance.
 const SLOWER_PARTS: u64 = 32;
-/// The cost for which the time is noted: large enough that nanoseconds are fine enough.
-const COST_UNIT: u64 = 1 << 16;
 
 /// What is known of a group's need for room, and the current look.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,11 +60,11 @@ impl Trial {
             return;
         }
         self.requests = 0;
-        let took = now.since(self.began).scaled(COST_UNIT, self.cost.as_ns().max(1));
         // Where others did not make the room that is tried, nothing is learned.
         let (made_all, made_less) = (made.all > self.made.all, made.less > self.made.less);
         let is_tried = if self.pairs.is_first(made_all) { made_all } else { made_less };
-        self.pairs.end_look(is_tried.then_some(took), LOOKS_BETWEEN);
+        let look = (now.since(self.began), self.cost);
+        self.pairs.end_look(is_tried.then_some(look), LOOKS_BETWEEN);
     }
 }
 
