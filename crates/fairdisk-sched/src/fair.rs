@@ -288,6 +288,7 @@ impl Elevator for Fair {
             self.will_return(group);
         }
         self.cache.reads -= u32::from(rq.is_counted);
+        self.awaited.completed();
         self.expect(now, group);
         self.release_queue(queue);
     }

@@ -10,9 +10,9 @@ use super::{Fair, Step};
 use alloc::collections::VecDeque;
 use fairdisk_core::{Instant, Why};
 
-/// How many of them a decision looks at: those whose group may not be served now are passed over,
-/// for the next decision to begin after them.
-const LOOKED_AT: u32 = 4;
+/// How many of them a decision looks at. If the groups of all these may not be served now, others
+/// are looked at after the next completion, but not before: asked again, a decision is the same.
+const LOOKED_AT: usize = 4;
 
 /// The queued requests that other groups wait for.
 #[derive(Debug)]
@@ -20,11 +20,20 @@ pub(super) struct Awaited {
     /// In the order in which they came to be waited for, but for those that were passed over. Some
     /// have been served since.
     requests: VecDeque<u32>,
+    /// Whether none of those that are looked at may be served now.
+    was_in_vain: bool,
 }
 
 impl Awaited {
     pub(super) const fn new() -> Self {
-        Self { requests: VecDeque::new() }
+        Self { requests: VecDeque::new(), was_in_vain: false }
+    }
+
+    /// Notes a completion: others are looked at if none could be served.
+    pub(super) fn completed(&mut self) {
+        if core::mem::take(&mut self.was_in_vain) {
+            self.requests.rotate_left(LOOKED_AT.min(self.requests.len()));
+        }
     }
 }
 
@@ -47,19 +56,20 @@ impl Fair {
     fn serve_first_awaited(&mut self, now: Instant) -> Option<Step> {
         let mut passed_over = 0;
         while passed_over < LOOKED_AT {
-            let at = *self.awaited.requests.front()?;
+            let at = *self.awaited.requests.get(passed_over)?;
             let rq = self.requests.get(at).filter(|rq| rq.is_awaited);
             let Some(group) = rq.map(|rq| self.queues[rq.queue].group) else {
-                self.awaited.requests.pop_front();
+                self.awaited.requests.remove(passed_over);
                 continue;
             };
             self.let_out_of_turn(group);
             if !self.tree.is_ahead(group, DEBT_MOST) && !self.bar_at_ceiling(now, at) {
+                self.awaited.requests.rotate_left(passed_over);
                 return Some(self.dispatch(now, at, Why::Awaited));
             }
-            self.awaited.requests.rotate_left(1);
             passed_over += 1;
         }
+        self.awaited.was_in_vain = true;
         None
     }
 }
@@ -124,6 +134,36 @@ mod tests {
         fair.awaited(Instant::ZERO, RequestId(6), GroupId(2));
         assert_eq!(next(&mut fair, 0, 8), Decision::Dispatch(RequestId(6), Why::Awaited));
         assert_eq!(fair.awaited.requests.iter().filter(|at| **at == 3).count(), 1);
+    }
+
+    /// What is waited for in five groups, of which only the last may be served: one too many to be
+    /// looked at.
+    #[test]
+    fn others_are_looked_at_after_a_completion_and_not_before() {
+        let mut fair = Fair::new(&FairParams::default());
+        let ceiling = Rates { iops: NonZeroU64::new(1), ..Rates::NONE };
+        for group in 1..=5 {
+            let qos = if group < 5 { Qos { ceiling, ..Qos::NONE } } else { Qos::NONE };
+            fair.configure(Instant::ZERO, &Change::GroupQos { group: GroupId(group), qos });
+            for slot in [group, 10 + group] {
+                fair.admit(Instant::ZERO, &request(slot, group, Op::Write, Instant::ZERO));
+            }
+        }
+        let Decision::Dispatch(RequestId(mut last), _) = fair.decide(Instant::ZERO) else {
+            panic!("all may be served")
+        };
+        for ms in 1..=4 {
+            let Decision::Dispatch(RequestId(slot), _) = next(&mut fair, last, 8 * ms) else {
+                panic!("all may be served")
+            };
+            last = slot;
+        }
+        (11..=15).for_each(|slot| fair.awaited(Instant::ZERO, RequestId(slot), GroupId(6)));
+        let now = Instant::from_ns(40_000_000);
+        for _ in 0..2 {
+            assert!(fair.serve_awaited(now).is_none());
+        }
+        assert_eq!(next(&mut fair, last, 40), Decision::Dispatch(RequestId(15), Why::Awaited));
     }
 
     /// How often a request was dispatched because a group waits for it, at a disk to which group 1
