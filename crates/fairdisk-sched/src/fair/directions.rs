@@ -174,10 +174,12 @@ impl Fair {
             && (self.barred.is_unused() || !self.tree.path(group).any(is_capped))
     }
 
-    /// Serves a group whose turn it is, but lets it have no more at the device than twice what
-    /// keeps it busy: all of that is done before the next turn gains anything. If nobody has taken
-    /// over for longer than a turn lasts, nobody else is there.
+    /// Serves a group whose turn it is. If directions take turns, it has no more at the device than
+    /// twice what keeps it busy: all of that is done before the next turn gains anything.
     fn use_turn(&mut self, now: Instant) -> Verdict {
+        if self.turn_lasts_until(now).is_none() {
+            return Verdict::Serve;
+        }
         let is_behind = |group: &u32| self.tree.behind_by(*group).is_some();
         if self.directions.first.is_none() && self.directions.waiting.iter().any(is_behind) {
             self.others_are_first(now);
@@ -195,10 +197,11 @@ impl Fair {
         (self.directions.take_turns() && end > now).then_some(end)
     }
 
+    /// Lets a group wait whose direction does not have the turn, or begins its turn if it is time
+    /// or none are taken.
     fn wait_for_turn(&mut self, now: Instant, group: u32) -> Verdict {
         if !self.directions.take_turns() {
-            self.change_direction(now);
-            return Verdict::Serve;
+            return self.begin_turn_of_direction(now);
         }
         if !self.groups[group as usize].waits_for_turn {
             if self.directions.waiting.len() == WAITING_MOST {
@@ -207,11 +210,17 @@ impl Fair {
             self.note_waiting(now, group);
         }
         if self.directions.until <= now {
-            self.change_direction(now);
-            return Verdict::Serve;
+            return self.begin_turn_of_direction(now);
         }
         self.barred.bar_until(group, self.directions.until, &mut self.tree);
         Verdict::Barred
+    }
+
+    /// Begins the turn of the other direction, for a group of it. Whether turns are taken may be
+    /// another since.
+    fn begin_turn_of_direction(&mut self, now: Instant) -> Verdict {
+        self.change_direction(now);
+        self.use_turn(now)
     }
 
     /// Whether the group has enough queued and at the device, if all costs as much as this request,

@@ -14,6 +14,7 @@ use fairdisk_core::{
     Weight,
 };
 use fairdisk_sched::SchedulerSpec;
+use fairdisk_sched::fair::FairParams;
 use std::env;
 use storm::Storm;
 use world::World;
@@ -117,6 +118,23 @@ fn the_write_cache_is_emptied_in_a_storm() {
             let flushes: u64 = (0..SEEDS * factor()).map(flushes).sum();
             assert!(flushes > 0, "{} never flushed: {config:?}", spec.name());
         }
+    }
+}
+
+/// Groups that read and groups that write take turns in storms, too, with everything that may
+/// happen meanwhile.
+#[test]
+fn reads_and_writes_take_turns_in_a_storm() {
+    let spec = SchedulerSpec::Fair(FairParams::default());
+    for config in configs().into_iter().filter(|config| config.depth > 1) {
+        let waits = |seed| {
+            let storm = Storm { spec, config, seed, bios: 6000, switch: seed % 4 == 3 };
+            reproducible(storm, Storm::run_one_way)
+        };
+        let waits: u64 = (0..4 * SEEDS * factor()).map(waits).sum();
+        // A small pool does not hold enough to keep a disk busy.
+        let has_turns = config.pool.layout == PoolLayout::Unlimited;
+        assert!(!has_turns || waits > 0, "there were no turns: {config:?}");
     }
 }
 

@@ -1,9 +1,11 @@
 //! Storms: everything that a shell may do to an engine, in random order, from one seed.
 
+mod one_way;
+
 use crate::world::World;
 use fairdisk_core::{
     Auditor, Bio, BioId, Change, Cost, CostModel, EngineConfig, Flags, GroupId, Input, IoClass,
-    IoPrio, Lba, Op, Prng, Qos, Rates, Sectors, Share, Span, TaskId, Weight,
+    IoPrio, Journal, Lba, Op, Prng, Qos, Rates, Sectors, Share, Span, TaskId, Weight,
 };
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 use std::collections::BTreeMap;
@@ -35,14 +37,14 @@ impl Storm {
 
     /// Runs the storm on the given scheduler.
     pub(crate) fn run_on(self, scheduler: Scheduler) -> u64 {
-        let sea = Sea::new(self, scheduler);
+        let sea = Sea::new(self, scheduler, Journal::hashing());
         sea.cross().engine.journal().hash()
     }
 
     /// Runs the storm on a disk with a write cache and one head that may be flushed from the
     /// beginning. Returns how often its scheduler flushed it.
     pub(crate) fn run_cached(self) -> u64 {
-        let mut sea = Sea::new(self, self.spec.build());
+        let mut sea = Sea::new(self, self.spec.build(), Journal::hashing());
         sea.world.taken_in = Some(Span::from_us(20));
         let of = |us| Cost { random: Span::from_us(us), ..Cost::default() };
         let (saturation, alone) = (Span::from_us(700), Span::from_us(700));
@@ -73,19 +75,23 @@ struct Sea {
     parents: BTreeMap<GroupId, Option<GroupId>>,
     next_task: u32,
     submitted: u64,
+    /// Whether each group mostly reads or mostly writes, on a disk without a head that is kept
+    /// busy.
+    is_one_way: bool,
 }
 
 impl Sea {
-    fn new(storm: Storm, scheduler: Scheduler) -> Self {
+    fn new(storm: Storm, scheduler: Scheduler, journal: Journal) -> Self {
         let elevator = Auditor::new(scheduler);
-        let mut world = World::new(elevator, storm.config, storm.seed);
+        let mut world = World::with_journal(elevator, storm.config, storm.seed, journal);
         (world.failing, world.asking) = (20, 4);
         world.taken_in = (storm.seed % 2 == 1).then_some(Span::from_us(20));
         let tasks = (0..TASKS as u32).map(newborn).collect();
         let prng = Prng::new(storm.seed);
         let (groups, next_task) = (vec![GroupId::ROOT], TASKS as u32);
         let parents = BTreeMap::new();
-        Self { storm, world, prng, tasks, groups, parents, next_task, submitted: 0 }
+        let (submitted, is_one_way) = (0, false);
+        Self { storm, world, prng, tasks, groups, parents, next_task, submitted, is_one_way }
     }
 
     /// Runs until all bios are done.
@@ -101,6 +107,9 @@ impl Sea {
     /// Lets time pass: mostly a little, so that queues fill, and sometimes long enough for slices
     /// and waits to end.
     fn pause(&mut self) {
+        if self.is_one_way && !self.prng.chance(1, 400) {
+            return self.pause_while_busy();
+        }
         let us = match self.prng.below(40) {
             0 => self.prng.below(30_000),
             1 => self.prng.below(600_000),
@@ -113,6 +122,7 @@ impl Sea {
     fn something(&mut self) {
         match self.prng.below(100) {
             0..69 => self.submit(),
+            69..72 if self.is_one_way => self.submit(),
             69 => self.share(),
             70..72 => self.come_back(),
             72..78 => self.fill_a_gap(),
@@ -128,6 +138,13 @@ impl Sea {
     }
 
     fn change_device(&mut self) {
+        if self.is_one_way {
+            // What turns are worth is to be found out before that is forgotten.
+            if self.prng.chance(1, 40) {
+                self.change_flash();
+            }
+            return;
+        }
         match self.prng.below(4) {
             0 => self.change_depth(),
             1 => self.change_costs(),
@@ -156,7 +173,7 @@ impl Sea {
             18 => Op::Discard,
             _ => Op::WriteZeroes,
         };
-        let who = self.some_task();
+        let who = if self.is_one_way { self.who_is_short() } else { self.some_task() };
         let sectors = if op == Op::Flush { 0 } else { 8 * self.prng.between(1, 12) as u32 };
         let (start, sectors) = self.some_place(self.tasks[who].position, sectors);
         let flags = self.some_flags();
@@ -211,7 +228,7 @@ impl Sea {
     }
 
     fn submit_somewhere(&mut self, who: usize, op: Op) {
-        let start = Lba(8 * self.prng.below(DISK_SECTORS / 8));
+        let start = Lba(8 * self.some_page());
         self.submit_as(who, op, start, 8, true, Flags::NONE);
     }
 
@@ -220,7 +237,7 @@ impl Sea {
     fn fill_a_gap(&mut self) {
         let who = self.some_task();
         let op = if self.prng.chance(1, 2) { Op::Read } else { Op::Write };
-        let start = 8 * self.prng.below(DISK_SECTORS / 8);
+        let start = 8 * self.some_page();
         for offset in [0, 16, 8] {
             self.submit_as(who, op, Lba(start + offset), 8, true, Flags::NONE);
         }
@@ -236,6 +253,9 @@ impl Sea {
         flags: Flags,
     ) {
         let Task { id: task, group, ioprio, .. } = self.tasks[who];
+        let is_usual = self.is_one_way && op != Op::Flush;
+        let op = if is_usual { self.usual_op(group) } else { op };
+        let sync = sync || is_usual;
         self.submitted += 1;
         let (id, sectors) = (BioId(self.submitted), Sectors(sectors));
         let bio = Bio { id, task, group, op, start, sectors, sync, flags, ioprio };
@@ -249,8 +269,15 @@ impl Sea {
         match self.prng.below(8) {
             0..4 => (position, sectors),
             4 => (Lba(position.0.saturating_sub(2 * u64::from(sectors))), sectors),
-            _ => (Lba(8 * self.prng.below(DISK_SECTORS / 8)), sectors),
+            _ => (Lba(8 * self.some_page()), sectors),
         }
+    }
+
+    /// A page of the disk. Where groups are to have turns, hardly any two bios overlap: what others
+    /// wait for is served in nobody's turn.
+    fn some_page(&mut self) -> u64 {
+        let pages = if self.is_one_way { 1 << 20 } else { DISK_SECTORS / 8 };
+        self.prng.below(pages)
     }
 
     fn some_task(&mut self) -> usize {
@@ -299,7 +326,8 @@ impl Sea {
             }
             Some(at) if self.prng.chance(1, 4) => self.nest_group(at),
             Some(_) if self.prng.chance(1, 3) => {
-                let qos = self.some_qos();
+                let has_any = !self.is_one_way || self.prng.chance(1, 8);
+                let qos = if has_any { self.some_qos() } else { Qos::NONE };
                 self.configure(Change::GroupQos { group, qos });
             }
             Some(_) if self.prng.chance(1, 2) => {
@@ -334,7 +362,8 @@ impl Sea {
         let ceiling = Rates { iops: rate(5_000), bytes_per_s: rate(40 << 20) };
         let burst = Span::from_ms(self.prng.between(1, 200));
         let target = Span::from_ms(self.prng.between(1, 100));
-        let latency_p99 = self.prng.chance(1, 2).then_some(target);
+        let aims = self.prng.chance(1, 2) && !self.is_one_way;
+        let latency_p99 = aims.then_some(target);
         Qos { floor, ceiling, burst, latency_p99 }
     }
 
@@ -385,7 +414,9 @@ impl Sea {
     }
 
     fn some_group(&mut self) -> GroupId {
-        self.groups[self.prng.below(self.groups.len() as u64) as usize]
+        // Of more groups none would keep the disk busy.
+        let most = if self.is_one_way { 3 } else { self.groups.len() };
+        self.groups[self.prng.below(self.groups.len().min(most) as u64) as usize]
     }
 
     fn set_group(&mut self, who: usize, group: GroupId) {
@@ -398,8 +429,12 @@ impl Sea {
         let who = self.some_task();
         let task = self.tasks[who].id;
         self.configure(Change::TaskExited { task });
+        let group = self.tasks[who].group;
         self.tasks[who] = newborn(self.next_task);
         self.next_task += 1;
+        if self.is_one_way {
+            self.set_group(who, group);
+        }
     }
 
     fn switch(&mut self) {

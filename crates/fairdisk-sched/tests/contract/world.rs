@@ -49,8 +49,17 @@ pub(crate) struct World<E> {
 
 impl<E: Elevator> World<E> {
     pub(crate) fn new(elevator: E, config: EngineConfig, seed: u64) -> Self {
+        Self::with_journal(elevator, config, seed, Journal::hashing())
+    }
+
+    pub(crate) fn with_journal(
+        elevator: E,
+        config: EngineConfig,
+        seed: u64,
+        journal: Journal,
+    ) -> Self {
         Self {
-            engine: Engine::new(elevator, config, Journal::hashing()),
+            engine: Engine::new(elevator, config, journal),
             now: Instant::ZERO,
             ledger: Ledger::new(config.keeps_order),
             failing: 0,
@@ -93,6 +102,12 @@ impl<E: Elevator> World<E> {
             let next = self.next_event().map_or(until, |at| at.min(until));
             self.run_until(next);
         }
+    }
+
+    /// Runs until the next event.
+    pub(crate) fn run_to_event(&mut self) {
+        let next = self.next_event().expect("nothing is stuck");
+        self.run_until(next);
     }
 
     /// How many bios were let through before they were submitted.
