@@ -400,19 +400,23 @@ mod tests {
         longest: u64,
     }
 
+    /// `fair` on that device.
+    fn fair_on_flash() -> Fair {
+        let mut fair = Fair::new(&FairParams::default());
+        let time = Span::from_us(100);
+        let cost = Cost { sequential: time / 8, random: time / 8, byte_ps: 0, random_byte_ps: 0 };
+        let costs =
+            CostModel { depth: 1024, saturation: time, alone: time, read: cost, write: cost };
+        fair.configure(Instant::ZERO, &Change::Rotational { rotational: false });
+        fair.configure(Instant::ZERO, &Change::Costs(costs));
+        fair
+    }
+
     impl Load {
         fn run(self, setup: impl FnOnce(&mut Fair)) -> Outcome {
-            let mut fair = Fair::new(&FairParams::default());
-            let time = Span::from_us(100);
-            let cost =
-                Cost { sequential: time / 8, random: time / 8, byte_ps: 0, random_byte_ps: 0 };
-            let costs =
-                CostModel { depth: 1024, saturation: time, alone: time, read: cost, write: cost };
+            let mut fair = fair_on_flash();
             let share = Share::Weight(Weight::new(self.weight).expect("a weight"));
-            let mut tell = |change| fair.configure(Instant::ZERO, &change);
-            tell(Change::Rotational { rotational: false });
-            tell(Change::Costs(costs));
-            tell(Change::GroupShare { group: GroupId(1), share });
+            fair.configure(Instant::ZERO, &Change::GroupShare { group: GroupId(1), share });
             setup(&mut fair);
             let mixed = Span::from_us(self.mixed_us);
             let mut flash = Flash { mixed, units: [Instant::ZERO; 8], there: Vec::new() };
@@ -532,6 +536,37 @@ mod tests {
     #[test]
     fn the_device_is_not_kept_for_who_pauses() {
         assert_nobody_loses(Load { pause_us: 3_000, ..DEEP });
+    }
+
+    #[test]
+    fn who_waits_is_served_as_soon_as_nothing_else_is_left() {
+        let mut fair = fair_on_flash();
+        let at = |us| Instant::ZERO + Span::from_us(us);
+        for (group, slots) in [(1, 0..8), (2, WRITES..WRITES + 16)] {
+            for slot in slots {
+                fair.admit(at(0), &request(slot, group, op(slot), at(0)));
+            }
+        }
+        fair.groups[1].recent = Recent(0);
+        fair.groups[2].recent = Recent(u64::MAX);
+        fair.directions.pairs = Pairs::known(true);
+        let mut next = |now, done: Option<u32>| {
+            if let Some(slot) = done {
+                let (request, device_time) = (RequestId(slot), Span::ZERO);
+                fair.complete(now, &Completion { request, device_time, ok: true });
+            }
+            fair.decide(now)
+        };
+        for slot in 0..8 {
+            assert_eq!(next(at(0), None), Decision::Dispatch(RequestId(slot), Why::LeastServed));
+        }
+        let waits = Decision::WaitUntil(at(200), Why::OtherDirection);
+        assert_eq!(next(at(0), None), waits, "writes wait for their turn");
+        for slot in 0..7 {
+            assert_eq!(next(at(50), Some(slot)), waits, "while reads are there");
+        }
+        let write = Decision::Dispatch(RequestId(WRITES), Why::LeastServed);
+        assert_eq!(next(at(50), Some(7)), write, "and no longer");
     }
 
     #[test]
