@@ -154,7 +154,7 @@ impl Plan {
         let file = ExperimentFile { document: &document, experiment: &experiment };
         let arms = plan_arms(&chosen_arms, options, &rig, Some(file))?;
         let extent = options.overrides.iter().rfind(|change| is_extent(&change.key()));
-        let extent = extent.map(|change| change.written().to_owned());
+        let extent = extent.map(|change| change.place().clone());
         let plan_row = |(row, entry): (usize, &Row)| {
             let own_arms = arms_in_row(file, row, &chosen_arms, options, &rig)?;
             let experiment = in_row(file, row, options)?;
@@ -332,7 +332,7 @@ fn choose_arms(path: &str, arms: &[Arm], options: &Options) -> Result<Vec<Arm>, 
     }
     if arms.is_empty() {
         let message = "it has no [[arm]]; add one, or name a scheduler with --scheduler";
-        return Err(CatalogError::option(path, message));
+        return Err(CatalogError::file(path, message));
     }
     Ok(arms)
 }

@@ -1,11 +1,10 @@
 //! Failures of commands: one message and an exit status.
 
 use crate::output::Unwritten;
-use fairdisk_lab::catalog::error::{CatalogError, Fault};
+use fairdisk_lab::catalog::error::CatalogError;
 use fairdisk_lab::plan::Obstacle;
 use fairdisk_mount::MountError;
 use fairdisk_mount::cgroups::CgroupError;
-use std::path::Path;
 use std::process::ExitCode;
 
 /// Why a command ended early.
@@ -59,17 +58,8 @@ impl Failure {
 }
 
 impl From<CatalogError> for Failure {
-    /// Leaves out the file position if the error is about a name that refers to no file.
     fn from(error: CatalogError) -> Self {
-        let path = Path::new(&error.path);
-        let ending = path.extension().unwrap_or_default();
-        let names_a_file = error.line > 0
-            || error.path.contains('/')
-            || ["toml", "fio"].iter().any(|known| ending.eq_ignore_ascii_case(known))
-            || path.exists();
-        let is_said = matches!(error.fault, Fault::UnknownName(_));
-        let is_known = names_a_file && !is_said || error.path.starts_with("--");
-        Self::BadInput(if is_known { error.to_string() } else { error.fault.to_string() })
+        Self::BadInput(error.to_string())
     }
 }
 

@@ -210,7 +210,7 @@ impl Difference {
             }
         }
         let text = toml::to_string(&mixed)
-            .map_err(|error| CatalogError::option(&self.document.path, error.to_string()))?;
+            .map_err(|error| CatalogError::file(&self.document.path, error.to_string()))?;
         Revision::parse(&self.document.clone().derived(text))
     }
 
@@ -253,13 +253,13 @@ fn flat(side: &Side, common: &[Override], load: &[Override]) -> Result<Document,
 
 fn table(document: &Document) -> Result<Table, CatalogError> {
     document.text.parse().map_err(|error: toml::de::Error| {
-        CatalogError::option(&document.path, error.message().to_owned())
+        CatalogError::file(&document.path, error.message().to_owned())
     })
 }
 
 fn wrong(good: &Side, bad: &Side, message: &str) -> CatalogError {
     let message = format!("{} and {} {message}", good.scheduler, bad.scheduler);
-    CatalogError::option(&good.scheduler, message)
+    CatalogError::said(message)
 }
 
 fn demand_family(good: &Side, bad: &Side, tables: &[Table; 2]) -> Result<(), CatalogError> {

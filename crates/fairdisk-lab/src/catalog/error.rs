@@ -4,16 +4,64 @@ use crate::letter::is_unseen;
 use crate::nearest::nearest;
 use std::fmt;
 
-/// An error in a catalogue file. Formats as `path:line: fault`, or as `path: fault` if it does not
-/// concern a line.
+/// An error in a catalogue file, or in an option that names or changes one. Formats as
+/// `place: fault`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogError {
-    /// The file as its reader named it, or the faulty option.
-    pub path: String,
-    /// The line, counted from 1; 0 if the fault does not concern a line.
-    pub line: usize,
+    /// Where it is.
+    pub place: Where,
     /// What is wrong and what was expected.
     pub fault: Fault,
+}
+
+/// The place of a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// A file.
+    File {
+        /// The file as its reader named it.
+        path: String,
+        /// The line, counted from 1; 0 if the fault does not concern a line.
+        line: usize,
+    },
+    /// An option, as on the command line.
+    Option(String),
+    /// A change to a file.
+    Change {
+        /// The option that gives it; none if a file has it.
+        option: Option<Box<str>>,
+        /// The change as it was written, `scope.key=value`.
+        change: Box<str>,
+    },
+    /// The text of the fault says it.
+    Said,
+}
+
+impl Where {
+    /// A file as a whole.
+    pub(crate) fn file(path: &str) -> Self {
+        Self::File { path: path.to_owned(), line: 0 }
+    }
+
+    /// The place in words; empty if the fault says it.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::File { path, line: 0 } => path.clone(),
+            Self::File { path, line } => format!("{path}:{line}"),
+            Self::Option(option) => option.clone(),
+            Self::Change { option: Some(option), change } => format!("{option} {change}"),
+            Self::Change { option: None, change } => change.to_string(),
+            Self::Said => String::new(),
+        }
+    }
+
+    /// What a message about a fault there begins with.
+    pub(crate) fn prefix(&self) -> String {
+        match self {
+            Self::Said => String::new(),
+            _ => self.words() + ": ",
+        }
+    }
 }
 
 /// What is wrong with a file, and what was expected. Faults by which something is decided have a
@@ -100,9 +148,19 @@ pub(crate) enum Nearness {
 }
 
 impl CatalogError {
-    /// A fault of an option, which is shown as on the command line, or of a file as a whole.
+    /// A fault of an option, as on the command line.
     pub(crate) fn option(option: &str, fault: impl Into<Fault>) -> Self {
-        Self { path: option.to_owned(), line: 0, fault: fault.into() }
+        Self { place: Where::Option(option.to_owned()), fault: fault.into() }
+    }
+
+    /// A fault of a file as a whole.
+    pub(crate) fn file(path: &str, fault: impl Into<Fault>) -> Self {
+        Self { place: Where::file(path), fault: fault.into() }
+    }
+
+    /// A fault whose text says where it is.
+    pub(crate) fn said(fault: impl Into<Fault>) -> Self {
+        Self { place: Where::Said, fault: fault.into() }
     }
 
     /// Whether the key cannot exist here, whatever its value.
@@ -130,10 +188,7 @@ impl CatalogError {
 
 impl fmt::Display for CatalogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {}", self.path, self.fault),
-            line => write!(f, "{}:{line}: {}", self.path, self.fault),
-        }
+        write!(f, "{}{}", self.place.prefix(), self.fault)
     }
 }
 

@@ -115,21 +115,20 @@ pub(super) fn beside(path: &str, name: &str) -> String {
 pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     let file = Path::new(name);
     if is_path(name) {
-        let text = text_file::read(file).map_err(|error| CatalogError {
-            path: name.to_owned(),
-            line: 0,
-            fault: format!("cannot be read: {error}{}", built_in(kind, file)).into(),
+        let text = text_file::read(file).map_err(|error| {
+            let fault = format!("cannot be read: {error}{}", built_in(kind, file));
+            CatalogError::file(name, fault)
         })?;
         if let Some(looks) = Looks::of(&text).filter(|looks| *looks != Looks::Catalog(kind)) {
             let message = format!("{}; expected {}", looks.words(), kind.words());
-            return Err(CatalogError::option(name, message));
+            return Err(CatalogError::file(name, message));
         }
         let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         return Ok(Document { id, path: name.to_owned(), text: text.into(), written: None });
     }
     let entry = EMBEDDED.iter().find(|entry| entry.0 == kind.folder() && entry.1 == name);
     let Some((folder, id, text)) = entry else {
-        return Err(CatalogError::option(name, Fault::UnknownName(not_found(kind, name))));
+        return Err(CatalogError::said(Fault::UnknownName(not_found(kind, name))));
     };
     Ok(Document {
         id: (*id).to_owned(),

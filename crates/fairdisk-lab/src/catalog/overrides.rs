@@ -4,7 +4,7 @@
 //! `device.write_cache.depth`, `volume.cached` (every volume that has such a key), or
 //! `experiment.duration_s`.
 
-use super::error::{CatalogError, Fault, unknown};
+use super::error::{CatalogError, Fault, Where, unknown};
 use super::library::Document;
 use super::source::Source;
 use toml::{Table, Value};
@@ -18,8 +18,8 @@ pub struct Override {
     scope: String,
     keys: Vec<String>,
     value: Value,
-    /// The change as it was written, with its option.
-    written: String,
+    /// How it was written.
+    place: Where,
 }
 
 impl Override {
@@ -36,8 +36,17 @@ impl Override {
     /// # Errors
     /// Returns what is missing, or that the scope does not exist.
     pub fn given(option: &str, text: &str) -> Result<Self, String> {
-        let written = format!("{option} {text}");
-        let bad = |message: String| format!("{written}: {message}");
+        Self::read(text, Some(option), text)
+    }
+
+    /// Parses `scope.key=value`, which a file has `written` in this way.
+    pub(crate) fn listed(text: &str, written: &str) -> Result<Self, String> {
+        Self::read(text, None, written)
+    }
+
+    fn read(text: &str, option: Option<&str>, written: &str) -> Result<Self, String> {
+        let place = Where::Change { option: option.map(Into::into), change: written.into() };
+        let bad = |message: String| format!("{}{message}", place.prefix());
         let (key, value) = text
             .split_once('=')
             .ok_or_else(|| bad("expected KEY=VALUE, as in host.hz=1000".to_owned()))?;
@@ -60,7 +69,7 @@ impl Override {
             return Err(bad(format!("{value} is no number a file can hold; {least} to {most}")));
         }
         let value = read_value(value);
-        Ok(Self { scope, keys, value, written })
+        Ok(Self { scope, keys, value, place })
     }
 
     /// Checks that no two changes affect the same value, since it would be unclear which one
@@ -72,8 +81,8 @@ impl Override {
     pub fn demand_once(changes: &[Self]) -> Result<(), (usize, String)> {
         for (at, change) in changes.iter().enumerate() {
             if let Some(other) = changes[..at].iter().find(|other| other.overlaps(change)) {
-                let (written, before) = (&change.written, &other.written);
-                let message = format!("{written}: changes what {before} changes; drop one of them");
+                let (late, early) = (change.place.words(), other.place.words());
+                let message = format!("{late}: changes what {early} changes; drop one of them");
                 return Err((at, message));
             }
         }
@@ -101,13 +110,13 @@ impl Override {
         &self.value
     }
 
-    /// The change as it was written, with its option.
-    pub(crate) fn written(&self) -> &str {
-        &self.written
+    /// The change as the place of a fault.
+    pub(crate) const fn place(&self) -> &Where {
+        &self.place
     }
 
     pub(crate) fn error(&self, fault: impl Into<Fault>) -> CatalogError {
-        CatalogError::option(&self.written, fault)
+        CatalogError { place: self.place.clone(), fault: fault.into() }
     }
 
     /// An error about a value that the file does not accept. Keys that are missing in a table made

@@ -1,7 +1,7 @@
 //! The text of a catalogue file, with functions to locate faults in it.
 
 use super::allowed::Wrong;
-use super::error::{CatalogError, Fault, reword};
+use super::error::{CatalogError, Fault, Where, reword};
 use super::library::Document;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
@@ -79,7 +79,8 @@ impl<'a> Source<'a> {
     }
 
     fn error_at_line(&self, line: usize, fault: impl Into<Fault>) -> CatalogError {
-        CatalogError { path: self.path.to_owned(), line, fault: fault.into() }
+        let place = Where::File { path: self.path.to_owned(), line };
+        CatalogError { place, fault: fault.into() }
     }
 
     /// Whether byte `at` lies on a line that begins one table, as `[row]` does.
@@ -181,13 +182,21 @@ fn add_value(path: &str, value: &DeValue<'_>, places: &mut Vec<(String, usize)>)
 #[cfg(test)]
 mod tests {
     use super::Source;
+    use crate::catalog::error::{CatalogError, Where};
     use crate::catalog::library::Document;
 
     const TEXT: &str = "a = 1\n\n[table]\n# words\nb = 2\n";
 
+    fn line_of(error: &CatalogError) -> usize {
+        match error.place {
+            Where::File { line, .. } => line,
+            _ => panic!("{error} is in no file"),
+        }
+    }
+
     #[test]
     fn errors_point_to_keys() {
-        let line = |key| Source::new("x", TEXT).error_at_key(key, "").line;
+        let line = |key| line_of(&Source::new("x", TEXT).error_at_key(key, ""));
         assert_eq!([line("a"), line("table"), line("table.b")], [1, 3, 5]);
         assert_eq!(line("nowhere"), 1);
     }
@@ -206,7 +215,7 @@ mod tests {
     fn errors_point_into_lists() {
         let text = "[[row]]\nlabel = 1\n\n[[row]]\nlabel = 2\ntasks = [\n  { count = 1 },\n  {\n    \
                     count = 2 },\n]\n";
-        let line = |key| Source::new("x", text).error_at_key(key, "").line;
+        let line = |key| line_of(&Source::new("x", text).error_at_key(key, ""));
         assert_eq!([line("row.0.label"), line("row.1"), line("row.1.label")], [2, 4, 5]);
         assert_eq!([line("row.1.tasks.0.count"), line("row.1.tasks.1.count")], [7, 9]);
         assert_eq!([line("row.1.tasks.1.depth"), line("row.1.groups.0.name")], [8, 4]);
@@ -222,18 +231,16 @@ mod tests {
         };
         let document = document.derived("[other]\nc = 1\n\n[table]\nb = \"x\"\n".to_owned());
         let source = Source::of(&document);
-        assert_eq!(
-            [source.error_at_key("table.b", "").line, source.error_at_byte(29, "").line],
-            [6, 6]
-        );
-        assert_eq!(
-            [source.error_at_key("other.c", "").line, source.error_at_byte(0, "").line],
-            [3, 3]
-        );
+        let lines = |key, byte| {
+            let errors = [source.error_at_key(key, ""), source.error_at_byte(byte, "")];
+            errors.map(|error| line_of(&error))
+        };
+        assert_eq!(lines("table.b", 29), [6, 6]);
+        assert_eq!(lines("other.c", 0), [3, 3]);
     }
 
     #[test]
     fn a_missing_key_points_to_its_table() {
-        assert_eq!(Source::new("x", TEXT).error_at_key("table.c", "").line, 3);
+        assert_eq!(line_of(&Source::new("x", TEXT).error_at_key("table.c", "")), 3);
     }
 }

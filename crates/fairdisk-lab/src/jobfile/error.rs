@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::catalog::error::Where;
 use serde::Serialize;
 
 /// A line of a file.
@@ -25,6 +26,12 @@ fn as_text<S: serde::Serializer>(text: &Arc<str>, out: S) -> Result<S::Ok, S::Er
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+impl From<&Place> for Where {
+    fn from(place: &Place) -> Self {
+        Self::File { path: place.file.to_string(), line: place.line }
     }
 }
 

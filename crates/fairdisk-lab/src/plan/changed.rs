@@ -2,7 +2,7 @@
 //! precedence over those of an arm, and the caller's over both.
 
 use super::{Options, Plan, PlannedArm, PlannedRow, Rig};
-use crate::catalog::error::CatalogError;
+use crate::catalog::error::{CatalogError, Where};
 use crate::catalog::experiment::{Arm, Experiment, Row};
 use crate::catalog::library::Document;
 use crate::catalog::overrides::Override;
@@ -50,7 +50,7 @@ impl ExperimentFile<'_> {
     }
 
     fn of(&self, key: &str, set: &[String], change: &str, message: String) -> CatalogError {
-        let number = set.iter().position(|set| set.trim() == change);
+        let number = set.iter().position(|set| set == change);
         let key = number.map_or(key.to_owned(), |number| format!("{key}.set.{number}"));
         Source::of(self.document).error_at_key(&key, message)
     }
@@ -65,14 +65,13 @@ pub(super) fn plan_arms(
 ) -> Result<Vec<PlannedArm>, CatalogError> {
     let own = arms.iter().map(changes_of).collect::<Result<Vec<_>, _>>()?;
     let rigs = arms.iter().zip(&own).map(|(arm, own)| {
-        own_rig(arm, own, options, rig, "--arm").map_err(|(error, is_given)| {
-            if is_given {
+        own_rig(arm, own, options, rig, "--arm").map_err(|error| {
+            if is_given(options, &error) {
                 return error;
             }
-            let change = change_in(&error);
-            let message = format!("{change}: {}", error.fault);
-            let option = || CatalogError::option(&format!("arm `{}`", arm.name), message.as_str());
-            file.map_or_else(option, |file| file.of_arm(arm, change, &message))
+            let (change, message) = (change_in(&error), error.to_string());
+            let said = || CatalogError::said(message.as_str());
+            file.map_or_else(said, |file| file.of_arm(arm, change, &message))
         })
     });
     let rigs = rigs.collect::<Result<Vec<_>, _>>()?;
@@ -103,12 +102,11 @@ pub(super) fn arms_in_row(
         if let Some(error) = refused.into_iter().flatten().find(|it| !it.is_about_a_name()) {
             return Err(of_row(change_in(&error), &format!("arm `{}`: {error}", arm.name)));
         }
-        let rig = own_rig(arm, &own, options, rig, "--row").map_err(|(error, is_given)| {
-            if is_given {
+        let rig = own_rig(arm, &own, options, rig, "--row").map_err(|error| {
+            if is_given(options, &error) {
                 return error;
             }
-            let change = change_in(&error);
-            of_row(change, &format!("{change}: {}", error.fault))
+            of_row(change_in(&error), &error.to_string())
         })?;
         take(&arm.scheduler, &mut own, &options.overrides);
         planned(arm, &own, rig)
@@ -130,15 +128,17 @@ pub(super) fn in_row(
     }
     changes.extend_from_slice(&options.overrides);
     Experiment::parse_for_row(document, row, &changes).map_err(|error| {
-        let change = change_in(&error);
-        let message = format!("{change}: {}; leave it out with --row", error.fault);
-        file.of_row(row, change, &message)
+        let message = format!("{error}; leave it out with --row");
+        file.of_row(row, change_in(&error), &message)
     })
 }
 
-/// The change that an error is about.
+/// The change that an error is about, if it is about one.
 fn change_in(error: &CatalogError) -> &str {
-    error.path.strip_prefix("--set ").unwrap_or(&error.path)
+    match &error.place {
+        Where::Change { change, .. } => change,
+        _ => "",
+    }
 }
 
 fn planned(arm: &Arm, overrides: &[Override], rig: Arc<Rig>) -> Result<PlannedArm, CatalogError> {
@@ -148,19 +148,19 @@ fn planned(arm: &Arm, overrides: &[Override], rig: Arc<Rig>) -> Result<PlannedAr
 }
 
 fn changes_of(arm: &Arm) -> Result<Vec<Override>, CatalogError> {
-    arm.overrides().map_err(|(_, message)| CatalogError::option(&arm.name, message))
+    arm.overrides().map_err(|(_, message)| CatalogError::said(message))
 }
 
 /// The device and the host of an arm: the common ones, unless the arm or its changes `own` say
-/// otherwise. The caller's changes take precedence. An error comes with whether one of these is at
-/// fault. `remedy` is the option that leaves the arm or row out.
+/// otherwise. The caller's changes take precedence. `remedy` is the option that leaves the arm or
+/// row out.
 fn own_rig(
     arm: &Arm,
     own: &[Override],
     options: &Options,
     common: &Arc<Rig>,
     remedy: &str,
-) -> Result<Arc<Rig>, (CatalogError, bool)> {
+) -> Result<Arc<Rig>, CatalogError> {
     if !arm.has_own_rig(own) {
         return Ok(Arc::clone(common));
     }
@@ -170,7 +170,11 @@ fn own_rig(
     Rig::load(device, host, &overrides).map(Arc::new).map_err(|error| {
         let arm = &arm.name;
         let at = format!("on device `{device}`, under arm `{arm}`; leave it out with {remedy}");
-        let is_given = options.overrides.iter().any(|given| given.written() == error.path);
-        (CatalogError { fault: format!("{} ({at})", error.fault).into(), ..error }, is_given)
+        CatalogError { fault: format!("{} ({at})", error.fault).into(), ..error }
     })
+}
+
+/// Whether a change that the caller gave is at fault.
+fn is_given(options: &Options, error: &CatalogError) -> bool {
+    options.overrides.iter().any(|given| *given.place() == error.place)
 }

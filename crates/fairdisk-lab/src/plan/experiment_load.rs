@@ -2,6 +2,7 @@
 
 use super::setup::{GroupLabel, Load, Loaded, Written, start};
 use super::{GroupNumbers, ROOT_GROUP};
+use crate::catalog::error::Where;
 use crate::catalog::experiment::{
     Experiment, Group, IoniceClass, OpMix, Row, Task, TaskAdvice, TaskOrder, TaskStream, Tasks,
     Until, Volume, VolumeType,
@@ -30,7 +31,7 @@ pub(super) struct ExperimentLoad {
     /// The experiment's file, to locate faults.
     pub(super) document: Arc<Document>,
     /// The `--set` that changes the size or the place of volumes, if one does.
-    pub(super) extent: Option<String>,
+    pub(super) extent: Option<Where>,
 }
 
 /// The files of a volume in the machine, and those that are unused; the next one is last.
@@ -89,13 +90,13 @@ impl Load for ExperimentLoad {
         loaded
     }
 
-    fn place(&self, what: Written) -> Option<(String, usize)> {
+    fn place(&self, what: Written) -> Where {
+        if let (Written::Volume(_), Some(extent)) = (&what, &self.extent) {
+            return extent.clone();
+        }
         let row = &self.experiment.rows[self.row];
         let own_groups = !row.groups.is_empty();
         let key = match what {
-            Written::Volume(_) if self.extent.is_some() => {
-                return self.extent.clone().map(|set| (set, 0));
-            }
             // A row's changes to all volumes take precedence over the volumes' own keys.
             Written::Volume(at) => match row.set.iter().rposition(|set| is_extent(set)) {
                 Some(change) => format!("row.{}.set.{change}", self.row),
@@ -104,8 +105,7 @@ impl Load for ExperimentLoad {
             Written::Group(at, key) if own_groups => format!("row.{}.groups.{at}.{key}", self.row),
             Written::Group(at, key) => format!("group.{at}.{key}"),
         };
-        let found = Source::of(&self.document).error_at_key(&key, "");
-        Some((found.path, found.line))
+        Source::of(&self.document).error_at_key(&key, "").place
     }
 
     fn document(&self) -> Option<&Document> {

@@ -7,6 +7,7 @@ use super::jobfile_files::{Layout, Worker};
 use super::jobfile_stream::stream;
 use super::setup::{GroupLabel, Load, Loaded, Written};
 use super::{GroupNumbers, ROOT_GROUP};
+use crate::catalog::error::Where;
 use crate::catalog::host::Host;
 use crate::jobfile::{
     Caching, GroupSetting, GroupShare, Hint, IoPrio as JobPrio, Job, Order, Place, Resolved,
@@ -62,10 +63,9 @@ impl Load for JobFileLoad {
         self.groups.iter().map(|group| group.name.clone()).collect()
     }
 
-    fn place(&self, what: Written) -> Option<(String, usize)> {
-        let Written::Group(at, _) = what else { return None };
-        let place = self.floors.get(&self.groups[at].name)?;
-        Some((place.file.to_string(), place.line))
+    fn place(&self, what: Written) -> Where {
+        let Written::Group(at, _) = what else { return Where::Said };
+        self.floors.get(&self.groups[at].name).map_or(Where::Said, Where::from)
     }
 
     fn has_end(&self, _line: usize) -> bool {

@@ -7,7 +7,7 @@ use super::{
     DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, Rig, Spec, changed::plan_arms, choose,
     demand_measured,
 };
-use crate::catalog::error::CatalogError;
+use crate::catalog::error::{CatalogError, Where};
 use crate::catalog::experiment::Arm;
 use crate::catalog::overrides::demand_none;
 use crate::jobfile::{Job, Place, Resolved};
@@ -51,7 +51,7 @@ impl Plan {
         demand_measured(options, first, "what comes before the end of every job's ramp_time")?;
         let load = JobFileLoad::new(resolved, disk_bytes);
         if let Some(message) = load.obstacle(&device_id) {
-            return Err(CatalogError::option(name, message));
+            return Err(CatalogError::file(name, message));
         }
         let (label, duration) = ("jobs".to_owned(), options.duration);
         let (load, changes, own_arms) = (Arc::new(load), Vec::new(), Vec::new());
@@ -111,8 +111,7 @@ fn pick<'a>(
     match said.find(|other| other.value != first.value) {
         None => Ok((first.value.clone(), Some(&first.place))),
         Some(other) => Err(CatalogError {
-            path: other.place.file.to_string(),
-            line: other.place.line,
+            place: (&other.place).into(),
             fault: format!(
                 "`{key}={}`, but {} says `{}`; a run has one, write the same or choose with --{key}",
                 other.value, first.place, first.value
@@ -125,8 +124,8 @@ fn pick<'a>(
 /// Moves the error for an unknown name to the place where the name is written.
 fn at(error: CatalogError, name: &str, place: Option<&Place>) -> CatalogError {
     match place {
-        Some(place) if error.path == name && error.line == 0 => {
-            CatalogError { path: place.file.to_string(), line: place.line, ..error }
+        Some(place) if [Where::Said, Where::file(name)].contains(&error.place) => {
+            CatalogError { place: place.into(), ..error }
         }
         _ => error,
     }

@@ -2,6 +2,7 @@
 
 use super::{GroupNumbers, Plan, PlannedArm, PlannedRow, ROOT_GROUP, Rig};
 use crate::catalog::device::Array;
+use crate::catalog::error::Where;
 use crate::catalog::host::Host;
 use crate::catalog::library::Document;
 use crate::catalog::revision::Revision;
@@ -21,10 +22,9 @@ pub trait Load: fmt::Debug + Send + Sync {
     /// Lays out the load, with positions and order drawn from `prng`.
     fn build(&self, host: &Host, ionice: bool, prng: &mut Prng) -> Loaded;
 
-    /// The file and the line where a part of the load is written, or an option and 0, if either is
-    /// known.
-    fn place(&self, _what: Written) -> Option<(String, usize)> {
-        None
+    /// Where a part of the load is written.
+    fn place(&self, _what: Written) -> Where {
+        Where::Said
     }
 
     /// The experiment of which the load is a row, if it is one.
@@ -273,12 +273,12 @@ impl Plan {
         let place = label.and_then(|(at, label)| {
             // Floors come first.
             let (floor, _) = label.spec.qos.settings().next()?;
-            row.load.place(Written::Group(at, floor.name()))
+            Some(row.load.place(Written::Group(at, floor.name())))
         });
         format!(
             "{}`{}` refuses group `{name}` on device `{}`: {refusal}; ask for less, or choose a \
              faster --device",
-            prefix(place),
+            place.unwrap_or(Where::Said).prefix(),
             arm.revision.id,
             arm.rig.device_id
         )
@@ -299,8 +299,9 @@ impl Plan {
             let part = row.load.build(&rig.host, arm.ionice, prng);
             let (needed, volume) = sectors_needed(&part);
             if needed > partition {
-                let place = prefix(row.load.place(Written::Volume(volume)));
-                let message = format!("{place}{}", too_small(rig, needed, partition));
+                let place = row.load.place(Written::Volume(volume));
+                let words = too_small(rig, needed, partition);
+                let message = format!("{}{words}", place.prefix());
                 return Err(Obstacle::Load(message));
             }
             let start = number * partition;
@@ -366,15 +367,6 @@ impl Loaded {
         self.tasks.append(&mut part.tasks);
         self.named.extend(part.named.iter().map(|line| line.start + tasks..line.end + tasks));
     }
-}
-
-/// The start of a message about something whose place is known.
-fn prefix(place: Option<(String, usize)>) -> String {
-    let words = |(path, line)| match line {
-        0 => format!("{path}: "),
-        _ => format!("{path}:{line}: "),
-    };
-    place.map_or_else(String::new, words)
 }
 
 /// The number of sectors that the load needs, and the volume that reaches furthest.

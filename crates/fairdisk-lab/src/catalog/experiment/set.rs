@@ -29,8 +29,8 @@ pub(super) fn read(
             return Err((at, format!("{set}: all rows and arms are of one experiment; {REMEDY}")));
         }
         let is_other = scopes.contains(&scope(set));
-        let set = if is_other { set.clone() } else { format!("scheduler.{set}") };
-        Override::parse(&set).map_err(|message| (at, message))
+        let whole = if is_other { set.clone() } else { format!("scheduler.{set}") };
+        Override::listed(&whole, set).map_err(|message| (at, message))
     };
     let changes: Vec<Override> = set.iter().enumerate().map(read).collect::<Result<_, _>>()?;
     Override::demand_once(&changes)?;

@@ -77,6 +77,5 @@ fn demand_together(
 
 /// Why a change is not possible, in the terms of those who wrote it.
 fn refusal(path: &str, words: &str, (at, message): (usize, String)) -> Wrong {
-    let message = message.replace("--set scheduler.", "").replace("--set ", "");
     (format!("{path}.{at}"), format!("{words}: {message}").into())
 }
