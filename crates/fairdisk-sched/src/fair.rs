@@ -288,7 +288,7 @@ impl Elevator for Fair {
             self.will_return(group);
         }
         self.cache.reads -= u32::from(rq.is_counted);
-        self.awaited.completed();
+        self.awaited.look_on();
         self.expect(now, group);
         self.release_queue(queue);
     }
@@ -312,6 +312,7 @@ impl Elevator for Fair {
             self.cache.flushes -= 1;
         }
         self.note_target_present(group.0);
+        self.awaited.look_on();
         self.note_flushed(now, device_time, ok);
         self.charge_flushed(group.0, device_time);
         if self.groups[group.0 as usize].left_early {

@@ -11,7 +11,7 @@ use alloc::collections::VecDeque;
 use fairdisk_core::{Instant, Why};
 
 /// How many of them a decision looks at. If the groups of all these may not be served now, others
-/// are looked at after the next completion, but not before: asked again, a decision is the same.
+/// are looked at once something has happened, but not before: asked again, a decision is the same.
 const LOOKED_AT: usize = 4;
 
 /// The queued requests that other groups wait for.
@@ -20,7 +20,8 @@ pub(super) struct Awaited {
     /// In the order in which they came to be waited for, but for those that were passed over. Some
     /// have been served since.
     requests: VecDeque<u32>,
-    /// Whether none of those that are looked at may be served now.
+    /// Whether the last look served none although it was at as many as that: until something
+    /// happens, the same are looked at.
     was_in_vain: bool,
 }
 
@@ -29,8 +30,8 @@ impl Awaited {
         Self { requests: VecDeque::new(), was_in_vain: false }
     }
 
-    /// Notes a completion: others are looked at if none could be served.
-    pub(super) fn completed(&mut self) {
+    /// Notes that something has happened: after a look in vain others are looked at.
+    pub(super) fn look_on(&mut self) {
         if core::mem::take(&mut self.was_in_vain) {
             self.requests.rotate_left(LOOKED_AT.min(self.requests.len()));
         }
@@ -43,6 +44,7 @@ impl Fair {
         let rq = &mut self.requests[at];
         if !core::mem::replace(&mut rq.is_awaited, true) {
             self.awaited.requests.push_back(at);
+            self.awaited.look_on();
         }
     }
 
@@ -65,6 +67,7 @@ impl Fair {
             self.let_out_of_turn(group);
             if !self.tree.is_ahead(group, DEBT_MOST) && !self.bar_at_ceiling(now, at) {
                 self.awaited.requests.rotate_left(passed_over);
+                self.awaited.was_in_vain = false;
                 return Some(self.dispatch(now, at, Why::Awaited));
             }
             passed_over += 1;

@@ -174,12 +174,9 @@ impl Fair {
             && (self.barred.is_unused() || !self.tree.path(group).any(is_capped))
     }
 
-    /// Serves a group whose turn it is. If directions take turns, it has no more at the device than
-    /// twice what keeps it busy: all of that is done before the next turn gains anything.
+    /// Serves a group whose turn it is, but lets it have no more at the device than twice what
+    /// keeps it busy: all of that is done before the next turn gains anything.
     fn use_turn(&mut self, now: Instant) -> Verdict {
-        if self.turn_lasts_until(now).is_none() {
-            return Verdict::Serve;
-        }
         let is_behind = |group: &u32| self.tree.behind_by(*group).is_some();
         if self.directions.first.is_none() && self.directions.waiting.iter().any(is_behind) {
             self.others_are_first(now);
@@ -216,11 +213,14 @@ impl Fair {
         Verdict::Barred
     }
 
-    /// Begins the turn of the other direction, for a group of it. Whether turns are taken may be
-    /// another since.
+    /// Begins the turn of the other direction, for a group of it. A look may end with that, so
+    /// whether turns are taken may change.
     fn begin_turn_of_direction(&mut self, now: Instant) -> Verdict {
         self.change_direction(now);
-        self.use_turn(now)
+        match self.turn_lasts_until(now) {
+            Some(_) => self.use_turn(now),
+            None => Verdict::Serve,
+        }
     }
 
     /// Whether the group has enough queued and at the device, if all costs as much as this request,
@@ -567,6 +567,28 @@ mod tests {
         }
         let write = Decision::Dispatch(RequestId(WRITES), Why::LeastServed);
         assert_eq!(next(at(50), Some(7)), write, "and no longer");
+    }
+
+    #[test]
+    fn a_look_with_turns_has_them_from_its_beginning() {
+        let mut fair = fair_on_flash();
+        let admit = |fair: &mut Fair, group, slots: core::ops::Range<u32>| {
+            for slot in slots {
+                fair.admit(Instant::ZERO, &request(slot, group, op(slot), Instant::ZERO));
+            }
+        };
+        admit(&mut fair, 2, WRITES..WRITES + 20);
+        fair.groups[2].recent = Recent(u64::MAX);
+        fair.directions.turn = Direction::Writes;
+        while let Decision::Dispatch(..) = fair.decide(Instant::ZERO) {}
+        admit(&mut fair, 1, 0..8);
+        fair.groups[1].recent = Recent(0);
+        let now = Instant::ZERO + Span::from_ms(70);
+        // The first look had none. Their turn begins the next one, and the writes that are there
+        // have to be done first.
+        let decisions = [fair.decide(now), fair.decide(now)];
+        let waits = matches!(decisions[0], Decision::WaitUntil(_, Why::OtherDirection));
+        assert!(waits && decisions[0] == decisions[1], "{decisions:?}");
     }
 
     #[test]

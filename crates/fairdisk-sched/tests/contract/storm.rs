@@ -8,6 +8,7 @@ use fairdisk_core::{
     IoPrio, Journal, Lba, Op, Prng, Qos, Rates, Sectors, Share, Span, TaskId, Weight,
 };
 use fairdisk_sched::{Scheduler, SchedulerSpec};
+use one_way::PAIR;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
@@ -253,6 +254,7 @@ impl Sea {
         flags: Flags,
     ) {
         let Task { id: task, group, ioprio, .. } = self.tasks[who];
+        // What a task does not wait for, or is neither read nor write, would count as a pause.
         let is_usual = self.is_one_way && op != Op::Flush;
         let op = if is_usual { self.usual_op(group) } else { op };
         let sync = sync || is_usual;
@@ -335,6 +337,7 @@ impl Sea {
                 let idle = self.prng.chance(3, 4).then_some(ms);
                 self.configure(Change::GroupIdle { group, idle });
             }
+            Some(_) if self.is_one_way && PAIR.contains(&group) => {}
             Some(at) => {
                 self.groups.remove(at);
                 self.empty_group(group);
@@ -414,8 +417,8 @@ impl Sea {
     }
 
     fn some_group(&mut self) -> GroupId {
-        // Of more groups none would keep the disk busy.
-        let most = if self.is_one_way { 3 } else { self.groups.len() };
+        // Of more groups than the root and two others none would keep the disk busy.
+        let most = if self.is_one_way { 1 + PAIR.len() } else { self.groups.len() };
         self.groups[self.prng.below(self.groups.len().min(most) as u64) as usize]
     }
 

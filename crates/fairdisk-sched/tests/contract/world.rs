@@ -12,6 +12,7 @@ use fairdisk_core::{
 struct Job {
     done: Instant,
     request: RequestId,
+    op: Op,
     ok: bool,
 }
 
@@ -28,6 +29,8 @@ pub(crate) struct World<E> {
     pub(crate) depth: usize,
     /// The service time of a request.
     pub(crate) service: Span,
+    /// How much longer a request takes if reads and writes are at the device together.
+    pub(crate) mixed: Span,
     /// That of a write, if the device takes it into a cache.
     pub(crate) taken_in: Option<Span>,
     /// The number of flushes that the elevator asked for.
@@ -66,6 +69,7 @@ impl<E: Elevator> World<E> {
             asking: 0,
             depth: config.depth as usize,
             service: Span::from_us(700),
+            mixed: Span::ZERO,
             taken_in: None,
             own_flushes: 0,
             jobs: Vec::new(),
@@ -164,9 +168,12 @@ impl<E: Elevator> World<E> {
         // Requests overtake each other at a device that accepts several.
         let extra = if self.depth > 1 { Span::from_us(self.prng.below(900)) } else { Span::ZERO };
         let ok = self.failing == 0 || !self.prng.chance(1, self.failing);
-        let taken_in = self.taken_in.filter(|_| request.op == Op::Write);
-        let done = self.now + taken_in.unwrap_or(self.service) + extra;
-        self.jobs.push(Job { done, request: request.id, ok });
+        let op = request.op;
+        let taken_in = self.taken_in.filter(|_| op == Op::Write);
+        let is_mixed = self.jobs.iter().any(|job| job.op.is_write() != op.is_write());
+        let mixed = if is_mixed { self.mixed } else { Span::ZERO };
+        let done = self.now + taken_in.unwrap_or(self.service) + mixed + extra;
+        self.jobs.push(Job { done, request: request.id, op, ok });
     }
 
     fn check_accounts(&self) {

@@ -1,25 +1,28 @@
-//! Storms of groups that either read or write, on a disk without a head that they keep busy: there
-//! reads and writes take turns.
+//! Storms of two groups, of which one mostly reads and one mostly writes, on a disk without a head
+//! that both keep busy and that is slower if both are there: reads and writes take turns.
 
 use super::{Sea, Storm, TASKS};
 use fairdisk_core::{Change, Cost, CostModel, GroupId, Journal, Op, Record, Share, Span, Why};
 
-/// How many queued requests of a group keep a disk busy.
-const BUSY: u32 = 10;
+/// The two groups, the one that writes first. Others come and go beside them.
+pub(super) const PAIR: [GroupId; 2] = [GroupId(1), GroupId(2)];
+/// How many requests each of the two has queued at least: enough for none to run dry, which would
+/// count as a pause.
+const QUEUED: u32 = 10;
 
 impl Storm {
-    /// Runs the storm on a disk without a head, with groups that mostly read and groups that mostly
-    /// write. Returns how often somebody had to wait for the turn of the others.
+    /// Runs the storm. Returns how often a decision was to wait because of turns.
     pub(crate) fn run_one_way(self) -> u64 {
         let mut sea = Sea::new(self, self.spec.build(), Journal::keeping());
         sea.is_one_way = true;
         sea.world.service = Span::from_us(100);
-        for group in [1, 2].map(GroupId) {
+        sea.world.mixed = Span::from_us(900);
+        for group in PAIR {
             sea.groups.push(group);
             sea.configure(Change::GroupAdded { group, share: Share::DEFAULT });
         }
         for who in 0..TASKS {
-            sea.set_group(who, GroupId(1 + who as u32 % 2));
+            sea.set_group(who, PAIR[who % 2]);
         }
         sea.change_flash();
         let world = sea.cross();
@@ -44,18 +47,18 @@ impl Sea {
         self.configure(Change::Costs(costs));
     }
 
-    /// Lets time pass until one of the first two groups has less than what keeps the disk busy.
+    /// Lets time pass until one of the two groups has too little queued.
     pub(super) fn pause_while_busy(&mut self) {
-        while self.shorter_queue().1 >= BUSY {
+        while self.shorter_queue().1 >= QUEUED {
             self.world.run_to_event();
         }
     }
 
-    /// Of the first two groups, that with fewer requests queued, and how many it has.
+    /// Of the two groups, that with fewer requests queued, and how many it has.
     fn shorter_queue(&self) -> (GroupId, u32) {
         let loads = self.world.engine.loads();
         let queued = |group| loads.get(&group).map_or(0, |load| load.queued);
-        let [one, other] = [1, 2].map(|group| (GroupId(group), queued(GroupId(group))));
+        let [one, other] = PAIR.map(|group| (group, queued(group)));
         if other.1 < one.1 { other } else { one }
     }
 
@@ -63,8 +66,8 @@ impl Sea {
     pub(super) fn who_is_short(&mut self) -> usize {
         let (group, _) = self.shorter_queue();
         let who = self.some_task();
-        let later = (who..self.tasks.len()).find(|who| self.tasks[*who].group == group);
-        later.unwrap_or(who)
+        let mut from_there = (who..self.tasks.len()).chain(0..who);
+        from_there.find(|who| self.tasks[*who].group == group).unwrap_or(who)
     }
 
     /// What the group mostly does, and now and then the other.
