@@ -52,7 +52,9 @@ impl<'a> Between<'a> {
         demand_one("row", &rows)?;
         let of_row = plan.rows[0].changes.iter().filter(|change| change.scope() == "scheduler");
         let of_row: Vec<Override> = of_row.cloned().collect();
-        difference = difference.under_load(&of_row)?;
+        difference = difference.under_load(&of_row).map_err(|error| {
+            CatalogError::unstated(format!("row `{}`: {error}", plan.rows[0].label))
+        })?;
         difference.complete(|key| {
             let common = options.overrides.iter().find(|change| change.key() == key);
             common.map_or_else(|| plan.usual(key), |change| Some(change.value().clone()))

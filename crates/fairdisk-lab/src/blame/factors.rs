@@ -259,7 +259,7 @@ fn table(document: &Document) -> Result<Table, CatalogError> {
 
 fn wrong(good: &Side, bad: &Side, message: &str) -> CatalogError {
     let message = format!("{} and {} {message}", good.scheduler, bad.scheduler);
-    CatalogError::said(message)
+    CatalogError::unstated(message)
 }
 
 fn demand_family(good: &Side, bad: &Side, tables: &[Table; 2]) -> Result<(), CatalogError> {

@@ -21,8 +21,8 @@ pub enum Where {
     File {
         /// The file as its reader named it.
         path: String,
-        /// The line, counted from 1; 0 if the fault does not concern a line.
-        line: usize,
+        /// The line, counted from 1, if the fault concerns one.
+        line: Option<usize>,
     },
     /// An option, as on the command line.
     Option(String),
@@ -30,35 +30,36 @@ pub enum Where {
     Change {
         /// The option that gives it; none if a file has it.
         option: Option<Box<str>>,
-        /// The change as it was written, `scope.key=value`.
+        /// The change as it was written, `scope.key=value`. Arms and rows leave out the scope of a
+        /// change to the scheduler.
         change: Box<str>,
     },
-    /// The text of the fault says it.
-    Said,
+    /// Not known, or named by the text of the fault.
+    Unstated,
 }
 
 impl Where {
     /// A file as a whole.
     pub(crate) fn file(path: &str) -> Self {
-        Self::File { path: path.to_owned(), line: 0 }
+        Self::File { path: path.to_owned(), line: None }
     }
 
-    /// The place in words; empty if the fault says it.
+    /// The place in words; empty if it is unstated.
     pub(crate) fn words(&self) -> String {
         match self {
-            Self::File { path, line: 0 } => path.clone(),
-            Self::File { path, line } => format!("{path}:{line}"),
+            Self::File { path, line: None } => path.clone(),
+            Self::File { path, line: Some(line) } => format!("{path}:{line}"),
             Self::Option(option) => option.clone(),
             Self::Change { option: Some(option), change } => format!("{option} {change}"),
             Self::Change { option: None, change } => change.to_string(),
-            Self::Said => String::new(),
+            Self::Unstated => String::new(),
         }
     }
 
     /// What a message about a fault there begins with.
     pub(crate) fn prefix(&self) -> String {
         match self {
-            Self::Said => String::new(),
+            Self::Unstated => String::new(),
             _ => self.words() + ": ",
         }
     }
@@ -158,9 +159,9 @@ impl CatalogError {
         Self { place: Where::file(path), fault: fault.into() }
     }
 
-    /// A fault whose text says where it is.
-    pub(crate) fn said(fault: impl Into<Fault>) -> Self {
-        Self { place: Where::Said, fault: fault.into() }
+    /// A fault whose text names its place.
+    pub(crate) fn unstated(fault: impl Into<Fault>) -> Self {
+        Self { place: Where::Unstated, fault: fault.into() }
     }
 
     /// Whether the key cannot exist here, whatever its value.

@@ -128,7 +128,7 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     }
     let entry = EMBEDDED.iter().find(|entry| entry.0 == kind.folder() && entry.1 == name);
     let Some((folder, id, text)) = entry else {
-        return Err(CatalogError::said(Fault::UnknownName(not_found(kind, name))));
+        return Err(CatalogError::unstated(Fault::UnknownName(not_found(kind, name))));
     };
     Ok(Document {
         id: (*id).to_owned(),

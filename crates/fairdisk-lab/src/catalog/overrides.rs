@@ -18,7 +18,7 @@ pub struct Override {
     scope: String,
     keys: Vec<String>,
     value: Value,
-    /// How it was written.
+    /// Where it was written, and how.
     place: Where,
 }
 
@@ -39,7 +39,7 @@ impl Override {
         Self::read(text, Some(option), text)
     }
 
-    /// Parses `scope.key=value`, which a file has `written` in this way.
+    /// Parses `text`, `scope.key=value`; messages show it as the file has it `written`.
     pub(crate) fn listed(text: &str, written: &str) -> Result<Self, String> {
         Self::read(text, None, written)
     }

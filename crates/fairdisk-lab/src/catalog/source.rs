@@ -59,11 +59,11 @@ impl<'a> Source<'a> {
     #[must_use]
     pub fn error_at_key(&self, key: &str, fault: impl Into<Fault>) -> CatalogError {
         let Some(written) = self.written else {
-            return self.error_at_line(line(self.text, find(self.text, key).unwrap_or(0)), fault);
+            return self.error_at_byte(find(self.text, key).unwrap_or(0), fault);
         };
         // What the file does not contain itself comes from inheritance or from `--set`.
         let at = find(written, key).or_else(|| find(written, "inherits"));
-        self.error_at_line(at.map_or(0, |at| line(written, at)), fault)
+        self.error_at_line(at.map(|at| line(written, at)), fault)
     }
 
     /// An error about the value of a key.
@@ -74,11 +74,11 @@ impl<'a> Source<'a> {
     fn error_at_byte(&self, at: usize, fault: impl Into<Fault>) -> CatalogError {
         match self.written {
             Some(_) => self.error_at_key(&path_at(self.text, at), fault),
-            None => self.error_at_line(line(self.text, at), fault),
+            None => self.error_at_line(Some(line(self.text, at)), fault),
         }
     }
 
-    fn error_at_line(&self, line: usize, fault: impl Into<Fault>) -> CatalogError {
+    fn error_at_line(&self, line: Option<usize>, fault: impl Into<Fault>) -> CatalogError {
         let place = Where::File { path: self.path.to_owned(), line };
         CatalogError { place, fault: fault.into() }
     }
@@ -189,8 +189,8 @@ mod tests {
 
     fn line_of(error: &CatalogError) -> usize {
         match error.place {
-            Where::File { line, .. } => line,
-            _ => panic!("{error} is in no file"),
+            Where::File { line: Some(line), .. } => line,
+            _ => panic!("{error} is on no line"),
         }
     }
 

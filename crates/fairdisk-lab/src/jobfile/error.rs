@@ -31,7 +31,7 @@ impl fmt::Display for Place {
 
 impl From<&Place> for Where {
     fn from(place: &Place) -> Self {
-        Self::File { path: place.file.to_string(), line: place.line }
+        Self::File { path: place.file.to_string(), line: Some(place.line) }
     }
 }
 

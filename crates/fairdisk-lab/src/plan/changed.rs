@@ -65,13 +65,11 @@ pub(super) fn plan_arms(
 ) -> Result<Vec<PlannedArm>, CatalogError> {
     let own = arms.iter().map(changes_of).collect::<Result<Vec<_>, _>>()?;
     let rigs = arms.iter().zip(&own).map(|(arm, own)| {
-        own_rig(arm, own, options, rig, "--arm").map_err(|error| {
-            if is_given(options, &error) {
-                return error;
+        own_rig(arm, own, options, rig, "--arm").map_err(|error| match file {
+            Some(file) if !is_given(options, &error) => {
+                file.of_arm(arm, change_in(&error), &error.to_string())
             }
-            let (change, message) = (change_in(&error), error.to_string());
-            let said = || CatalogError::said(message.as_str());
-            file.map_or_else(said, |file| file.of_arm(arm, change, &message))
+            _ => error,
         })
     });
     let rigs = rigs.collect::<Result<Vec<_>, _>>()?;
@@ -148,7 +146,7 @@ fn planned(arm: &Arm, overrides: &[Override], rig: Arc<Rig>) -> Result<PlannedAr
 }
 
 fn changes_of(arm: &Arm) -> Result<Vec<Override>, CatalogError> {
-    arm.overrides().map_err(|(_, message)| CatalogError::said(message))
+    arm.overrides().map_err(|(_, message)| CatalogError::unstated(message))
 }
 
 /// The device and the host of an arm: the common ones, unless the arm or its changes `own` say

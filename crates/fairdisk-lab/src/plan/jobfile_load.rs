@@ -64,8 +64,8 @@ impl Load for JobFileLoad {
     }
 
     fn place(&self, what: Written) -> Where {
-        let Written::Group(at, _) = what else { return Where::Said };
-        self.floors.get(&self.groups[at].name).map_or(Where::Said, Where::from)
+        let Written::Group(at, _) = what else { return Where::Unstated };
+        self.floors.get(&self.groups[at].name).map_or(Where::Unstated, Where::from)
     }
 
     fn has_end(&self, _line: usize) -> bool {

@@ -121,10 +121,11 @@ fn pick<'a>(
     }
 }
 
-/// Moves the error for an unknown name to the place where the name is written.
+/// Moves the error for a name that stands for nothing, or for a file that is none, to the place
+/// where the name is written.
 fn at(error: CatalogError, name: &str, place: Option<&Place>) -> CatalogError {
     match place {
-        Some(place) if [Where::Said, Where::file(name)].contains(&error.place) => {
+        Some(place) if [Where::Unstated, Where::file(name)].contains(&error.place) => {
             CatalogError { place: place.into(), ..error }
         }
         _ => error,

@@ -24,7 +24,7 @@ pub trait Load: fmt::Debug + Send + Sync {
 
     /// Where a part of the load is written.
     fn place(&self, _what: Written) -> Where {
-        Where::Said
+        Where::Unstated
     }
 
     /// The experiment of which the load is a row, if it is one.
@@ -278,7 +278,7 @@ impl Plan {
         format!(
             "{}`{}` refuses group `{name}` on device `{}`: {refusal}; ask for less, or choose a \
              faster --device",
-            place.unwrap_or(Where::Said).prefix(),
+            place.unwrap_or(Where::Unstated).prefix(),
             arm.revision.id,
             arm.rig.device_id
         )

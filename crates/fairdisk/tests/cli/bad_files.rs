@@ -54,6 +54,17 @@ fn what_is_no_experiment() {
 }
 
 #[test]
+fn the_device_of_a_job_file() {
+    let place = Place::new();
+    place.write("x.fio", "[a]\nrw=read\nsize=1m\nfilename=x\ndevice=hdd-ncx\n");
+    let parts = ["x.fio:5: unknown device `hdd-ncx`; did you mean `hdd-ncq`?"];
+    demand_refused(&place.run(&["run", "x.fio"]), &parts);
+    // What is asked for by an option is in no file.
+    let parts = ["error: unknown device `hdd-ncy`"];
+    demand_refused(&place.run(&["run", "x.fio", "--device", "hdd-ncy"]), &parts);
+}
+
+#[test]
 fn names_of_other_files() {
     refused("hdd-7200-2007", "hdd-7200-2008", &["unknown device", "did you mean"]);
     refused("host = \"plain\"", "host = \"plian\"", &["unknown host `plian`", "`plain`?"]);
