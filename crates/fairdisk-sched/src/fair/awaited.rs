@@ -82,6 +82,7 @@ mod tests {
     use super::*;
     use crate::fair::FairParams;
     use crate::samples::request;
+    use alloc::vec::Vec;
     use core::num::NonZeroU64;
     use fairdisk_core::{
         Bio, BioId, Change, Completion, Decision, Effects, Elevator, Engine, EngineConfig, Entry,
@@ -140,33 +141,40 @@ mod tests {
     }
 
     /// What is waited for in five groups, of which only the last may be served: one too many to be
-    /// looked at.
+    /// looked at. The disk is kept free for a sixth group.
     #[test]
-    fn others_are_looked_at_after_a_completion_and_not_before() {
+    fn others_are_looked_at_once_something_happens_and_not_before() {
         let mut fair = Fair::new(&FairParams::default());
         let ceiling = Rates { iops: NonZeroU64::new(1), ..Rates::NONE };
-        for group in 1..=5 {
-            let qos = if group < 5 { Qos { ceiling, ..Qos::NONE } } else { Qos::NONE };
+        for group in 1..=4 {
+            let qos = Qos { ceiling, ..Qos::NONE };
             fair.configure(Instant::ZERO, &Change::GroupQos { group: GroupId(group), qos });
             for slot in [group, 10 + group] {
                 fair.admit(Instant::ZERO, &request(slot, group, Op::Write, Instant::ZERO));
             }
         }
-        let Decision::Dispatch(RequestId(mut last), _) = fair.decide(Instant::ZERO) else {
-            panic!("all may be served")
-        };
-        for ms in 1..=4 {
-            let Decision::Dispatch(RequestId(slot), _) = next(&mut fair, last, 8 * ms) else {
-                panic!("all may be served")
-            };
-            last = slot;
+        let idle = Some(Span::from_s(1));
+        fair.configure(Instant::ZERO, &Change::GroupIdle { group: GroupId(6), idle });
+        fair.admit(Instant::ZERO, &request(6, 6, Op::Read, Instant::ZERO));
+        let mut served = Vec::new();
+        let mut decision = fair.decide(Instant::ZERO);
+        while let Decision::Dispatch(RequestId(slot), _) = decision {
+            served.push(slot);
+            if served.len() == 5 {
+                break;
+            }
+            decision = next(&mut fair, slot, 8 * served.len() as u64);
         }
-        (11..=15).for_each(|slot| fair.awaited(Instant::ZERO, RequestId(slot), GroupId(6)));
-        let now = Instant::from_ns(40_000_000);
-        for _ in 0..2 {
-            assert!(fair.serve_awaited(now).is_none());
-        }
-        assert_eq!(next(&mut fair, last, 40), Decision::Dispatch(RequestId(15), Why::Awaited));
+        assert_eq!(served, [1, 2, 3, 4, 6], "each group had one");
+        fair.admit(Instant::ZERO, &request(15, 5, Op::Write, Instant::ZERO));
+        let now = Instant::from_ns(48_000_000);
+        (11..=15).for_each(|slot| fair.awaited(now, RequestId(slot), GroupId(7)));
+        let waits = next(&mut fair, 6, 48);
+        assert!(matches!(waits, Decision::WaitUntil(_, Why::GroupIdleWait)), "{waits:?}");
+        assert_eq!(fair.decide(now), waits);
+        fair.flushes(now, GroupId(7));
+        fair.flushed(now, GroupId(7), Span::ZERO, true);
+        assert_eq!(fair.decide(now), Decision::Dispatch(RequestId(15), Why::Awaited));
     }
 
     /// How often a request was dispatched because a group waits for it, at a disk to which group 1
