@@ -31,8 +31,10 @@ impl Awaited {
     }
 
     /// Notes that something has happened: after a look in vain others are looked at.
+    #[inline]
     pub(super) fn look_on(&mut self) {
-        if core::mem::take(&mut self.was_in_vain) {
+        if self.was_in_vain {
+            self.was_in_vain = false;
             self.requests.rotate_left(LOOKED_AT.min(self.requests.len()));
         }
     }
