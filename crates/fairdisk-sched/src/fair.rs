@@ -9,7 +9,7 @@
 //!   On an array with heads a task that streams gets turns alone: `stream`, `pace`.
 //! - Promises to a group: `ceiling`, `floor`, `target`.
 //! - Which groups make room for which on a device that queues: `expected`, `trial`. Whether reads
-//!   and writes take turns there: `directions`.
+//!   and writes take turns there: `direction`, `directions`.
 //!
 //! docs/fair.md states the rules and defines the terms used here: behind, ahead, think time, stated
 //! time.
@@ -22,6 +22,7 @@ mod ceiling;
 mod changes;
 mod charging;
 mod device;
+mod direction;
 mod directions;
 mod dispatching;
 mod emptying;

@@ -10,18 +10,15 @@
 //! Requests wait longer for that, so it has to be worth it: looks with turns are compared with
 //! looks without (`pairs`).
 
+use super::direction::Direction;
 use super::hierarchy::WHOLE_DISK;
 use super::pairs::Pairs;
 use super::queueing::Verdict;
 use super::{Fair, Step};
 use crate::groups::Nested;
 use alloc::vec::Vec;
-use fairdisk_core::{Instant, Op, Span, Why};
+use fairdisk_core::{Instant, Span, Why};
 
-/// The recent requests of a group that tell its direction, and how many of them may be of the
-/// other.
-const RECENT: u32 = u64::BITS;
-const OTHERS_MOST: u32 = RECENT / 16;
 /// How many groups wait for the turn of their direction at most; more are served beside the others.
 /// What a decision does is bounded by this.
 const WAITING_MOST: usize = 64;
@@ -38,35 +35,6 @@ const GAIN_PAIRS: u32 = 8;
 /// has one look with turns, and one in 128 leaves the 99th percentile of latencies as it is.
 const LOOKS_WITH_TURNS: u32 = 64;
 const LOOKS_WITHOUT: u32 = 128;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Direction {
-    #[default]
-    Reads,
-    Writes,
-}
-
-/// Whether a group reads or writes: a bit for each recent request, set for a write.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Recent(u64);
-
-impl Recent {
-    /// A group that was not seen yet counts as one that does both.
-    pub(super) const NONE: Self = Self(u64::MAX / 3);
-
-    pub(super) const fn add(&mut self, op: Op) {
-        self.0 = self.0 << 1 | op.is_write() as u64;
-    }
-
-    /// What the group mostly does; `None` if it does both.
-    const fn direction(self) -> Option<Direction> {
-        match self.0.count_ones() {
-            0..=OTHERS_MOST => Some(Direction::Reads),
-            writes if writes >= RECENT - OTHERS_MOST => Some(Direction::Writes),
-            _ => None,
-        }
-    }
-}
 
 /// The current turn, and what turns are worth.
 #[derive(Debug, Default)]
@@ -332,6 +300,7 @@ impl Fair {
 mod tests {
     use super::*;
     use crate::fair::FairParams;
+    use crate::fair::direction::Recent;
     use crate::samples::request;
     use core::num::NonZeroU64;
     use fairdisk_core::{
@@ -547,8 +516,8 @@ mod tests {
                 fair.admit(at(0), &request(slot, group, op(slot), at(0)));
             }
         }
-        fair.groups[1].recent = Recent(0);
-        fair.groups[2].recent = Recent(u64::MAX);
+        fair.groups[1].recent = Recent::READS;
+        fair.groups[2].recent = Recent::WRITES;
         fair.directions.pairs = Pairs::known(true);
         let mut next = |now, done: Option<u32>| {
             if let Some(slot) = done {
@@ -578,11 +547,11 @@ mod tests {
             }
         };
         admit(&mut fair, 2, WRITES..WRITES + 20);
-        fair.groups[2].recent = Recent(u64::MAX);
+        fair.groups[2].recent = Recent::WRITES;
         fair.directions.turn = Direction::Writes;
         while let Decision::Dispatch(..) = fair.decide(Instant::ZERO) {}
         admit(&mut fair, 1, 0..8);
-        fair.groups[1].recent = Recent(0);
+        fair.groups[1].recent = Recent::READS;
         let now = Instant::ZERO + Span::from_ms(70);
         // The first look had none. Their turn begins the next one, and the writes that are there
         // have to be done first.
@@ -632,19 +601,5 @@ mod tests {
             fair.configure(Instant::ZERO, &Change::GroupQos { group: GroupId(1), qos });
         };
         assert!(DEEP.run(promise).longest < 1_500);
-    }
-
-    #[test]
-    fn who_does_both_has_no_direction() {
-        assert_eq!(Recent::NONE.direction(), None);
-        let direction = |writes: u32| {
-            let mut recent = Recent::NONE;
-            (0..RECENT).for_each(|at| recent.add(if at < writes { Op::Write } else { Op::Read }));
-            recent.direction()
-        };
-        assert_eq!([0, 4, 5, 59, 60, 64].map(direction), {
-            let [reads, writes] = [Direction::Reads, Direction::Writes].map(Some);
-            [reads, reads, None, None, writes, writes]
-        });
     }
 }

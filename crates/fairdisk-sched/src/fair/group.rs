@@ -2,7 +2,7 @@
 
 use super::cache::Traces;
 use super::ceiling::Ceiling;
-use super::directions::Recent;
+use super::direction::Recent;
 use super::floor::PaidUntil;
 use super::mean::Mean;
 use super::queue::Queue;

@@ -10,6 +10,9 @@
 //! its start, so that it can be told whether a member in the line is ahead of it.
 
 mod line;
+mod parts;
+
+pub(super) use parts::WHOLE_DISK;
 
 use super::NIL;
 use crate::groups::{Nested, VirtualTime, service, virtual_time};
@@ -17,10 +20,6 @@ use alloc::vec::Vec;
 use fairdisk_core::tree::Forest;
 use fairdisk_core::{Instant, Span, Weight};
 use line::{Line, Member, State};
-
-/// The whole disk, as the fixed-point unit of a group's part: 32 bits leave room for a product with
-/// a weight.
-pub(super) const WHOLE_DISK: u64 = 1 << 32;
 
 /// A group's node in the tree.
 #[derive(Clone, Copy, Debug)]
@@ -328,32 +327,6 @@ impl Hierarchy {
         })
     }
 
-    /// The group's part of the disk, in parts of 2^32, while it and all that now want the disk do.
-    pub(super) fn part(&self, group: u32) -> u64 {
-        self.part_of(group, |line, member| (member.weight, line.weight_with(member)))
-    }
-
-    /// The part of the disk, in parts of 2^32, of all those in line with the group, which is in
-    /// line itself, while those that are expected have theirs.
-    pub(super) fn part_in_line(&self, group: u32) -> u64 {
-        self.part_of(group, |line, _| (line.weight, line.weight + line.expected_weight))
-    }
-
-    /// The part of the disk, in parts of 2^32, of the group, which is in line, while those that are
-    /// expected have theirs.
-    pub(super) fn part_beside_expected(&self, group: u32) -> u64 {
-        self.part_of(group, |line, member| (member.weight, line.weight + line.expected_weight))
-    }
-
-    /// The product of parts of the lines around the group, each a weight and the weight of all.
-    fn part_of(&self, group: u32, weights: impl Fn(&Line, &Member) -> (u64, u64)) -> u64 {
-        let part = self.levels(group).fold(WHOLE_DISK, |part, (at, line)| {
-            let (own, all) = weights(line, self.member(at));
-            (u128::from(part) * u128::from(own) / u128::from(all.max(1))) as u64
-        });
-        part.max(1)
-    }
-
     /// Whether any group but this one wants the disk.
     pub(super) fn others_want(&self, group: u32) -> bool {
         self.levels(group)
@@ -468,7 +441,7 @@ const fn outer_of(line: u32) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn tree(groups: &[(u32, Option<u32>)]) -> Hierarchy {
+    pub(super) fn tree(groups: &[(u32, Option<u32>)]) -> Hierarchy {
         let mut tree = Hierarchy::new(Span::from_ms(10), Span::ZERO);
         for (group, (weight, parent)) in (0..).zip(groups) {
             tree.make(group);
@@ -536,27 +509,6 @@ mod tests {
         tree.set_wants(2, true);
         let first = served(&mut tree, 100);
         assert!(first[2] >= 45 && first[1] >= 40, "{first:?}");
-    }
-
-    #[test]
-    fn a_part_is_of_those_in_line_and_those_in_line_have_what_is_not_of_the_expected() {
-        let mut tree = tree(&[(100, None), (300, None), (100, None)]);
-        tree.set_wants(0, true);
-        let parts = |tree: &Hierarchy| [tree.part(0), tree.part_in_line(0)].map(percent);
-        assert_eq!(parts(&tree), [100, 100]);
-        tree.set_expected(1, true);
-        assert_eq!(parts(&tree), [100, 25]);
-        tree.set_weight(1, Weight::new(600).unwrap());
-        tree.set_expected(2, true);
-        assert_eq!(parts(&tree), [100, 12]);
-        tree.set_wants(2, true);
-        assert_eq!(parts(&tree), [50, 25]);
-        (1..=2).for_each(|group| tree.set_expected(group, false));
-        assert_eq!(parts(&tree), [50, 100]);
-    }
-
-    const fn percent(part: u64) -> u64 {
-        part * 100 / WHOLE_DISK
     }
 
     #[test]

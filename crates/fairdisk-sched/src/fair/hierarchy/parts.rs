@@ -1,0 +1,64 @@
+//! What part of the disk a group has, while some groups want it and others are expected.
+
+use super::Hierarchy;
+use super::line::{Line, Member};
+
+/// The whole disk, as the fixed-point unit of a group's part: 32 bits leave room for a product with
+/// a weight.
+pub(in crate::fair) const WHOLE_DISK: u64 = 1 << 32;
+
+impl Hierarchy {
+    /// The group's part of the disk, in parts of 2^32, while it and all that now want the disk do.
+    pub(in crate::fair) fn part(&self, group: u32) -> u64 {
+        self.part_of(group, |line, member| (member.weight, line.weight_with(member)))
+    }
+
+    /// The part of the disk, in parts of 2^32, of all those in line with the group, which is in
+    /// line itself, while those that are expected have theirs.
+    pub(in crate::fair) fn part_in_line(&self, group: u32) -> u64 {
+        self.part_of(group, |line, _| (line.weight, line.weight + line.expected_weight))
+    }
+
+    /// The part of the disk, in parts of 2^32, of the group, which is in line, while those that are
+    /// expected have theirs.
+    pub(in crate::fair) fn part_beside_expected(&self, group: u32) -> u64 {
+        self.part_of(group, |line, member| (member.weight, line.weight + line.expected_weight))
+    }
+
+    /// The product of parts of the lines around the group, each a weight and the weight of all.
+    fn part_of(&self, group: u32, weights: impl Fn(&Line, &Member) -> (u64, u64)) -> u64 {
+        let part = self.levels(group).fold(WHOLE_DISK, |part, (at, line)| {
+            let (own, all) = weights(line, self.member(at));
+            (u128::from(part) * u128::from(own) / u128::from(all.max(1))) as u64
+        });
+        part.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::hierarchy::tests::tree;
+    use fairdisk_core::Weight;
+
+    #[test]
+    fn a_part_is_of_those_in_line_and_those_in_line_have_what_is_not_of_the_expected() {
+        let mut tree = tree(&[(100, None), (300, None), (100, None)]);
+        tree.set_wants(0, true);
+        let parts = |tree: &Hierarchy| [tree.part(0), tree.part_in_line(0)].map(percent);
+        assert_eq!(parts(&tree), [100, 100]);
+        tree.set_expected(1, true);
+        assert_eq!(parts(&tree), [100, 25]);
+        tree.set_weight(1, Weight::new(600).unwrap());
+        tree.set_expected(2, true);
+        assert_eq!(parts(&tree), [100, 12]);
+        tree.set_wants(2, true);
+        assert_eq!(parts(&tree), [50, 25]);
+        (1..=2).for_each(|group| tree.set_expected(group, false));
+        assert_eq!(parts(&tree), [50, 100]);
+    }
+
+    const fn percent(part: u64) -> u64 {
+        part * 100 / WHOLE_DISK
+    }
+}
