@@ -15,7 +15,11 @@ const ENOUGH: u8 = 16;
 
 /// Mean read times, by class of the number of reads at the device.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usual([Mean<64>; DEPTH_CLASSES]);
+pub(super) struct Usual {
+    classes: [Mean<64>; DEPTH_CLASSES],
+    /// Whether any read has been seen.
+    is_seen: bool,
+}
 
 const fn class(among: u32) -> usize {
     let class = among.checked_ilog2();
@@ -29,21 +33,26 @@ const fn class(among: u32) -> usize {
 impl Usual {
     /// Adds the time of a read that completed with `among` reads at the device.
     pub(super) fn add(&mut self, among: u32, service: Span) {
-        self.0[class(among)].add(service);
+        self.classes[class(among)].add(service);
+        self.is_seen = true;
     }
 
     /// The time of a read among `among`, if enough of just that class were seen.
     pub(super) fn known(&self, among: u32) -> Option<Span> {
-        let mean = &self.0[class(among)];
+        let mean = &self.classes[class(among)];
         mean.get().filter(|_| mean.samples() >= ENOUGH)
     }
 
     /// The usual time of a read among `among`: at most that among fewer. Where none was seen it is
     /// one and a half times that among twice as many.
     pub(super) fn get(&self, among: u32) -> Option<Span> {
+        if !self.is_seen {
+            // Where every group writes, none is undisturbed.
+            return None;
+        }
         let class = class(among);
-        let fewer = self.0[..=class].iter().filter_map(Mean::get).min();
-        if self.0[class].get().is_some() {
+        let fewer = self.classes[..=class].iter().filter_map(Mean::get).min();
+        if self.classes[class].get().is_some() {
             return fewer;
         }
         let longer = |ns: u64| ns.saturating_add(ns / 2);
@@ -51,7 +60,7 @@ impl Usual {
             let seen = mean.get()?.as_ns();
             Some(Span::from_ns((0..=more).fold(seen, |ns, _| longer(ns))))
         };
-        let more = self.0[class + 1..].iter().enumerate().find_map(longer);
+        let more = self.classes[class + 1..].iter().enumerate().find_map(longer);
         [fewer, more].into_iter().flatten().min()
     }
 }
