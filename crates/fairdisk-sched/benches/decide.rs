@@ -25,6 +25,8 @@ use std::fs;
 const CROWDS: [(u32, u32); 5] = [(10, 10), (100, 10), (1000, 10), (1000, 100), (10_000, 10)];
 /// The crowds for which time is measured.
 const TIMED: [(u32, u32); 3] = [CROWDS[0], CROWDS[3], CROWDS[4]];
+/// Percentages of writes: none, and enough to exercise every part.
+const WRITES_PERCENT: [u64; 2] = [0, 30];
 const ROUNDS: u32 = 3;
 
 fn main() {
@@ -120,8 +122,7 @@ fn times(specs: &[Named], requests: u64) {
     TIMED.iter().for_each(|(groups, tasks)| print!("{:>15}", format!("{groups} x {tasks}")));
     println!("{:>16}", "ratios");
     for (name, spec) in specs {
-        for (writes, part) in [0, 30].into_iter().flat_map(|writes| Part::ALL.map(|p| (writes, p)))
-        {
+        for (writes, part) in WRITES_PERCENT.into_iter().flat_map(|w| Part::ALL.map(|p| (w, p))) {
             let times = TIMED.map(|of| best(*spec, part, crowd(of, writes), requests));
             print!("{name:<16}{writes:>6} %  {:<12}", part.words());
             times.iter().for_each(|time| print!("{time:>12} ns"));

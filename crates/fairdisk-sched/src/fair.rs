@@ -171,6 +171,7 @@ impl Fair {
     }
 
     /// Frees a queue that may have lost its last request, if nobody can add to it any more.
+    #[inline]
     fn release_queue(&mut self, queue: u32) {
         if self.queues.release_if_done(queue) {
             self.forget_free_queues();

@@ -125,6 +125,8 @@ struct Read {
     undisturbed: Option<Span>,
     /// The time to find its place again, if it continues a stream.
     back: Span,
+    /// The time of the group's reads just before that came from a buffer.
+    buffered: Span,
 }
 
 /// The group with the most acknowledged writes left to be done, and how long reads have taken
@@ -188,19 +190,26 @@ impl Cache {
         served: Service,
         groups: &mut [Group],
     ) -> Option<Late> {
-        let own = &groups[queue.group as usize];
         let is_known = !rq.op.is_write() && self.emptying.is_known(now);
         let is_known = is_known && self.group != queue.group;
-        let undisturbed = own.undisturbed.known(self.reads).filter(|_| is_known);
+        let known = || groups[queue.group as usize].undisturbed.known(self.reads);
+        let undisturbed = is_known.then(known).flatten();
         let when = self.when(now, &served, undisturbed.is_some());
         let has_traces = self.find_traces(when, &served, groups);
         if rq.op.is_write() {
             self.written(now, (rq.queue, queue.group), (served, has_traces), groups);
             return None;
         }
-        let back = if rq.continues_queue { served.back } else { Span::ZERO };
-        let read = Read { group: queue.group, undisturbed, back };
-        let late = self.read(when, read, (served, has_traces), groups);
+        let buffered = self.follow(queue.group, &served, groups);
+        let late = if has_traces {
+            let back = if rq.continues_queue { served.back } else { Span::ZERO };
+            let read = Read { group: queue.group, undisturbed, back, buffered };
+            self.delayed(when, read, served, groups)
+        } else {
+            self.end(groups);
+            self.undelayed(when, &mut groups[queue.group as usize]);
+            None
+        };
         // A read that continues the previous one may come from a buffer, even if it takes long to
         // get there.
         if served.was_alone && !rq.continues_queue {
@@ -247,15 +256,9 @@ impl Cache {
         }
     }
 
-    /// Accounts for a completed read, and returns what the writer is to be charged for its delay.
-    fn read(
-        &mut self,
-        when: Served,
-        Read { group, undisturbed, back }: Read,
-        (served, has_traces): (Service, bool),
-        groups: &mut [Group],
-    ) -> Option<Late> {
-        let (now, Service { took: service, done_in, .. }) = (when.now, served);
+    /// Notes which group read. Returns the time of its reads just before that came from a buffer.
+    #[inline]
+    fn follow(&mut self, group: u32, served: &Service, groups: &mut [Group]) -> Span {
         let mut buffered = core::mem::replace(&mut self.buffered, Span::ZERO);
         if self.group != group {
             if self.reader != group {
@@ -263,23 +266,37 @@ impl Cache {
                 (self.reader, self.usual, buffered) = (group, Span::ZERO, Span::ZERO);
             }
             if served.is_fast() && served.was_alone {
-                self.buffered = buffered + service;
+                self.buffered = buffered + served.took;
             }
         }
-        if !has_traces {
-            self.end(groups);
-            let reader = &mut groups[group as usize];
-            if self.emptying.is_empty || now >= self.until + service + LASTS_MOST {
-                reader.undisturbed.add(self.reads, service);
-            }
-            if now >= self.until + service {
-                reader.usual.add(self.reads, service);
-            }
-            return None;
+        buffered
+    }
+
+    /// Accounts for a read that nothing delayed.
+    #[inline]
+    fn undelayed(&self, Served { now, took, .. }: Served, reader: &mut Group) {
+        if self.emptying.is_empty || now >= self.until + took + LASTS_MOST {
+            reader.undisturbed.add(self.reads, took);
         }
+        if now >= self.until + took {
+            reader.usual.add(self.reads, took);
+        }
+    }
+
+    /// Accounts for a read that writes may have delayed, and returns what the writer is to be
+    /// charged for it.
+    #[inline(never)]
+    fn delayed(
+        &mut self,
+        when: Served,
+        Read { group, undisturbed, back, buffered }: Read,
+        served: Service,
+        groups: &mut [Group],
+    ) -> Option<Late> {
         if self.group == group {
             return None;
         }
+        let Service { took: service, done_in, .. } = served;
         let before = self.late(groups);
         let others = self.hidden(groups) - before;
         let reader = &mut groups[group as usize];

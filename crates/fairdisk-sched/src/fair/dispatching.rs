@@ -27,7 +27,9 @@ impl Fair {
         let (amount, is_background) = (rq.amount(), q.task.is_none());
         let entry = &mut self.groups[group as usize];
         entry.in_flight += 1;
-        entry.is_back &= is_background;
+        if entry.is_back && !is_background {
+            self.returning.set_back(entry, false);
+        }
         entry.last = amount;
         entry.recent.add(rq.op);
         self.in_flight += 1;

@@ -113,7 +113,7 @@ impl Group {
 
     /// Forgets what was measured, so that a new group with this number starts afresh.
     pub(super) fn forget(&mut self) {
-        (self.left_early, self.is_back) = (false, false);
+        self.left_early = false;
         self.idle = None;
         (self.think, self.pause) = (Mean::default(), Mean::default());
         (self.usual, self.presumed) = (Usual::default(), Mean::default());
@@ -182,7 +182,7 @@ impl Fair {
             }
         }
         if entry.left_early {
-            entry.is_back = true;
+            self.returning.set_back(entry, true);
             self.returning.note_return(group);
         }
     }

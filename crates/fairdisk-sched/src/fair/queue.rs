@@ -74,8 +74,10 @@ impl Queue {
 
     /// Replaces a charge of `charged` by `cost`.
     pub(super) const fn charge(&mut self, charged: Span, cost: Span) {
-        let start = self.start.saturating_add(cost.as_ns() / self.weight());
-        self.start = start.saturating_sub(charged.as_ns() / self.weight());
+        self.start = self.start.saturating_add(cost.as_ns() / self.weight());
+        if charged.as_ns() > 0 {
+            self.start = self.start.saturating_sub(charged.as_ns() / self.weight());
+        }
     }
 
     /// Whether no requests are queued or at the device.

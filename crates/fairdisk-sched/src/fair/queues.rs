@@ -12,10 +12,14 @@ use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Instant, IoPrio, Span, TaskId, dense};
 
-/// The queues of one class of a group that have requests queued.
+/// The queues of one class of a group that have requests queued: its line.
 #[derive(Clone, Debug)]
 struct Class {
+    /// The queues in line, and `away`.
     tree: Tree,
+    /// The queue that left the line last, or `NIL`. It keeps its place in the tree, as a task with
+    /// one request at a time comes and goes with each.
+    away: u32,
     /// Virtual time: the smallest start in line when a queue was last served.
     reached: u64,
     /// Since when the class has had requests without being served.
@@ -31,7 +35,16 @@ const PASSED_OVER_REQUESTS: u32 = 32;
 
 impl Class {
     const EMPTY: Self =
-        Self { tree: Tree::new(), reached: 0, waits_since: Instant::ZERO, passed: 0 };
+        Self { tree: Tree::new(), away: NIL, reached: 0, waits_since: Instant::ZERO, passed: 0 };
+
+    /// The number of queues in line.
+    fn len(&self) -> u32 {
+        self.tree.len() - u32::from(self.away != NIL)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 
     /// Notes that the class is served, or begins to have requests: it has not been passed over.
     const fn note_served(&mut self, now: Instant) {
@@ -176,9 +189,7 @@ impl Queues {
 
     fn set_priority(&mut self, now: Instant, at: u32, ioprio: IoPrio) {
         let in_line = self[at].in_line;
-        if in_line {
-            self.leave(at);
-        }
+        self.give_place_up(at);
         let (class, reached) = (self[at].class(), self.reached(at));
         self[at].ioprio = ioprio;
         if self[at].class() != class {
@@ -233,9 +244,11 @@ impl Queues {
 
     /// Frees an orphaned queue with nothing queued and nothing at the device. Returns whether it
     /// did.
+    #[inline]
     pub(super) fn release_if_done(&mut self, at: u32) -> bool {
         let done = self[at].orphan && self[at].is_quiet();
         if done {
+            self.give_place_up(at);
             self[at].group = NIL;
             self.queues.free(at);
         }
@@ -249,21 +262,49 @@ impl Queues {
     pub(super) fn join(&mut self, now: Instant, at: u32) {
         let (group, class) = (self[at].group, self[at].class());
         let class = &mut self.leaves[group as usize].classes[class];
-        if class.tree.is_empty() {
+        if class.is_empty() {
             class.note_served(now);
         }
         let queue = &mut self.queues[at];
         queue.start = queue.start.max(class.reached);
         queue.in_line = true;
-        self.order.insert(&mut class.tree, at, queue.start);
+        if class.away == at {
+            class.away = NIL;
+            self.order.set_key(&mut class.tree, at, queue.start);
+        } else {
+            self.order.insert(&mut class.tree, at, queue.start);
+        }
     }
 
-    /// Removes a queue that has no requests queued from its line.
+    /// Takes a queue that has no requests queued out of its line.
     pub(super) fn leave(&mut self, at: u32) {
         let (group, class) = (self[at].group, self[at].class());
-        let tree = &mut self.leaves[group as usize].classes[class].tree;
-        self.order.remove(tree, at);
+        let class = &mut self.leaves[group as usize].classes[class];
+        let before = core::mem::replace(&mut class.away, at);
+        if before != NIL {
+            self.order.remove(&mut class.tree, before);
+        }
         self[at].in_line = false;
+    }
+
+    /// Takes a queue out of its line, if it is there, and does not keep its place in the tree.
+    fn give_place_up(&mut self, at: u32) {
+        let (group, class) = (self[at].group, self[at].class());
+        let class = &mut self.leaves[group as usize].classes[class];
+        if class.away == at {
+            class.away = NIL;
+        } else if !self.queues[at].in_line {
+            return;
+        }
+        self.order.remove(&mut class.tree, at);
+        self[at].in_line = false;
+    }
+
+    /// The queue that is next in the line.
+    #[inline]
+    fn first_in(&self, class: &Class) -> Option<u32> {
+        let first = self.order.first(&class.tree)?;
+        if first == class.away { self.order.next(first) } else { Some(first) }
     }
 
     /// Replaces a charge of `charged` to the queue by `cost`.
@@ -282,33 +323,32 @@ impl Queues {
     #[inline]
     pub(super) fn first_of(&self, now: Instant, group: u32) -> u32 {
         let classes = &self.leaves[group as usize].classes;
-        let waiting = || classes.iter().filter(|class| !class.tree.is_empty());
+        let waiting = || classes.iter().filter(|class| !class.is_empty());
         let passed = |class: &&Class| class.is_passed_over(now, self.patience);
         let best = waiting().rev().find(passed).or_else(|| waiting().next());
-        best.and_then(|class| self.order.first(&class.tree)).expect("it has requests")
+        best.and_then(|class| self.first_in(class)).expect("it has requests")
     }
 
     /// When the next class of the group will have been passed over for long enough to be served
     /// once.
     pub(super) fn passed_over_at(&self, now: Instant, group: u32) -> Option<Instant> {
         let classes = self.leaves[group as usize].classes.iter();
-        let waiting =
-            classes.filter(|one| !one.tree.is_empty() && one.passed >= PASSED_OVER_REQUESTS);
+        let waiting = classes.filter(|one| !one.is_empty() && one.passed >= PASSED_OVER_REQUESTS);
         waiting.map(|one| one.waits_since + self.patience).filter(|at| *at > now).min()
     }
 
     /// Whether other queues of the group are in line beside this one, which is.
     pub(super) fn others_in_line(&self, at: u32) -> bool {
         let classes = &self.leaves[self[at].group as usize].classes;
-        classes.iter().map(|class| class.tree.len()).sum::<u32>() > 1
+        classes.iter().map(Class::len).sum::<u32>() > 1
     }
 
     /// Whether the queue, if it had a request, would be served before what its group has queued.
     pub(super) fn is_behind(&self, at: u32) -> bool {
         let (queue, class) = (&self[at], self[at].class());
         let classes = &self.leaves[queue.group as usize].classes;
-        let better = classes[..class].iter().any(|class| !class.tree.is_empty());
-        let first = self.order.first(&classes[class].tree);
+        let better = classes[..class].iter().any(|class| !class.is_empty());
+        let first = self.first_in(&classes[class]);
         !better && first.is_none_or(|first| first == at || queue.start < self[first].start)
     }
 
@@ -319,8 +359,9 @@ impl Queues {
         let (group, class) = (self[at].group, self[at].class());
         let classes = &mut self.leaves[group as usize].classes;
         classes.iter_mut().for_each(|class| class.passed = class.passed.saturating_add(1));
-        let class = &mut classes[class];
-        let least = self.order.first(&class.tree).map_or(0, |first| self.order.key(first));
+        let least = self.first_in(&self.leaves[group as usize].classes[class]);
+        let least = least.map_or(0, |first| self.order.key(first));
+        let class = &mut self.leaves[group as usize].classes[class];
         class.reached = class.reached.max(least);
         class.note_served(now);
     }

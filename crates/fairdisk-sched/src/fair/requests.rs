@@ -132,7 +132,8 @@ impl Requests {
     pub(super) fn next(&self, now: Instant, queue: &Queue, expire: Option<Span>) -> u32 {
         let (oldest, arrived) = self.oldest(queue);
         match expire {
-            Some(expire) if queue.waiting > 1 && now.since(arrived) < expire => {
+            _ if queue.waiting == 1 => oldest,
+            Some(expire) if now.since(arrived) < expire => {
                 let ahead = self.positions.lower_bound(&queue.by_position, queue.position.0);
                 ahead.or_else(|| self.positions.first(&queue.by_position)).unwrap_or(oldest)
             }

@@ -3,6 +3,7 @@
 //! before.
 
 use super::allowance::Allowance;
+use super::group::Group;
 use super::turn::{Turn, worth_waiting};
 use super::{Fair, Step};
 use crate::groups::{Nested, Order};
@@ -13,6 +14,8 @@ use fairdisk_core::{Instant, Span, Why};
 #[derive(Debug)]
 pub(super) struct Returning {
     order: Order<Instant>,
+    /// How many groups are back.
+    back: u32,
     /// Since when the disk stays idle for a group that is due back; outdated once anything has been
     /// at the disk since.
     held_since: Instant,
@@ -21,12 +24,24 @@ pub(super) struct Returning {
 
 impl Returning {
     pub(super) const fn new() -> Self {
-        Self { order: Order::new(), held_since: Instant::ZERO, allowance: Allowance::new() }
+        Self {
+            order: Order::new(),
+            back: 0,
+            held_since: Instant::ZERO,
+            allowance: Allowance::new(),
+        }
     }
 
     /// Whether no group is due back.
     pub(super) fn is_empty(&self) -> bool {
         self.order.first().is_none()
+    }
+
+    /// Sets whether the group is back: it left its turn early, and has something queued again.
+    #[inline]
+    pub(super) const fn set_back(&mut self, group: &mut Group, is_back: bool) {
+        let was_back = core::mem::replace(&mut group.is_back, is_back);
+        self.back = self.back - was_back as u32 + is_back as u32;
     }
 
     /// Notes that the group has come back.
@@ -37,9 +52,10 @@ impl Returning {
         }
     }
 
-    /// Stops waiting for the group to come back.
-    pub(super) fn forget(&mut self, group: u32) {
-        self.order.place(group, None);
+    /// Forgets that the group has come back, and stops waiting for it.
+    pub(super) fn forget(&mut self, at: u32, group: &mut Group) {
+        self.set_back(group, false);
+        self.order.place(at, None);
     }
 }
 
@@ -47,7 +63,13 @@ impl Fair {
     /// Serves a request of a thinker that has come back and is first in line. The turn stays with
     /// its group: in a turn of its own, the thinker would be served only once per turn of the
     /// others.
+    #[inline]
     pub(super) fn serve_returned(&mut self, now: Instant, turn: Turn) -> Option<Step> {
+        if self.returning.back == 0 { None } else { self.serve_first_returned(now, turn) }
+    }
+
+    #[cold]
+    fn serve_first_returned(&mut self, now: Instant, turn: Turn) -> Option<Step> {
         let group = self.tree.first().filter(|group| *group != turn.group)?;
         if !self.groups[group as usize].is_back {
             return None;

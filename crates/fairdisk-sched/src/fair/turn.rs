@@ -209,7 +209,8 @@ impl Fair {
     pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) {
         self.end_keeping(now);
         let entry = &mut self.groups[group as usize];
-        (entry.left_early, entry.is_back) = (false, false);
+        entry.left_early = false;
+        self.returning.set_back(entry, false);
         self.turn = Some(Turn::new(group, queue));
     }
 
