@@ -273,7 +273,7 @@ impl<E: Elevator> Engine<E> {
             Some(blocker) => {
                 self.log(Record::Held(bio.id));
                 self.bios.hold(index, blocker);
-                self.tell_waited_for(index, bio, blocker);
+                self.tell_waited_for(blocker, bio.group);
                 // The bio waits for an earlier one that may be queued behind the plug.
                 self.unplug();
             }

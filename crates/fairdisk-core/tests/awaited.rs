@@ -7,8 +7,8 @@ mod fifo;
 mod leave_to_fifo;
 
 use fairdisk_core::{
-    Bio, BioId, Effects, Elevator, Engine, EngineConfig, Flags, GroupId, Input, Instant, IoPrio,
-    Journal, Lba, Op, RequestId, Sectors, TaskId,
+    Bio, BioId, Effect, Effects, Elevator, Engine, EngineConfig, Flags, GroupId, Input, Instant,
+    IoPrio, Journal, Lba, Op, RequestId, Sectors, TaskId,
 };
 use fifo::Fifo;
 
@@ -68,6 +68,15 @@ impl Disk {
         self.engine.handle(Instant::ZERO, Input::Submit(bio), &mut self.effects);
     }
 
+    /// What the request does that was issued last, and whose it is.
+    fn at_the_disk(&self) -> (Op, GroupId) {
+        let issued = self.effects.as_slice().iter().rev().find_map(|effect| match effect {
+            Effect::Issue(request) => Some((request.op, request.group)),
+            _ => None,
+        });
+        issued.expect("something was issued")
+    }
+
     /// Who was reported to wait for which request.
     fn awaited(&self) -> &[(u32, u32)] {
         &self.engine.elevator().awaited
@@ -113,47 +122,24 @@ fn a_write_that_was_merged_is_told_by_its_request() {
     assert_eq!(disk.awaited(), [(1, 2)], "one request is left of three");
 }
 
-/// A disk at which group 1 has writes 1 to 3 queued, among a read of its own and a write of group
-/// 2.
-fn with_writes() -> Disk {
+#[test]
+fn a_flush_waits_for_the_writes_of_its_group_and_for_no_others() {
     let mut disk = Disk::busy();
     disk.submit(2, 1, Op::Write, 3_000, 8);
-    disk.submit(3, 1, Op::Write, 2_000, 8);
-    disk.submit(4, 1, Op::Write, 1_000, 8);
-    disk.submit(5, 1, Op::Read, 4_000, 8);
-    disk.submit(6, 2, Op::Write, 5_000, 8);
-    disk
+    disk.submit(3, 2, Op::Write, 2_000, 8);
+    disk.flush(4, 2);
+    disk.flush(5, 3);
+    assert_eq!(disk.awaited(), []);
+    disk.complete(0);
+    // Group 3 has written nothing, so its flush goes ahead of all that is queued.
+    assert_eq!(disk.at_the_disk(), (Op::Flush, GroupId(3)));
 }
 
 #[test]
-fn a_flush_waits_for_all_writes_of_others_that_were_queued_before_it() {
-    let mut disk = with_writes();
-    disk.flush(7, 2);
-    disk.submit(8, 1, Op::Write, 6_000, 8);
-    assert_eq!(disk.awaited(), [(1, 2), (2, 2), (3, 2)]);
-    disk.flush(9, 1);
-    assert_eq!(disk.awaited()[3..], [(5, 1)], "and for none of its own");
-}
-
-#[test]
-fn a_flush_waits_for_what_writes_before_it_are_held_behind() {
+fn a_flush_waits_for_what_a_write_of_its_group_is_held_behind() {
     let mut disk = Disk::busy();
     disk.submit(2, 1, Op::Read, 3_000, 8);
-    disk.submit(3, 1, Op::Write, 3_000, 8);
-    disk.submit(4, 1, Op::Write, 2_000, 8);
-    disk.flush(5, 2);
-    assert_eq!(disk.awaited(), [(1, 2), (2, 2)]);
-    // The write behind the read is queued when that is done, and told once the flush is looked at
-    // again.
-    [0, 1, 2].into_iter().for_each(|request| disk.complete(request));
-    assert_eq!(disk.awaited().last(), Some(&(1, 2)));
-}
-
-#[test]
-fn who_takes_over_is_told_what_a_flush_waits_for() {
-    let mut disk = with_writes();
-    disk.flush(7, 2);
-    let told = disk.awaited().to_vec();
-    disk.engine.handle(Instant::ZERO, Input::Switch(Box::default()), &mut disk.effects);
-    assert_eq!(disk.awaited()[..3], told);
+    disk.submit(3, 2, Op::Write, 3_000, 8);
+    disk.flush(4, 2);
+    assert_eq!(disk.awaited(), [(1, 2), (1, 2)], "for the write and for the flush");
 }

@@ -181,7 +181,6 @@ impl<E: Elevator> Engine<E> {
                 self.hand_over(older, Why::Displaced);
             }
         }
-        self.tell_held_flushes();
         for id in carried {
             self.tell_awaited_from(self.requests.first_bio(id));
         }

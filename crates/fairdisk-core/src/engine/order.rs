@@ -1,11 +1,13 @@
-//! Ordering of conflicting bios: overlapping writes keep their order, and a flush waits for every
-//! write before it.
+//! Ordering of conflicting bios: overlapping writes keep their order, and a flush waits for the
+//! writes of its group before it. Those of other groups were not done when the flush came, so nobody
+//! relies on it for them, and a group would otherwise wait for all that others have queued.
 //!
 //! Bios in flight are filed under the pieces of the device they touch, so that a new bio is
 //! compared only with its neighbours. Each list is sorted newest first: of many overlapping bios
 //! only the latest needs to be examined.
 
 use super::bios::{BioIndex, Bios};
+use crate::dense;
 use crate::list::{List, Lists};
 use crate::request::{Bio, Op};
 use alloc::vec::Vec;
@@ -47,9 +49,11 @@ pub(super) struct OrderGuard {
     heads: Vec<u32>,
     /// `NODES` for each bio slot.
     nodes: Vec<Node>,
-    /// All bios in flight that change the medium, newest last.
-    writes: List,
+    /// The bios of each group in flight that change the medium, newest last.
+    writes: Vec<List>,
     links: Lists<()>,
+    /// The number of all of these.
+    writing: u32,
     /// The latest bio. It is filed under its pieces only when another bio arrives or a blocker is
     /// searched for, because often it has left by then.
     newest: Option<Touches>,
@@ -60,8 +64,9 @@ impl OrderGuard {
         Self {
             heads: alloc::vec![NIL; (PIECES + PIECE_LISTS_MIN) as usize],
             nodes: Vec::new(),
-            writes: List::new(),
+            writes: Vec::new(),
             links: Lists::new(),
+            writing: 0,
             newest: None,
         }
     }
@@ -74,7 +79,9 @@ impl OrderGuard {
         let Some((first, last)) = pieces(bio) else { return };
         let write = bio.op.is_write();
         if write {
-            self.links.insert(&mut self.writes, index.0, ());
+            let writes = dense::entry(&mut self.writes, bio.group.0, List::new);
+            self.links.insert(writes, index.0, ());
+            self.writing += 1;
         }
         self.file_newest();
         self.newest = Some(Touches { index, first, last, write });
@@ -109,7 +116,8 @@ impl OrderGuard {
     #[inline(always)]
     pub(super) fn remove(&mut self, index: BioIndex, bio: &Bio) {
         if bio.op.is_write() && bio.op != Op::Flush {
-            self.links.remove(&mut self.writes, index.0);
+            self.links.remove(&mut self.writes[bio.group.0 as usize], index.0);
+            self.writing -= 1;
         }
         if self.newest.is_some_and(|newest| newest.index == index) {
             self.newest = None;
@@ -127,16 +135,6 @@ impl OrderGuard {
         }
     }
 
-    /// The oldest bio in flight that changes the medium.
-    pub(super) fn first_write(&self) -> Option<BioIndex> {
-        self.writes.first().map(BioIndex)
-    }
-
-    /// The next newer one after `write`.
-    pub(super) fn next_write(&self, write: BioIndex) -> Option<BioIndex> {
-        self.links.next(write.0).map(BioIndex)
-    }
-
     /// The latest earlier bio that must finish before the bio at `index` may start.
     #[inline(always)]
     pub(super) fn blocker_of(
@@ -146,7 +144,7 @@ impl OrderGuard {
         bio: &Bio,
     ) -> Option<BioIndex> {
         // The common case: no write is in flight that a read could conflict with.
-        if bio.op == Op::Read && self.writes.first().is_none() {
+        if bio.op == Op::Read && self.writing == 0 {
             return None;
         }
         self.file_newest();
@@ -157,7 +155,8 @@ impl OrderGuard {
     fn look_for_blocker(&self, bios: &Bios, index: BioIndex, bio: &Bio) -> Option<BioIndex> {
         let Some((first, last)) = pieces(bio) else {
             let before = |write: &u32| self.links.previous(*write);
-            let mut writes = core::iter::successors(self.writes.last(), before).map(BioIndex);
+            let last = self.writes.get(bio.group.0 as usize).and_then(List::last);
+            let mut writes = core::iter::successors(last, before).map(BioIndex);
             return writes.find(|other| bios.is_earlier(*other, index));
         };
         if last - first > 1 {
@@ -290,7 +289,7 @@ mod tests {
     use super::super::bios::COMPARED;
     use super::*;
     use crate::prng::Prng;
-    use crate::request::{BioId, Lba, Sectors};
+    use crate::request::{BioId, GroupId, Lba, Sectors};
     use crate::samples;
     use crate::time::Instant;
     use std::vec::Vec;
@@ -302,6 +301,7 @@ mod tests {
         let sectors = if op == Op::Flush { 0 } else { prng.between(1, longest) as u32 };
         Bio {
             id: BioId(id),
+            group: GroupId(prng.below(3) as u32),
             start: Lba(prng.below(60_000)),
             sectors: Sectors(sectors),
             ..samples::bio(op)
@@ -311,7 +311,7 @@ mod tests {
     /// The specification: a comparison with every bio in flight.
     fn brute_force(bio: &Bio, earlier: &[(BioIndex, Bio)]) -> Option<BioIndex> {
         let blocks = |other: &Bio| match bio.op {
-            Op::Flush => matches!(other.op, Op::Write | Op::Discard | Op::WriteZeroes),
+            Op::Flush => other.op.is_write() && other.op != Op::Flush && other.group == bio.group,
             _ => bio.conflicts_with(other),
         };
         earlier.iter().rev().find(|(_, other)| blocks(other)).map(|(index, _)| *index)

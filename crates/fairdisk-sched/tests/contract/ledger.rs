@@ -126,7 +126,7 @@ fn must_come_first(earlier: &Bio, later: &Bio) -> bool {
     let writes = |bio: &Bio| !matches!(bio.op, Op::Read | Op::Flush);
     match (earlier.op, later.op) {
         (Op::Flush, _) => false,
-        (_, Op::Flush) => writes(earlier),
+        (_, Op::Flush) => writes(earlier) && earlier.group == later.group,
         _ => {
             let overlap = earlier.start < later.end() && later.start < earlier.end();
             overlap && (writes(earlier) || writes(later))

@@ -253,7 +253,10 @@ impl<E: Elevator> Scene<E> {
         }
         let done = self.at_device.front().map(|(done, _)| *done);
         let wakes = self.asleep.first().map(|(at, _)| *at);
-        let next = [done, wakes, until].into_iter().flatten().min().expect("something happens");
+        let Some(next) = [done, wakes, until].into_iter().flatten().min() else {
+            assert!(self.flushing.is_some(), "something happens");
+            return self.flush();
+        };
         self.now = self.now.max(next);
         if done.is_some_and(|done| done <= self.now) {
             self.complete();
