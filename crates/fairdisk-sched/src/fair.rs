@@ -43,6 +43,7 @@ mod returning;
 mod rounds;
 mod stream;
 mod target;
+mod think;
 mod trial;
 mod turn;
 mod usual;
@@ -198,7 +199,7 @@ impl Elevator for Fair {
             self.queues.asynchronous(group)
         };
         if request.sync && self.has_nothing_synchronous(group) {
-            self.note_thought(now, group);
+            self.note_back(now, group);
         }
         let entry = &mut self.groups[group as usize];
         let q = &mut self.queues[queue];
@@ -277,6 +278,8 @@ impl Elevator for Fair {
         let entry = &mut self.groups[group as usize];
         entry.in_flight -= 1;
         entry.quiet_since = Some(now);
+        entry.think.begins(false);
+        entry.unflushed = entry.unflushed.saturating_add(rq.op.is_write().into());
         if let Some(target) = entry.qos.latency_p99 {
             entry.room.completed(now.since(rq.arrived), target);
             self.targets.note_room(group, &entry.room);
@@ -298,6 +301,9 @@ impl Elevator for Fair {
     fn flushes(&mut self, now: Instant, group: GroupId) {
         self.tree.pass(now);
         self.make_group(group);
+        if self.has_nothing_synchronous(group.0) {
+            self.note_thought(now, group.0);
+        }
         self.groups[group.0 as usize].flushes += 1;
         self.cache.flushes += 1;
         self.expect(now, group.0);
@@ -308,6 +314,7 @@ impl Elevator for Fair {
         self.make_group(group);
         let entry = &mut self.groups[group.0 as usize];
         entry.quiet_since = Some(now);
+        entry.think.begins(true);
         // A flush issued before this scheduler was chosen was never counted.
         if entry.flushes > 0 {
             entry.flushes -= 1;
@@ -315,8 +322,8 @@ impl Elevator for Fair {
         }
         self.note_target_present(group.0);
         self.awaited.look_on();
+        self.charge_flushed(group.0, device_time, ok);
         self.note_flushed(now, device_time, ok);
-        self.charge_flushed(group.0, device_time);
         if self.groups[group.0 as usize].left_early {
             self.will_return(group.0);
         }

@@ -1,6 +1,6 @@
 //! Ordering of conflicting bios: overlapping writes keep their order, and a flush waits for the
-//! writes of its group before it. Those of other groups were not done when the flush came, so nobody
-//! relies on it for them, and a group would otherwise wait for all that others have queued.
+//! writes of its group before it. Those of other groups were not done when the flush came, so
+//! nobody relies on it for them, and a group would otherwise wait for all that others have queued.
 //!
 //! Bios in flight are filed under the pieces of the device they touch, so that a new bio is
 //! compared only with its neighbours. Each list is sorted newest first: of many overlapping bios

@@ -26,6 +26,29 @@ fn demand_half(row: &str, devices: &[&str]) {
     }
 }
 
+/// A group that waits for the disk's cache is waited for in turn, its flush waits for no writes of
+/// others, and pays for none that were done before it came.
+#[test]
+fn a_group_that_has_its_writes_made_durable_has_its_half() {
+    let rows = [
+        "beside readers",
+        "beside a stream of reads",
+        "each eighth, beside readers",
+        "beside commits",
+        "beside writers",
+        "beside buffered streams",
+        "thinking before fsync, beside readers",
+    ];
+    for (device, within) in [("hdd-7200-2007", 2.0), ("hdd-ncq", 5.0)] {
+        for row in rows {
+            let result = run_in("commits.toml", device, "fair", row, Options::default());
+            let got = shares(&result.expect("it runs"))[0];
+            println!("{device}, {row}: {got:.1}");
+            assert!((got - 50.0).abs() <= within, "{device}, {row}: {got:.1}");
+        }
+    }
+}
+
 /// A disk that works on its write cache in the gap between two reads delays each of them, so that
 /// none looks late. It shows once the cache was emptied.
 #[test]

@@ -38,6 +38,8 @@ const TRACES_LAST: Span = Span::from_ms(50);
 /// The longest that a device takes for its cache. Chosen: `hdd-ncq` takes half a second to a second
 /// for a cache full of writes of 4 KiB or of a stream, beside a reader.
 const LASTS_MOST: Span = Span::from_ms(2000);
+/// Of so many groups that have written it is known how much a flush did for each.
+const WRITERS: usize = 8;
 /// A write is only acknowledged if it took less than half of its stated time: seldom does a head
 /// that has to move take so little.
 const FAST_PARTS: u64 = 2;
@@ -150,6 +152,8 @@ pub(super) struct Cache {
     writes_first: WritesFirst,
     /// Counts how often all acknowledged writes were found to be done.
     epoch: u32,
+    /// Groups that have written since then, or `NIL`.
+    writers: [u32; WRITERS],
     /// Reads that begin later are not delayed by any write.
     until: Instant,
     /// Flushes of all groups that are at the device or on their way there.
@@ -173,6 +177,7 @@ impl Cache {
             buffered: Span::ZERO,
             writes_first: WritesFirst::default(),
             epoch: 0,
+            writers: [NIL; WRITERS],
             until: Instant::ZERO,
             flushes: 0,
             reads: 0,
@@ -250,6 +255,7 @@ impl Cache {
         *own = Traces { hidden, until: self.until, epoch: self.epoch };
         self.writes_first.wrote(now);
         self.buffered = Span::ZERO;
+        self.note_writer(group);
         if !has_traces || self.group == group || hidden > self.hidden(groups) {
             self.end(groups);
             (self.writer, self.group) = (queue, group);
@@ -346,6 +352,28 @@ impl Cache {
         (after > before).then_some(late)
     }
 
+    /// Notes that the group has written, if there is room.
+    fn note_writer(&mut self, group: u32) {
+        let mut places = self.writers.iter_mut();
+        if let Some(place) = places.find(|place| **place == NIL || **place == group) {
+            *place = group;
+        }
+    }
+
+    /// The groups whose acknowledged writes a flush that took `took` has finished, with the part of
+    /// the time that each group's took: in proportion to what was left to be done, and no more.
+    pub(super) fn parts_of_flush(&self, took: Span, groups: &[Group]) -> [(u32, Span); WRITERS] {
+        let left = |group: u32| {
+            let traces = groups.get(group as usize).map(|group| group.traces);
+            let hidden =
+                traces.filter(|it| it.epoch == self.epoch).map_or(Span::ZERO, |it| it.hidden);
+            if group == self.group { hidden - self.late(groups) } else { hidden }
+        };
+        let left = self.writers.map(|group| (group, left(group)));
+        let all: Span = left.iter().fold(took, |sum, (_, left)| sum + *left) - took;
+        left.map(|(group, left)| (group, took.scaled(left.as_ns(), all.max(took).as_ns().max(1))))
+    }
+
     /// Forgets all acknowledged writes: a flush has finished them.
     pub(super) fn flushed(&mut self, groups: &mut [Group]) {
         self.nothing_is_left(groups);
@@ -358,6 +386,7 @@ impl Cache {
         self.usual = Span::ZERO;
         self.epoch = self.epoch.wrapping_add(1);
         (self.writer, self.group) = (NIL, NIL);
+        self.writers = [NIL; WRITERS];
     }
 
     /// The queue that is charged for acknowledged writes, or `NIL`.
@@ -380,9 +409,11 @@ impl Cache {
     /// Drops a removed group as the writer: nobody is charged for its writes any more.
     pub(super) fn forget_group(&mut self, group: u32) {
         self.emptying.forget_group(group);
+        self.writers.iter_mut().filter(|one| **one == group).for_each(|one| *one = NIL);
         if self.group == group {
-            let Self { writes_first, epoch, until, flushes, reads, emptying, taken_in, .. } = *self;
-            let kept = Self { writes_first, epoch, until, flushes, reads, ..Self::new() };
+            let Self { writes_first, epoch, writers, until, flushes, reads, .. } = *self;
+            let Self { emptying, taken_in, .. } = *self;
+            let kept = Self { writes_first, epoch, writers, until, flushes, reads, ..Self::new() };
             *self = Self { emptying, taken_in, ..kept };
         }
     }

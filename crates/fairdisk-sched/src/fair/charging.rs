@@ -165,16 +165,33 @@ impl Fair {
         }
     }
 
-    /// Charges a flush to its group. A flush goes ahead of everybody, so the group's later requests
-    /// wait instead.
-    pub(super) fn charge_flushed(&mut self, group: u32, device_time: Span) {
+    /// Charges a flush of the group. A flush goes ahead of everybody, so the later requests of
+    /// those who pay wait instead.
+    pub(super) fn charge_flushed(&mut self, group: u32, device_time: Span, ok: bool) {
         if self.queued == 0 && self.in_flight == 0 {
             // With nothing queued and nothing at the device, the flush delayed nobody.
             return;
         }
-        self.charge_group(group, Span::ZERO, device_time);
+        let own = self.charge_flush(group, device_time, ok);
+        self.groups[group as usize].flushed(own);
         // A flush never waits for its turn, so without a bound the debt could grow forever.
         self.tree.forgive_rounds(group);
+    }
+
+    /// Charges a flush to the groups whose writes it has finished, and the rest, which is returned,
+    /// to `by`.
+    pub(super) fn charge_flush(&mut self, by: u32, device_time: Span, ok: bool) -> Span {
+        let mut rest = device_time;
+        if ok && self.empties_cache() {
+            for (group, part) in self.cache.parts_of_flush(device_time, &self.groups) {
+                if group != by && part > Span::ZERO {
+                    self.charge_group(group, Span::ZERO, part);
+                    rest = rest - part;
+                }
+            }
+        }
+        self.charge_group(by, Span::ZERO, rest);
+        rest
     }
 
     /// Notes that a flush has finished all acknowledged writes, or has failed and tells nothing of
@@ -214,22 +231,29 @@ impl Fair {
 
 #[cfg(test)]
 mod tests {
-    use crate::fair::{Fair, FairParams};
+    use crate::fair::{Fair, FairParams, NIL};
     use crate::samples::request;
     use fairdisk_core::{
         Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Op, RequestId,
-        Span,
+        Span, Why,
     };
+
+    /// At a disk that serves one at a time, in so many ms each.
+    fn told_to_take(ms: u64) -> Fair {
+        let mut fair = Fair::new(&FairParams::default());
+        let time = Span::from_ms(ms);
+        let cost = Cost { random: time, ..Cost::default() };
+        let (saturation, alone) = (time, time);
+        let costs = CostModel { depth: 1, saturation, alone, read: cost, write: cost };
+        fair.configure(Instant::ZERO, &Change::Costs(costs));
+        fair
+    }
 
     /// The group with the most writes left to be done, at a disk with a write cache that took a
     /// write of group 1 in at once and was then flushed.
     fn writer_after_a_flush(ok: bool) -> Option<u32> {
         let us = |us| Instant::ZERO + Span::from_us(us);
-        let mut fair = Fair::new(&FairParams::default());
-        let read = Cost { random: Span::from_ms(8), ..Cost::default() };
-        let (saturation, alone) = (Span::from_ms(8), Span::from_ms(8));
-        let costs = CostModel { depth: 1, saturation, alone, read, write: read };
-        fair.configure(us(0), &Change::Costs(costs));
+        let mut fair = told_to_take(8);
         fair.admit(us(0), &request(0, 1, Op::Write, us(0)));
         assert!(matches!(fair.decide(us(0)), Decision::Dispatch(..)));
         let (request, device_time) = (RequestId(0), Span::from_us(300));
@@ -242,6 +266,43 @@ mod tests {
     #[test]
     fn only_a_flush_that_succeeded_has_finished_the_writes() {
         assert_eq!([true, false].map(writer_after_a_flush), [None, Some(1)]);
+    }
+
+    #[test]
+    fn a_flush_is_charged_to_those_whose_writes_it_does() {
+        let us = |us| Instant::ZERO + Span::from_us(us);
+        let mut fair = told_to_take(8);
+        for (slot, group) in [(0, 1), (1, 1), (2, 1), (3, 2)] {
+            let now = us(400 * u64::from(slot));
+            fair.admit(now, &request(slot, group, Op::Write, now));
+            assert!(matches!(fair.decide(now), Decision::Dispatch(..)));
+            let (request, device_time) = (RequestId(slot), Span::from_us(400));
+            fair.complete(now + device_time, &Completion { request, device_time, ok: true });
+        }
+        let parts = |ms| {
+            let parts = fair.cache.parts_of_flush(Span::from_ms(ms), &fair.groups);
+            [0, 1, 2].map(|at| (parts[at].0, parts[at].1.as_us()))
+        };
+        assert_eq!(parts(16), [(1, 12_000), (2, 4000), (NIL, 0)]);
+        // What takes longer than all that was left is paid by who flushed.
+        assert_eq!(parts(60), [(1, 3 * 7600), (2, 7600), (NIL, 0)]);
+        fair.flushes(us(1600), GroupId(3));
+        fair.flushed(us(17_600), GroupId(3), Span::from_ms(16), true);
+        assert_eq!(
+            fair.cache.parts_of_flush(Span::from_ms(16), &fair.groups)[0],
+            (NIL, Span::ZERO)
+        );
+    }
+
+    #[test]
+    fn nothing_is_chosen_while_a_flush_is_at_a_disk_that_serves_one_at_a_time() {
+        let us = |us| Instant::ZERO + Span::from_us(us);
+        let mut fair = told_to_take(8);
+        fair.flushes(us(0), GroupId(1));
+        fair.admit(us(0), &request(0, 2, Op::Read, us(0)));
+        assert_eq!(fair.decide(us(0)), Decision::WaitCompletion(Why::OneAtATime));
+        fair.flushed(us(900), GroupId(1), Span::from_us(900), true);
+        assert!(matches!(fair.decide(us(900)), Decision::Dispatch(..)));
     }
 
     /// Writes at a disk with one head, which is at work for a read: two are taken in, the third has

@@ -131,11 +131,11 @@ impl Fair {
     pub(super) fn cache_emptied(&mut self, now: Instant, device_time: Span, ok: bool) {
         self.tree.pass(now);
         let writer = self.cache.emptying.end(now, device_time, ok);
-        self.note_flushed(now, device_time, ok);
         if let Some(writer) = writer {
-            // All of it: this is what its writes take, and flushes take a small part of the time.
-            self.charge_group(writer, Span::ZERO, device_time);
+            // All of it: this is what writes take, and flushes take a small part of the time.
+            self.charge_flush(writer, device_time, ok);
         }
+        self.note_flushed(now, device_time, ok);
     }
 }
 

@@ -7,6 +7,7 @@ use super::floor::PaidUntil;
 use super::mean::Mean;
 use super::queue::Queue;
 use super::target::Room;
+use super::think::Think;
 use super::trial::Trial;
 use super::usual::Usual;
 use super::{Fair, NIL};
@@ -46,11 +47,15 @@ pub(super) struct Group {
     pub(super) is_back: bool,
     /// The group's flushes at the device or on their way there.
     pub(super) flushes: u32,
+    /// The group's writes since its last flush.
+    pub(super) unflushed: u32,
+    /// The mean time of its flushes for each of its writes.
+    pub(super) flushing: Mean,
     /// When the group's last request or flush completed.
     pub(super) quiet_since: Option<Instant>,
-    /// Mean think time: from `quiet_since` to the next synchronous request, capped as in
+    /// Mean think time: from `quiet_since` to the next synchronous request or flush, capped as in
     /// `Device::thought`.
-    pub(super) think: Mean,
+    pub(super) think: Think,
     /// Mean think time after the group left a turn early, without a cap.
     pub(super) pause: Mean,
     /// What the group has been charged at dispatch since it last had nothing queued and nothing at
@@ -95,8 +100,10 @@ impl Group {
             left_early: false,
             is_back: false,
             flushes: 0,
+            unflushed: 0,
+            flushing: Mean::default(),
             quiet_since: None,
-            think: Mean::default(),
+            think: Think::default(),
             pause: Mean::default(),
             burst: Span::ZERO,
             usual: Usual::default(),
@@ -115,12 +122,19 @@ impl Group {
     pub(super) fn forget(&mut self) {
         self.left_early = false;
         self.idle = None;
-        (self.think, self.pause) = (Mean::default(), Mean::default());
+        (self.think, self.pause) = (Think::default(), Mean::default());
         (self.usual, self.presumed) = (Usual::default(), Mean::default());
         (self.settled, self.undisturbed) = (Mean::default(), Usual::default());
         (self.quiet_since, self.burst) = (None, Span::ZERO);
+        (self.unflushed, self.flushing) = (0, Mean::default());
         self.recent = Recent::NONE;
         (self.trial, self.traces) = (Trial::default(), Traces::default());
+    }
+
+    /// Notes that a flush of the group took this long for the group's own writes.
+    pub(super) fn flushed(&mut self, took: Span) {
+        let writes = core::mem::replace(&mut self.unflushed, 0);
+        self.flushing.add(took / u64::from(writes.max(1)));
     }
 
     /// Notes the pause of a group that left a turn early and has something queued again.
@@ -168,20 +182,29 @@ impl Fair {
         self.queues.find_asynchronous(group).and_then(|at| self.queues.get(at))
     }
 
-    /// Notes the think time of a group that ends with a synchronous request, and that the group is
-    /// back if it left its turn early.
-    pub(super) fn note_thought(&mut self, now: Instant, group: u32) {
+    /// Notes the think time of a group that ends with a synchronous request or a flush. Returns
+    /// whether it is known.
+    pub(super) fn note_thought(&mut self, now: Instant, group: u32) -> bool {
         let done = self.asynchronous_of(group).and_then(|queue| queue.quiet_since);
         let entry = &mut self.groups[group as usize];
         // If something asynchronous was done last, it is not known when the tasks began to think.
-        if entry.is_quiet() || done != entry.quiet_since {
+        let is_known = entry.is_quiet() || done != entry.quiet_since;
+        if is_known {
             let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
             entry.think.add(self.device.thought(now, entry.quiet_since, most));
-            if entry.left_early {
+        }
+        is_known
+    }
+
+    /// Notes that a group thinks no more, as it has a synchronous request, and that it is back if
+    /// it left its turn early.
+    pub(super) fn note_back(&mut self, now: Instant, group: u32) {
+        let is_known = self.note_thought(now, group);
+        let entry = &mut self.groups[group as usize];
+        if entry.left_early {
+            if is_known {
                 entry.came_back(now);
             }
-        }
-        if entry.left_early {
             self.returning.set_back(entry, true);
             self.returning.note_return(group);
         }

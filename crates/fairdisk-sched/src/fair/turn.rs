@@ -20,7 +20,7 @@
 //! charged for the idle time that the rule would not have allowed.
 
 use super::group::Group;
-use super::{Fair, Step};
+use super::{Fair, NIL, Step};
 use crate::groups::Nested;
 use core::cmp::Ordering;
 use fairdisk_core::{Instant, Span, Why};
@@ -93,7 +93,7 @@ const GAIN_PARTS: u64 = 4;
 impl Fair {
     /// The next step on a device that serves one request at a time.
     pub(super) fn step_serial(&mut self, now: Instant) -> Step {
-        if self.in_flight > 0 {
+        if self.is_busy() {
             return Step::WaitCompletion(Why::OneAtATime);
         }
         if let Some(step) = self.serve_awaited(now) {
@@ -317,6 +317,7 @@ impl Fair {
         let (behind, used_up) = (self.tree.behind_by(turn.group), self.is_used_up(turn));
         let mut gain = Gain::default();
         if behind.is_some() {
+            // While it does what it has acknowledged for the group, the disk is not idle.
             gain.own = self.own(turn.queue);
             gain.isolation = self.isolation(turn.queue);
             gain.time = self.spared(now);
@@ -378,10 +379,13 @@ impl Fair {
         self.device.service.or_zero().max(self.own(queue))
     }
 
-    /// The mean time of a request of the queue, or zero.
+    /// The mean time of a request of the queue, with that of the flush its task waits for before it
+    /// thinks; or zero.
     fn own(&self, queue: u32) -> Span {
-        let queue = self.queues.get(queue);
-        queue.and_then(|queue| queue.service.get()).unwrap_or(Span::ZERO)
+        let Some(queue) = self.queues.get(queue).filter(|queue| queue.group != NIL) else {
+            return Span::ZERO;
+        };
+        queue.service.or_zero() + self.groups[queue.group as usize].flushing.or_zero()
     }
 
     /// The time that the next queue in line loses if another request goes before it.
