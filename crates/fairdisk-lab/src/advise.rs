@@ -434,7 +434,8 @@ fn best(tried: &[Tried]) -> Option<usize> {
     left.retain(|at| tried[*at].cell.mb_per_s >= most * SAME);
     left.sort_by(|one, other| {
         let (one, other) = (&tried[*one], &tried[*other]);
-        let error = |tried: &Tried| tried.cell.error_points().0;
+        let error =
+            |tried: &Tried| tried.cell.error_points().map_or(f64::INFINITY, |error| error.0);
         let base = |tried: &Tried| tried.scheduler != BASE;
         (one.round, base(one))
             .cmp(&(other.round, base(other)))

@@ -14,7 +14,7 @@ mod promise;
 mod summary;
 mod table;
 
-pub use cell::{Cell, CellGroup};
+pub use cell::{Cell, CellGroup, Parts};
 pub use html::to_html;
 pub use json::to_json;
 pub use promise::{Ceiling, Floor, Promises, Target};

@@ -1,7 +1,7 @@
 //! Comparisons: what groups are entitled to, and whether promises to them are kept.
 
 use fairdisk_core::Span;
-use fairdisk_lab::compare::{Cell, Comparison, compare};
+use fairdisk_lab::compare::{Cell, CellGroup, Comparison, compare};
 use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::plan::{Options, Plan};
 use std::sync::atomic::AtomicBool;
@@ -20,8 +20,8 @@ fn compared(device: &str, row: &str) -> Comparison {
 
 fn percents(cell: &Cell) -> Vec<(&str, i64)> {
     let asked = |group: f64| (group * 100.0).round() as i64;
-    let groups = cell.groups.iter();
-    groups.map(|group| (group.outcome.name.as_str(), asked(group.asked))).collect()
+    let of = |group: &CellGroup| group.parts.map_or(-1, |parts| asked(parts.asked));
+    cell.groups.iter().map(|group| (group.outcome.name.as_str(), of(group))).collect()
 }
 
 #[test]
@@ -81,7 +81,8 @@ fn what_a_group_of_groups_was_promised_is_looked_at() {
     assert_eq!(percents(cell), [("one", 45), ("two", 45), ("beside", 10)]);
     let [outer] = cell.outer.as_slice() else { panic!("{:?}", cell.outer) };
     assert_eq!((outer.outcome.name.as_str(), outer.at), ("outer", 0));
-    assert!((outer.asked - 0.9).abs() < 0.02 && (outer.got - 0.2).abs() < 0.02, "{outer:?}");
+    let parts = outer.parts.expect("it did something");
+    assert!((parts.asked - 0.9).abs() < 0.02 && (parts.got - 0.2).abs() < 0.02, "{parts:?}");
     let floor = outer.promises.floor.expect("it has one");
     assert!(floor.seconds >= 18 && floor.below == floor.seconds, "{floor:?}");
     assert_eq!(cell.reported().count(), 4);
@@ -112,7 +113,7 @@ fn on_a_disk_that_nobody_fills_all_get_what_they_can_use() {
     // Four readers with one request at a time each use a few hundredths of the disk, alone or not.
     let cell = &compared("nvme", "nested").cells[0];
     assert!(cell.work < 0.5, "{}", cell.work);
-    let (mean, most) = cell.error_points();
+    let (mean, most) = cell.error_points().expect("they read");
     assert!(most < 3.0, "{mean}, {most}: {:?}", percents(cell));
 }
 

@@ -66,10 +66,15 @@ fn short((device, ramp_ms, duration_ms): &(&str, u64, u64)) -> Plan {
     plan(device, options)
 }
 
+/// The mean and the largest error of a cell, in points.
+fn errors(cell: &Cell) -> (f64, f64) {
+    cell.error_points().expect("every group does something")
+}
+
 /// The goals missed in a cell, by name, with the figures.
 fn misses(ours: &Cell, others: &[&Cell]) -> Vec<(&'static str, String)> {
     let mut misses = Vec::new();
-    let (_, worst) = ours.error_points();
+    let (_, worst) = errors(ours);
     if worst > WORST_POINTS {
         misses.push(("share", format!("{worst:.1} points")));
     }
@@ -100,11 +105,11 @@ fn misses(ours: &Cell, others: &[&Cell]) -> Vec<(&'static str, String)> {
 fn behind(ours: &Cell, others: &[&Cell]) -> Option<(f64, String)> {
     let alone = ours.groups.len() == 1;
     let least = if alone { OF_NOOP } else { OF_BEST };
-    let points = ours.error_points().1.max(WORST_POINTS) + SAME_POINTS;
+    let points = errors(ours).1.max(WORST_POINTS) + SAME_POINTS;
     let kept = |cell: &Cell| cell.groups.iter().filter(|one| one.promises.are_kept()).count();
     let counts = |one: &&&Cell| match alone {
         true => one.scheduler == BASE,
-        false => one.error_points().1 <= points && kept(one) >= kept(ours),
+        false => errors(one).1 <= points && kept(one) >= kept(ours),
     };
     let same = others.iter().filter(counts);
     let best = same.max_by(|one, two| one.mb_per_s.total_cmp(&two.mb_per_s))?;
@@ -116,18 +121,18 @@ fn behind(ours: &Cell, others: &[&Cell]) -> Option<(f64, String)> {
 fn judge(comparison: &Comparison) -> (BTreeMap<String, String>, f64) {
     let mut found = BTreeMap::new();
     let same = |one: &Cell, two: &Cell| one.device == two.device && one.row == two.row;
-    let mut errors = Vec::new();
+    let mut means = Vec::new();
     for cells in comparison.cells.chunk_by(same) {
         let ours = cells.iter().find(|cell| cell.scheduler == OURS).expect("it is run");
         let others: Vec<&Cell> = cells.iter().filter(|cell| cell.scheduler != OURS).collect();
         if ours.groups.len() > 1 {
-            errors.push(ours.error_points().0);
+            means.push(errors(ours).0);
         }
         for (goal, figures) in misses(ours, &others) {
             found.insert(format!("{} | {} | {goal}", ours.device, ours.row), figures);
         }
     }
-    let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+    let mean = means.iter().sum::<f64>() / means.len() as f64;
     if mean > MEAN_POINTS {
         found.insert("all | all | mean share".to_owned(), format!("{mean:.1} points"));
     }

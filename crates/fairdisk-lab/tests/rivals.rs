@@ -37,7 +37,8 @@ fn cells(device: &str, row: &str, schedulers: &[&str]) -> Vec<Cell> {
 fn told(cell: &Cell) -> String {
     let mut text = format!("{}, {}, {}:", cell.device, cell.row, cell.scheduler);
     for group in &cell.groups {
-        let (asked, got) = (group.asked * 100.0, group.got * 100.0);
+        let parts = group.parts.expect("it did something");
+        let (asked, got) = (parts.asked * 100.0, parts.got * 100.0);
         let _ = write!(text, " {} {got:.1} of {asked:.1} %", group.outcome.name);
     }
     text
@@ -45,7 +46,7 @@ fn told(cell: &Cell) -> String {
 
 fn demand_shares(row: &str, schedulers: &[&str], most_points: f64) {
     for cell in DEVICES.iter().flat_map(|device| cells(device, row, schedulers)) {
-        let (_, most) = cell.error_points();
+        let (_, most) = cell.error_points().expect("they did something");
         assert!(most <= most_points, "{}", told(&cell));
     }
 }

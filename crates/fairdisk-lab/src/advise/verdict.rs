@@ -1,7 +1,7 @@
 //! Verdicts: whether a run grants a wish.
 
 use super::wish::{Kind, Wish};
-use crate::compare::{Cell, CellGroup};
+use crate::compare::{Cell, CellGroup, Parts};
 use crate::digits::{ms, span_ms};
 use fairdisk_core::Qos;
 use std::num::NonZeroU64;
@@ -35,12 +35,7 @@ pub(super) fn verdict(wish: &Wish, asked: &Qos, given: &Qos, cell: &Cell) -> Ver
     };
     let promises = &group.promises;
     let (met, got, off) = match wish.kind {
-        Kind::Share => {
-            let missing = -group.error_points();
-            let least = SHARE_POINTS.min(group.asked * 100.0 * SHARE_PART);
-            let got = format!("{:.1} of {:.1} %", group.got * 100.0, group.asked * 100.0);
-            (missing <= least, got, missing / (group.asked * 100.0).max(1e-9))
-        }
+        Kind::Share => share(group.parts),
         Kind::Floor => floor(asked, given, group, cell.duration_s),
         Kind::Ceiling => {
             let over = promises.ceiling.map_or(0.0, |ceiling| ceiling.over_ms);
@@ -63,6 +58,14 @@ pub(super) fn verdict(wish: &Wish, asked: &Qos, given: &Qos, cell: &Cell) -> Ver
     // A run that does not finish grants nothing.
     let met = met && !cell.given_up;
     Verdict { met, got, off: if met { 0.0 } else { off.max(0.0) } }
+}
+
+fn share(parts: Option<Parts>) -> (bool, String, f64) {
+    let Some(parts) = parts else { return (false, "no I/Os".to_owned(), f64::INFINITY) };
+    let [asked, got] = [parts.asked, parts.got].map(|part| part * 100.0);
+    let missing = -parts.error_points();
+    let least = SHARE_POINTS.min(asked * SHARE_PART);
+    (missing <= least, format!("{got:.1} of {asked:.1} %"), missing / asked.max(1e-9))
 }
 
 fn floor(asked: &Qos, given: &Qos, group: &CellGroup, duration_s: f64) -> (bool, String, f64) {

@@ -53,18 +53,25 @@ pub struct Cell {
 pub struct CellGroup {
     /// Index of the group in the load.
     pub at: usize,
-    /// The fraction of the groups' total work that the group is entitled to.
-    pub asked: f64,
-    /// The fraction of the groups' total work that the group got.
-    pub got: f64,
+    /// Its parts of the groups' total work; `None` if there was none, of which nobody has a part.
+    pub parts: Option<Parts>,
     /// Whether its floor, ceiling and latency target were kept.
     pub promises: Promises,
     /// The other results of the group.
     pub outcome: GroupOutcome,
 }
 
-impl CellGroup {
-    /// The difference between what it got and what it asked for, in percentage points.
+/// Fractions of the total work of all groups.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parts {
+    /// The part that a group is entitled to.
+    pub asked: f64,
+    /// The part that it got.
+    pub got: f64,
+}
+
+impl Parts {
+    /// The difference between what the group got and what it asked for, in percentage points.
     #[must_use]
     pub fn error_points(&self) -> f64 {
         (self.got - self.asked) * 100.0
@@ -108,12 +115,13 @@ impl Cell {
     }
 
     /// The mean and the largest difference between what groups got and asked for, in percentage
-    /// points.
+    /// points; `None` if nothing was done for them.
     #[must_use]
-    pub fn error_points(&self) -> (f64, f64) {
-        let errors = self.groups.iter().map(|group| group.error_points().abs());
-        let count = self.groups.len().max(1) as f64;
-        (errors.clone().sum::<f64>() / count, errors.fold(0.0, f64::max))
+    pub fn error_points(&self) -> Option<(f64, f64)> {
+        let parts = self.groups.iter().filter_map(|group| group.parts);
+        let errors: Vec<f64> = parts.map(|parts| parts.error_points().abs()).collect();
+        let most = errors.iter().copied().reduce(f64::max)?;
+        Some((errors.iter().sum::<f64>() / errors.len() as f64, most))
     }
 
     /// The results of `ensemble`, which ran the row called `row` of `plan`.
@@ -138,10 +146,13 @@ impl Cell {
         };
         let asked_sum: f64 = asked.iter().sum();
         let members = loaded.numbers().members(&loaded.groups);
-        let group = |at: usize, outcome: GroupOutcome, members: &[usize]| CellGroup {
-            at,
+        let parts = |members: &[usize]| Parts {
             asked: part(members.iter().map(|member| asked[*member]).sum(), asked_sum),
             got: part(members.iter().map(|member| rates[*member].work).sum(), amount),
+        };
+        let group = |at: usize, outcome: GroupOutcome, members: &[usize]| CellGroup {
+            at,
+            parts: (amount > 0.0).then(|| parts(members)),
             promises: Promises::new(
                 &loaded.groups[at].spec.qos,
                 &ensemble.runs,

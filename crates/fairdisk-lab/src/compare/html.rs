@@ -2,7 +2,7 @@
 
 mod chart;
 
-use super::table::{promises_text, quantile_ms};
+use super::table::{parts_text, promises_text, quantile_ms};
 use super::{Cell, Comparison, RefusedCell};
 use crate::digits::ms;
 use crate::outcome::runs;
@@ -41,7 +41,7 @@ pub fn to_html(comparison: &Comparison, command: &str) -> String {
 fn write_cells(body: &mut String, cells: &[Cell]) {
     body.push_str(
         "<details>\n<summary>Figures</summary>\n<table>\n<tr><th>scheduler</th><th>I/Os/s</th>\
-         <th>of noop</th><th>work</th><th>group</th><th>asked</th><th>got</th><th>p50 ms</th>\
+         <th>of noop</th><th>work</th><th>group</th><th>asked %</th><th>got %</th><th>p50 ms</th>\
          <th>p99 ms</th><th>p99.9 ms</th><th>wait ms</th><th>promised</th></tr>\n",
     );
     for cell in cells {
@@ -60,14 +60,13 @@ fn write_cells(body: &mut String, cells: &[Cell]) {
             }
             let outcome = &group.outcome;
             let quantile = |per_mille| quantile_ms(&outcome.latency, per_mille);
+            let [asked, got, _] = parts_text(group.parts);
             let _ = writeln!(
                 body,
-                "<td>{}</td><td class=\"n\">{:.1} %</td><td class=\"n\">{:.1} %</td><td \
+                "<td>{}</td><td class=\"n\">{asked}</td><td class=\"n\">{got}</td><td \
                  class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td \
                  class=\"n\">{}</td><td>{}</td></tr>",
                 escape(&outcome.name),
-                group.asked * 100.0,
-                group.got * 100.0,
                 quantile(500),
                 quantile(990),
                 quantile(999),

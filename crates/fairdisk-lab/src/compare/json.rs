@@ -24,7 +24,8 @@ fn refused(refused: &RefusedCell) -> Value {
 }
 
 fn cell(cell: &Cell) -> Value {
-    let (mean, max) = cell.error_points();
+    let error = cell.error_points();
+    let error = error.map(|(mean, max)| json!({ "mean": mean, "max": max }));
     let mut value = json!({
         "device": cell.device,
         "arm": cell.arm,
@@ -36,7 +37,7 @@ fn cell(cell: &Cell) -> Value {
         "mb_per_s": cell.mb_per_s,
         "of_noop": cell.of_noop,
         "work": cell.work,
-        "error_points": { "mean": mean, "max": max },
+        "error_points": error,
         "groups": cell.reported().map(group).collect::<Vec<_>>(),
     });
     if cell.partial {
@@ -51,8 +52,8 @@ fn cell(cell: &Cell) -> Value {
 fn group(group: &CellGroup) -> Value {
     let mut value = json!({
         "name": group.outcome.name,
-        "asked": group.asked,
-        "got": group.got,
+        "asked": group.parts.map(|parts| parts.asked),
+        "got": group.parts.map(|parts| parts.got),
         "ios": group.outcome.ios,
         "latency_ms": latency_ms(&group.outcome.latency),
         "wait_max_ms": group.outcome.wait_max_ms,

@@ -9,10 +9,9 @@ pub struct Summary {
     pub arm: String,
     /// The number of its cells.
     pub cells: usize,
-    /// The mean over its cells of their mean errors, in percentage points.
-    pub error_mean: f64,
-    /// The largest error of any group, in percentage points.
-    pub error_most: f64,
+    /// The mean over its cells of their mean errors, and the largest error of any group, in
+    /// percentage points; `None` if nothing was done in any cell.
+    pub error: Option<[f64; 2]>,
     /// The mean and the lowest throughput, as a fraction of that of `noop`.
     pub of_noop: Option<[f64; 2]>,
     /// The number of groups whose promises were all kept, and of all groups with promises.
@@ -23,16 +22,10 @@ impl Summary {
     /// The figures as text: cells, errors, throughput, promises.
     pub(super) fn columns(&self) -> [String; 6] {
         let rate = |at: usize| self.of_noop.map_or("-".to_owned(), |one| format!("{:.2}", one[at]));
+        let error = |at: usize| self.error.map_or("-".to_owned(), |one| format!("{:.1}", one[at]));
         let [kept, all] = self.promises;
         let promises = if all == 0 { "-".to_owned() } else { format!("{kept}/{all}") };
-        [
-            self.cells.to_string(),
-            format!("{:.1}", self.error_mean),
-            format!("{:.1}", self.error_most),
-            rate(0),
-            rate(1),
-            promises,
-        ]
+        [self.cells.to_string(), error(0), error(1), rate(0), rate(1), promises]
     }
 }
 
@@ -60,7 +53,9 @@ impl Comparison {
 }
 
 fn sum_up(arm: String, cells: &[&Cell]) -> Summary {
-    let errors = cells.iter().map(|cell| cell.error_points());
+    let errors: Vec<(f64, f64)> = cells.iter().filter_map(|cell| cell.error_points()).collect();
+    let means = errors.iter().map(|(mean, _)| mean).sum::<f64>() / errors.len().max(1) as f64;
+    let most = errors.iter().map(|(_, most)| *most).reduce(f64::max);
     let rates: Vec<f64> = cells.iter().filter_map(|cell| cell.of_noop).collect();
     let least = rates.iter().copied().reduce(f64::min);
     let promised = cells
@@ -72,8 +67,7 @@ fn sum_up(arm: String, cells: &[&Cell]) -> Summary {
     Summary {
         arm,
         cells: cells.len(),
-        error_mean: errors.clone().map(|(mean, _)| mean).sum::<f64>() / cells.len() as f64,
-        error_most: errors.map(|(_, most)| most).fold(0.0, f64::max),
+        error: most.map(|most| [means, most]),
         of_noop: least.map(|least| [rates.iter().sum::<f64>() / rates.len() as f64, least]),
         promises: [promised.iter().filter(|promises| promises.are_kept()).count(), promised.len()],
     }

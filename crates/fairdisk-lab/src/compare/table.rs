@@ -1,6 +1,6 @@
 //! A comparison as a text table.
 
-use super::{Cell, CellGroup, Comparison, Promises, RefusedCell};
+use super::{Cell, CellGroup, Comparison, Parts, Promises, RefusedCell};
 use crate::digits::{ms, signed, span_ms};
 use crate::outcome::{Style, runs, widest};
 use crate::seconds::seconds;
@@ -76,18 +76,23 @@ fn write_block(out: &mut String, cells: &[Cell], style: Style) {
 fn group_text(group: &CellGroup, names: usize) -> String {
     let outcome = &group.outcome;
     let quantile = |per_mille| quantile_ms(&outcome.latency, per_mille);
+    let [asked, got, error] = parts_text(group.parts);
     format!(
-        "{:names$}  {:>7.1}  {:>6.1}  {:>6}  {:>8}  {:>8}  {:>8}  {:>8}  {}",
+        "{:names$}  {asked:>7}  {got:>6}  {error:>6}  {:>8}  {:>8}  {:>8}  {:>8}  {}",
         outcome.name,
-        group.asked * 100.0,
-        group.got * 100.0,
-        signed(group.error_points()),
         quantile(500),
         quantile(990),
         quantile(999),
         ms(outcome.wait_max_ms),
         promises_text(&group.promises),
     )
+}
+
+/// What a group asked for and got in percent, and the difference; `-` if nothing was done.
+pub(super) fn parts_text(parts: Option<Parts>) -> [String; 3] {
+    let percent = |part: f64| format!("{:.1}", part * 100.0);
+    let text = |one: Parts| [percent(one.asked), percent(one.got), signed(one.error_points())];
+    parts.map_or_else(|| ["-"; 3].map(str::to_owned), text)
 }
 
 /// A quantile of the latencies in milliseconds; `-` if there are none.

@@ -111,6 +111,29 @@ fn the_page_shows_and_tells_every_device() {
     assert_eq!(refused.code, Some(2), "{}", refused.err);
 }
 
+/// In a millisecond, a disk that takes eight for a request does none.
+#[test]
+fn of_a_run_in_which_nothing_was_done_no_parts_are_told() {
+    let place = Place::new();
+    let compare = ["compare", "two-groups", "--duration", "1ms", "--seeds", "1"];
+    let more = ["--device", "fixed-8ms", "--scheduler", "fair", "--report", "page.html"];
+    let compare = [&compare[..], &more].concat();
+    let table = place.run(&compare).quiet();
+    assert!(table.contains("backup          -       -       -         -  "), "{table}");
+    let page = std::fs::read_to_string(place.path().join("page.html")).unwrap();
+    assert!(page.contains("<desc>noop: backup got - of - %, p99 - ms;"), "{page}");
+    let bar = "<rect class=\"g0\" x=\"175.0\"";
+    assert_eq!(page.matches(bar).count(), 1, "the legend, and no bars: {page}");
+    let value = place.run(&[&compare[..], &["--json"]].concat()).json();
+    let cell = &value["cells"][1];
+    assert!(cell["error_points"].is_null(), "{cell:#}");
+    assert!(cell["groups"][0]["asked"].is_null() && cell["groups"][0]["got"].is_null(), "{cell:#}");
+    let advise = ["advise", "two-groups", "--duration", "1ms", "--seeds", "1", "--json"];
+    let value = place.run(&[&advise[..], &more[..4]].concat()).json();
+    let wish = &value["wishes"][0];
+    assert_eq!((&wish["met"], &wish["got"]), (&false.into(), &"no I/Os".into()), "{wish:#}");
+}
+
 #[test]
 fn a_value_is_changed_where_a_scheduler_has_it() {
     let set = ["--scheduler", "deadline,two-layer-cfq", "--json", "--set"];

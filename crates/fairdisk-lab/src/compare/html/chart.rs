@@ -1,7 +1,7 @@
 //! A picture of one device and row: parts got and asked for, throughput and latencies.
 
-use crate::compare::table::quantile_ms;
-use crate::compare::{Cell, CellGroup};
+use crate::compare::table::{parts_text, quantile_ms};
+use crate::compare::{Cell, CellGroup, Parts};
 use crate::digits::ms;
 use crate::page::{COLOURS, escape, open_svg, shortened, write_legend};
 use fairdisk_core::Histogram;
@@ -52,13 +52,9 @@ pub(super) fn block(cells: &[Cell]) -> String {
 /// A description of the picture, for readers who cannot see it.
 fn in_words(cells: &[Cell]) -> String {
     let group = |group: &CellGroup| {
-        format!(
-            "{} got {:.1} of {:.1} %, p99 {} ms",
-            group.outcome.name,
-            group.got * 100.0,
-            group.asked * 100.0,
-            quantile_ms(&group.outcome.latency, 990),
-        )
+        let (name, p99) = (&group.outcome.name, quantile_ms(&group.outcome.latency, 990));
+        let [asked, got, _] = parts_text(group.parts);
+        format!("{name} got {got} of {asked} %, p99 {p99} ms")
     };
     let cell = |cell: &Cell| {
         let groups: Vec<String> = cell.groups.iter().map(group).collect();
@@ -82,20 +78,22 @@ fn write_heads(out: &mut String, cell: &Cell) {
 fn write_parts(out: &mut String, cell: &Cell, top: f64, row: f64) {
     let wide = PARTS[1] - PARTS[0];
     let (mut got, mut asked) = (0.0, 0.0);
-    for (at, group) in cell.groups.iter().enumerate() {
+    let parts: Option<Vec<Parts>> = cell.groups.iter().map(|group| group.parts).collect();
+    let Some(parts) = parts else { return };
+    for (at, part) in parts.iter().enumerate() {
         let _ = writeln!(
             out,
             "<rect class=\"g{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
             at % COLOURS,
             PARTS[0] + wide * got,
             top + 5.0,
-            wide * group.got,
+            wide * part.got,
             row - 10.0,
         );
-        got += group.got;
+        got += part.got;
     }
-    for group in cell.groups.iter().rev().skip(1).rev() {
-        asked += group.asked;
+    for part in parts.iter().rev().skip(1).rev() {
+        asked += part.asked;
         let x = PARTS[0] + wide * asked;
         let (from, to) = (top + 1.0, top + row - 1.0);
         let _ = writeln!(out, "<path class=\"asked\" d=\"M{x:.1} {from:.1}V{to:.1}\"/>");
