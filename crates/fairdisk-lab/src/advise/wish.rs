@@ -61,7 +61,7 @@ impl Setting {
         Ok(match (key, QosKey::named(key)) {
             ("weight", _) => {
                 let weight = value.parse().ok().and_then(Weight::new);
-                Self::Weight(weight.ok_or_else(|| wrong("1 to 10000"))?)
+                Self::Weight(weight.ok_or_else(|| wrong("a whole number from 1 to 10000"))?)
             }
             ("share", _) => {
                 let percent = value.trim_end_matches('%').trim_end().parse().ok();
@@ -155,24 +155,27 @@ pub(super) fn wished(
 
 /// Returns an error if two wishes of one kind contradict each other.
 fn demand_once(wants: &[Want]) -> Result<(), String> {
+    // A weight is another way to wish for a share.
+    let kind = |key| if key == "weight" { "share" } else { key };
     let mut known: Vec<(&str, &str)> = Vec::new();
     for want in wants {
-        for setting in &want.settings {
-            // A weight is another way to wish for a share.
-            let kind = match setting.key() {
-                "weight" => "share",
-                key => key,
-            };
-            if known.contains(&(&want.group, kind)) {
-                let (group, key) = (&want.group, setting.key());
-                return Err(match kind {
-                    "share" => format!(
-                        "--want: group `{group}` has two of `share` and `weight`; drop one of them"
-                    ),
-                    _ => format!("--want: group `{group}` has `{key}` twice; drop one of them"),
-                });
+        for key in want.settings.iter().map(Setting::key) {
+            let group = &want.group;
+            let earlier = known.iter().find(|(of, one)| of == group && kind(one) == kind(key));
+            match earlier {
+                None => known.push((group, key)),
+                Some((_, one)) if *one == key => {
+                    return Err(format!(
+                        "--want: group `{group}` has `{key}` twice; drop one of them"
+                    ));
+                }
+                Some(_) => {
+                    return Err(format!(
+                        "--want: group `{group}` has both `share` and `weight`, which are about \
+                         the same; drop one of them"
+                    ));
+                }
             }
-            known.push((&want.group, kind));
         }
     }
     Ok(())
@@ -296,7 +299,8 @@ mod tests {
             ("database: fast", "expected KEY=VALUE, not `fast`"),
             ("database: min_iop=3", "did you mean `min_iops`?"),
             ("database: min_iops=0", "`min_iops` is 0"),
-            ("database: weight=0", "allowed: 1 to 10000"),
+            ("database: weight=0", "allowed: a whole number from 1 to 10000"),
+            ("database: weight=1.5", "`weight` is 1.5; allowed: a whole number"),
             ("database: share=100", "0.1 % to 99.9 %"),
             ("database: max_bps=20000000000G", "allowed: a number"),
         ] {

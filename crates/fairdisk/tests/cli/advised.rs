@@ -237,8 +237,9 @@ fn wishes_that_make_no_sense_are_refused() {
     let nobody = fairdisk(&short(&["--want", "nobody: weight=3"]));
     demand_one_line(&nobody, &["unknown group `nobody`"]);
     for (wants, why) in [
-        (["backup: share=10", "backup: share=90"], "has two of `share` and `weight`"),
-        (["backup: share=10, weight=9999", "database: weight=3"], "has two of"),
+        (["backup: share=10", "backup: share=90"], "group `backup` has `share` twice"),
+        (["backup: weight=10", "backup: weight=9"], "group `backup` has `weight` twice"),
+        (["backup: share=10, weight=9999", "database: weight=3"], "both `share` and `weight`"),
         (["backup: min_iops=10", "backup: min_iops=20"], "has `min_iops` twice"),
         (["backup: min_iops=40, max_iops=20", "database: weight=3"], "40 or more"),
         (
