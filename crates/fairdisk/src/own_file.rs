@@ -48,10 +48,15 @@ impl OwnFile {
     /// To be called before the work that it reports, which would otherwise be lost.
     ///
     /// # Errors
-    /// The directory is missing or not writable, or something else is at `path`.
+    /// The directory is missing or not writable, something else is at `path`, or it is `-`.
     pub(crate) fn demand_place(&self, path: &Path) -> Result<(), Failure> {
         let bad = |text: &str| self.bad(path, text);
         let Self { noun, example, .. } = self;
+        if path.as_os_str() == "-" {
+            return Err(bad(&format!(
+                "standard output has the results; expected the name of a file, as in {example}"
+            )));
+        }
         match &Target::of(path) {
             Target::Stream => Ok(()),
             Target::Device => Err(bad(&format!("{NO_DEVICE}, as in {example}"))),

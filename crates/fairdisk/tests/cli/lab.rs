@@ -207,6 +207,8 @@ fn a_page_replaces_a_page_and_nothing_else() {
     );
     assert_eq!(read("mine.toml"), "id = \"mine\"\n");
     demand_one_line(&run("."), &["--report .: a directory"]);
+    let results = "--report -: standard output has the results; expected the name of a file";
+    demand_one_line(&run("-"), &[results]);
     // The target of a link is replaced, once the new page is complete.
     std::os::unix::fs::symlink("page.html", place.path().join("link")).unwrap();
     place.write("page.html", "");
