@@ -44,8 +44,9 @@ pub(crate) struct Rows {
 /// The schedulers of a command that compares several.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Schedulers {
-    /// Schedulers to try: names of `fairdisk catalog schedulers`, or paths of .toml files [default:
-    /// all that are built in]. noop is always tried, as what the others' throughput is measured by
+    /// Schedulers to try, separated by commas: names of `fairdisk catalog schedulers`, or paths of
+    /// .toml files [default: all that are built in]. noop is always tried, as what the others'
+    /// throughput is measured by
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     scheduler: Vec<String>,
 }

@@ -20,8 +20,8 @@ pub(crate) struct Args {
     spec: String,
     #[command(flatten)]
     schedulers: Schedulers,
-    /// Disks: names of `fairdisk catalog devices`, or paths of .toml files [default: the
-    /// experiment's; of a job file, its own or hdd-7200-2007]
+    /// Disks, separated by commas: names of `fairdisk catalog devices`, or paths of .toml files
+    /// [default: the experiment's; of a job file, its own or hdd-7200-2007]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     device: Vec<String>,
     #[command(flatten)]

@@ -135,6 +135,15 @@ fn of_a_run_in_which_nothing_was_done_no_parts_are_told() {
 }
 
 #[test]
+fn several_names_are_separated_by_commas_and_the_help_says_so() {
+    let help = |command: &str| fairdisk(&[command, "--help"]).quiet();
+    for command in ["compare", "advise"] {
+        assert!(help(command).contains("Schedulers to try, separated by commas"));
+    }
+    assert!(help("compare").contains("Disks, separated by commas"));
+}
+
+#[test]
 fn a_value_is_changed_where_a_scheduler_has_it() {
     let set = ["--scheduler", "deadline,two-layer-cfq", "--json", "--set"];
     let values = |set_to: &str| {
