@@ -19,6 +19,7 @@ pub use html::to_html;
 pub use json::to_json;
 pub use promise::{Ceiling, Floor, Promises, Target};
 pub use summary::Summary;
+pub(crate) use table::excess;
 pub use table::to_table;
 
 use crate::outcome::{Outcome, Shell};

@@ -1,8 +1,8 @@
 //! Verdicts: whether a run grants a wish.
 
 use super::wish::{Kind, Wish};
-use crate::compare::{Cell, CellGroup, Parts};
-use crate::digits::{ms, span_ms};
+use crate::compare::{Cell, CellGroup, Parts, excess};
+use crate::digits::ms;
 use fairdisk_core::Qos;
 use std::num::NonZeroU64;
 
@@ -39,8 +39,10 @@ pub(super) fn verdict(wish: &Wish, asked: &Qos, given: &Qos, cell: &Cell) -> Ver
         Kind::Floor => floor(asked, given, group, cell.duration_s),
         Kind::Ceiling => {
             let over = promises.ceiling.map_or(0.0, |ceiling| ceiling.over_ms);
-            let got =
-                if over > 0.0 { format!("over by {}", span_ms(over)) } else { "kept".to_owned() };
+            let got = match over > 0.0 {
+                true => format!("over, by {}", excess(over)),
+                false => "kept".to_owned(),
+            };
             (over <= 0.0, got, over / 1000.0)
         }
         Kind::Latency => match promises.latency {

@@ -103,6 +103,12 @@ pub(super) fn quantile_ms(latency: &Histogram, per_mille: u32) -> String {
     }
 }
 
+/// By how much a ceiling was exceeded, in words. The amount is told as the time in which the
+/// ceiling allows it, which may be longer than the run.
+pub(crate) fn excess(over_ms: f64) -> String {
+    format!("what it allows in {}", span_ms(over_ms))
+}
+
 /// Which promises were kept, in words.
 pub(super) fn promises_text(promises: &Promises) -> String {
     let floor = promises.floor.map(|floor| match (floor.usable, floor.below) {
@@ -112,7 +118,7 @@ pub(super) fn promises_text(promises: &Promises) -> String {
     });
     let ceiling = promises.ceiling.map(|ceiling| match ceiling.is_kept() {
         true => "ceiling kept".to_owned(),
-        false => format!("over ceiling by {}", span_ms(ceiling.over_ms)),
+        false => format!("over ceiling, by {}", excess(ceiling.over_ms)),
     });
     let latency = promises.latency.map(|target| {
         let word = if target.is_met() { "within" } else { "misses" };

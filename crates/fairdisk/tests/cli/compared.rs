@@ -134,6 +134,18 @@ fn of_a_run_in_which_nothing_was_done_no_parts_are_told() {
     assert_eq!((&wish["met"], &wish["got"]), (&false.into(), &"no I/Os".into()), "{wish:#}");
 }
 
+/// A group without a limit that is honoured does in seconds what its ceiling allows in hours.
+#[test]
+fn what_was_done_beyond_a_ceiling_is_told_as_what_that_allows() {
+    let place = Place::new();
+    let job = "[a]\nrw=randread\nsize=64m\ndirect=1\ngroup=/a\ngroup_max_iops=1\n[b]\nrw=randread\n\
+               size=64m\ndirect=1\ngroup=/b\n";
+    place.write("shop.fio", job);
+    let compare = ["compare", "shop.fio", "--duration", "1s", "--seeds", "1", "--scheduler"];
+    let table = place.run(&[&compare[..], &["noop", "--device", "fixed-8ms"]].concat()).quiet();
+    assert!(table.contains("over ceiling, by what it allows in 6"), "{table}");
+}
+
 #[test]
 fn several_names_are_separated_by_commas_and_the_help_says_so() {
     let help = |command: &str| fairdisk(&[command, "--help"]).quiet();
