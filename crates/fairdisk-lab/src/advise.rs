@@ -143,6 +143,8 @@ pub struct Advice {
     pub on_mounts: bool,
     /// The command-line options and values that reproduce the runs.
     pub options: Vec<(String, String)>,
+    /// That the search was stopped, and how much of it was done; `None` if it came to its end.
+    pub partial: Option<String>,
     /// All tries as a comparison, for the HTML page.
     pub comparison: Comparison,
 }
@@ -198,6 +200,7 @@ pub fn advise(
     let Found { tried, refused, comparison, demands } = search.run(progress, stop)?;
     let best = best(&tried);
     let limits = search.limits(&tried, best, &demands);
+    let partial = partial(&tried);
     let (experiment, title) = (plan.id.clone(), plan.title.clone());
     Ok(Advice {
         experiment,
@@ -211,8 +214,18 @@ pub fn advise(
         best,
         on_mounts: false,
         options: Vec::new(),
+        partial: stop.load(Ordering::Relaxed).then_some(partial),
         comparison,
     })
+}
+
+/// How much was done of a search that was stopped.
+fn partial(tried: &[Tried]) -> String {
+    let in_part = tried.iter().filter(|one| one.cell.partial).count();
+    let done = tried.len() - in_part;
+    let (s, are) = if done == 1 { ("y", "is") } else { ("ies", "are") };
+    let rest = if in_part == 0 { String::new() } else { format!(", {in_part} in part") };
+    format!("advice is partial: {done} tr{s} {are} done{rest}")
 }
 
 /// The input of the search.

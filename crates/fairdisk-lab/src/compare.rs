@@ -23,9 +23,10 @@ pub(crate) use table::excess;
 pub use table::to_table;
 
 use crate::outcome::{Outcome, Shell};
-use crate::plan::Plan;
-use crate::run::{Ensemble, Progress, run_plans};
+use crate::plan::{Plan, PlannedRow};
+use crate::run::{Ensemble, PlanRuns, Progress, run_plans};
 pub(crate) use demand::{Demands, Rate, Singles};
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 /// The scheduler that serves as the baseline for throughput.
@@ -44,6 +45,8 @@ pub struct Comparison {
     pub cells: Vec<Cell>,
     /// Rows that schedulers refused to run.
     pub refused: Vec<RefusedCell>,
+    /// Cells that were asked for and have no runs, because the runs were stopped before.
+    pub missing: Vec<MissingCells>,
     /// Settings of the load that schedulers other than [`BASE`] do not honour, as sentences.
     pub unheeded: Vec<String>,
 }
@@ -59,6 +62,17 @@ pub struct RefusedCell {
     pub arm: String,
     /// The reason for the refusal.
     pub reason: String,
+}
+
+/// Cells without runs on one device and row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingCells {
+    /// The id of the device.
+    pub device: String,
+    /// The row.
+    pub row: String,
+    /// The names of the arms.
+    pub arms: Vec<String>,
 }
 
 /// What to do about an arm that has its own device.
@@ -94,6 +108,7 @@ pub fn compare(
             arm: plan.arms[refused.arm].name.clone(),
             reason: refused.reason.clone(),
         }));
+        comparison.missing.extend(missing(plan, together));
     }
     // The load and the schedulers are the same on every device.
     if let Some(plan) = plans.first() {
@@ -104,7 +119,40 @@ pub fn compare(
     Ok(comparison)
 }
 
+/// The cells of `plan` that neither have a run nor were refused.
+fn missing(plan: &Plan, runs: &PlanRuns) -> Vec<MissingCells> {
+    let mut known: BTreeSet<(usize, usize)> =
+        runs.ensembles.iter().map(|ensemble| (ensemble.row, ensemble.arm)).collect();
+    known.extend(runs.refused.iter().map(|refused| (refused.row, refused.arm)));
+    let of_row = |(at, row): (usize, &PlannedRow)| MissingCells {
+        device: plan.rig.device_id.clone(),
+        row: row.label.clone(),
+        arms: (plan.arms.iter().enumerate())
+            .filter(|(arm, _)| !known.contains(&(at, *arm)))
+            .map(|(_, arm)| arm.name.clone())
+            .collect(),
+    };
+    let rows = plan.rows.iter().enumerate().map(of_row);
+    rows.filter(|missing| !missing.arms.is_empty()).collect()
+}
+
 impl Comparison {
+    /// The number of cells that were asked for, without those refused.
+    #[must_use]
+    pub fn asked(&self) -> usize {
+        let missing = self.missing.iter().map(|missing| missing.arms.len());
+        self.cells.len() + missing.sum::<usize>()
+    }
+
+    /// That not all cells are complete, in words; `None` if they are.
+    #[must_use]
+    pub fn partial(&self) -> Option<String> {
+        let complete = self.cells.iter().filter(|cell| !cell.partial).count();
+        let asked = self.asked();
+        let text = || format!("results are partial: {complete} of {asked} cells are complete");
+        (complete < asked).then(text)
+    }
+
     /// Adds the results of the ensembles of `plan`.
     pub(crate) fn add(&mut self, plan: &Plan, ensembles: &[Ensemble], demands: &Demands) {
         self.experiment.clone_from(&plan.id);

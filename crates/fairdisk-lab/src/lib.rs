@@ -13,7 +13,7 @@ mod letter;
 pub mod looks;
 pub mod nearest;
 pub mod outcome;
-mod page;
+pub mod page;
 pub mod plan;
 pub mod run;
 mod seconds;

@@ -5,14 +5,37 @@ use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page/style.css");
 
-/// A page with this body, which ends with the command that produced it.
-pub(crate) fn page(title: &str, mut body: String, command: &str) -> String {
+/// How the results on a page came about.
+#[derive(Clone, Copy, Debug)]
+pub struct Made<'a> {
+    /// The command that produced them.
+    pub command: &'a str,
+    /// That they are partial, and what they lack; `None` if they are complete.
+    pub partial: Option<&'a str>,
+}
+
+impl<'a> Made<'a> {
+    /// The complete results of a command.
+    #[must_use]
+    pub const fn by(command: &'a str) -> Self {
+        Self { command, partial: None }
+    }
+}
+
+/// A page with this body, which ends with the command that produced it. If the results are partial,
+/// it begins with that, and its title does.
+pub(crate) fn page(title: &str, mut body: String, made: &Made<'_>) -> String {
+    let Made { command, partial } = made;
     let _ = write!(body, "<h2>How this was made</h2>\n<pre>{}</pre>\n", escape(command));
-    let title = escape(title);
+    let (of_what, lack) = match partial {
+        Some(lack) => ("Partial: ", format!("<p class=\"verdict warn\">{}</p>\n", escape(lack))),
+        None => ("", String::new()),
+    };
+    let title = format!("{of_what}{}", escape(title));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
          name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{lack}{body}</main>\n</body>\n</html>\n"
     )
 }
 

@@ -5,6 +5,7 @@ use fairdisk_lab::catalog::error::CatalogError;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_html, to_table};
+use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::run_plan;
 use fairdisk_sim::World;
@@ -95,7 +96,7 @@ fn what_is_dirty_at_the_end_is_said() {
         let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
         let row = &outcome.rows[0];
         let said = format!("{:.1} MB were still dirty in memory at the end", row.dirty_bytes / 1e6);
-        for text in [to_table(&outcome, Style::default()), to_html(&outcome, "run")] {
+        for text in [to_table(&outcome, Style::default()), to_html(&outcome, &Made::by("run"))] {
             assert_eq!(text.contains(&said), row.dirty_bytes > 0.0, "{text}");
         }
         (row.dirty_bytes, row.total_bytes)

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::own_file::OwnFile;
 use clap::ValueHint;
+use fairdisk_lab::page::Made;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -31,14 +32,20 @@ impl Results {
         self.report.as_deref().map_or(Ok(()), |path| OwnFile::PAGE.demand_place(path))
     }
 
-    /// Writes the report page, if requested, as `make` returns it for the command line. To be
-    /// called after printing, so that a page that cannot be written does not cost the printed
-    /// results.
+    /// Writes the report page, if requested, as `make` returns it. `partial` says what the results
+    /// lack. To be called after printing, so that a page that cannot be written does not cost the
+    /// printed results.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn write_page(&self, make: impl FnOnce(&str) -> String) -> Result<(), Failure> {
-        self.report.as_deref().map_or(Ok(()), |path| OwnFile::PAGE.write(path, &make(&command())))
+    pub(crate) fn write_page(
+        &self,
+        partial: Option<&str>,
+        make: impl FnOnce(&Made<'_>) -> String,
+    ) -> Result<(), Failure> {
+        let Some(path) = self.report.as_deref() else { return Ok(()) };
+        let page = make(&Made { command: &command(), partial });
+        OwnFile::PAGE.write(path, &page)
     }
 
     /// Prints the results: as JSON if that was requested, else as a table, which is `None` if there

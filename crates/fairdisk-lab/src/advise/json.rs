@@ -53,7 +53,7 @@ fn groups(tried: &Tried, parties: &[Party]) -> Value {
 fn tried(one: &Tried, parties: &[Party]) -> Value {
     let verdicts =
         one.verdicts.iter().map(|verdict| json!({ "met": verdict.met, "got": verdict.got }));
-    json!({
+    let mut value = json!({
         "name": one.name,
         "scheduler": one.scheduler,
         "groups": groups(one, parties),
@@ -61,5 +61,9 @@ fn tried(one: &Tried, parties: &[Party]) -> Value {
         "of_noop": one.cell.of_noop,
         "met": one.met(),
         "wishes": verdicts.collect::<Vec<_>>(),
-    })
+    });
+    if one.cell.partial {
+        value["partial"] = true.into();
+    }
+    value
 }

@@ -3,6 +3,7 @@
 use super::settings::{check, commands, in_a_line, lines};
 use super::{Advice, Tried};
 use crate::catalog::library::under_mounts;
+use crate::compare::Cell;
 use crate::outcome::{Style, runs, widest};
 use crate::plan::Spec;
 use crate::seconds::seconds;
@@ -14,11 +15,15 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
     let mut out = String::new();
     let heading = format!("{}: {}", advice.experiment, advice.title);
     let _ = writeln!(out, "{}", style.bold(&heading));
+    if let Some(partial) = &advice.partial {
+        let _ = writeln!(out, "{}", style.bold(partial));
+    }
     let Some(best) = advice.proposed() else { return out };
     let cell = &best.cell;
     let runs = runs(cell.seeds);
     let length = seconds(cell.duration_s);
-    let place = format!("on {}, {}, {length}, {runs}", cell.device, cell.row);
+    let lack = lack(cell);
+    let place = format!("on {}, {}, {length}, {runs}{lack}", cell.device, cell.row);
     let _ = writeln!(out, "{}", style.dim(&place));
     write_wishes(&mut out, advice, best, style);
     write_tried(&mut out, advice, style);
@@ -28,6 +33,11 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
         let _ = writeln!(out, "\n{} {note}", style.dim("note:"));
     }
     out
+}
+
+/// What the figures of a try lack, after its name.
+fn lack(cell: &Cell) -> String {
+    cell.lack().map_or_else(String::new, |lack| format!(", {lack}"))
 }
 
 /// Writes the wishes and what the proposal makes of each.
@@ -49,7 +59,8 @@ fn write_wishes(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
 
 /// Writes the evidence: the results of every try.
 fn write_tried(out: &mut String, advice: &Advice, style: Style) {
-    let names = widest(advice.tried.iter().map(|one| &one.name), "scheduler");
+    let label = |one: &Tried| format!("{}{}", one.name, lack(&one.cell));
+    let names = widest(advice.tried.iter().map(label), "scheduler");
     let head = format!(
         "  {:names$}  {:>6}  {:>8}  {:>7}  what the wishes came to",
         "scheduler", "wishes", "MB/s", "of noop"
@@ -62,7 +73,7 @@ fn write_tried(out: &mut String, advice: &Advice, style: Style) {
         let _ = writeln!(
             out,
             "  {:names$}  {met:>6}  {:>8.2}  {rate:>7}  {}",
-            one.name,
+            label(one),
             one.cell.mb_per_s,
             got.join("; "),
         );
@@ -79,10 +90,9 @@ fn write_refused(out: &mut String, advice: &Advice) {
 }
 
 fn write_proposal(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
-    let heading = match advice.is_granted() {
-        true => format!("proposed: {}", best.scheduler),
-        false => format!("proposed, the nearest to the wishes: {}", best.scheduler),
-    };
+    let of_what = if advice.partial.is_some() { " of what was tried so far" } else { "" };
+    let nearest = if advice.is_granted() { "" } else { ", the nearest to the wishes" };
+    let heading = format!("proposed{of_what}{nearest}: {}", best.scheduler);
     let _ = writeln!(out, "\n{}", style.bold(&heading));
     let (place, file) = match advice.spec {
         Spec::Experiment => ("an experiment", "experiment"),

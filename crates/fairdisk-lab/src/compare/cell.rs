@@ -103,14 +103,21 @@ impl Cell {
     /// The name, and what its figures lack.
     #[must_use]
     pub fn label(&self) -> String {
-        let name = self.name();
+        match self.lack() {
+            Some(lack) => format!("{}, {lack}", self.name()),
+            None => self.name(),
+        }
+    }
+
+    /// What the figures lack, in words; `None` if nothing.
+    pub(crate) fn lack(&self) -> Option<String> {
         match (self.partial, self.given_up) {
             (true, _) if self.seeds < self.seeds_asked => {
-                format!("{name}, {} of {} runs", self.seeds, self.seeds_asked)
+                Some(format!("partial: {} of {} runs", self.seeds, self.seeds_asked))
             }
-            (true, _) => format!("{name}, partial"),
-            (false, true) => format!("{name}, given up"),
-            (false, false) => name,
+            (true, _) => Some("partial".to_owned()),
+            (false, true) => Some("given up".to_owned()),
+            (false, false) => None,
         }
     }
 

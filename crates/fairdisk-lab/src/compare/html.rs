@@ -3,15 +3,15 @@
 mod chart;
 
 use super::table::{parts_text, promises_text, quantile_ms};
-use super::{Cell, Comparison, RefusedCell};
+use super::{Cell, Comparison, MissingCells, RefusedCell};
 use crate::digits::ms;
 use crate::outcome::runs;
-use crate::page::{escape, page};
+use crate::page::{Made, escape, page};
 use std::fmt::Write as _;
 
-/// The comparison as an HTML page. `command` is the command that produced it.
+/// The comparison as an HTML page. `made` tells how it came about.
 #[must_use]
-pub fn to_html(comparison: &Comparison, command: &str) -> String {
+pub fn to_html(comparison: &Comparison, made: &Made<'_>) -> String {
     let mut body = String::new();
     let runs = runs(comparison.seeds as usize);
     let _ = write!(
@@ -31,10 +31,11 @@ pub fn to_html(comparison: &Comparison, command: &str) -> String {
     }
     write_summary(&mut body, comparison);
     write_refused(&mut body, comparison);
+    write_missing(&mut body, comparison);
     for note in comparison.notes() {
         let _ = writeln!(body, "<p>{}</p>", escape(note));
     }
-    page(&format!("Compare: {}", comparison.title), body, command)
+    page(&format!("Compare: {}", comparison.title), body, made)
 }
 
 /// Writes the figures that belong to a picture.
@@ -87,6 +88,19 @@ fn write_refused(body: &mut String, comparison: &Comparison) {
     for RefusedCell { device, row, arm, reason } in &comparison.refused {
         let [device, row, arm, reason] = [device, row, arm, reason].map(|text| escape(text));
         let _ = writeln!(body, "<li>{arm} on {device}, {row}: {reason}</li>");
+    }
+    body.push_str("</ul>\n");
+}
+
+/// Writes what was not run before the runs were stopped.
+fn write_missing(body: &mut String, comparison: &Comparison) {
+    if comparison.missing.is_empty() {
+        return;
+    }
+    body.push_str("<h2>Not run</h2>\n<ul>\n");
+    for MissingCells { device, row, arms } in &comparison.missing {
+        let [device, row, arms] = [device, row, &arms.join(", ")].map(|text| escape(text));
+        let _ = writeln!(body, "<li>{device}, {row}: {arms}</li>");
     }
     body.push_str("</ul>\n");
 }

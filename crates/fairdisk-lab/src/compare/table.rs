@@ -1,6 +1,6 @@
 //! A comparison as a text table.
 
-use super::{Cell, CellGroup, Comparison, Parts, Promises, RefusedCell};
+use super::{Cell, CellGroup, Comparison, MissingCells, Parts, Promises, RefusedCell};
 use crate::digits::{ms, signed, span_ms};
 use crate::outcome::{Style, runs, widest};
 use crate::seconds::seconds;
@@ -14,6 +14,9 @@ pub fn to_table(comparison: &Comparison, style: Style) -> String {
     let heading = format!("{}: {}", comparison.experiment, comparison.title);
     let runs = runs(comparison.seeds as usize);
     let _ = writeln!(out, "{}\n{}", style.bold(&heading), style.dim(&runs));
+    if let Some(partial) = comparison.partial() {
+        let _ = writeln!(out, "{}", style.bold(&partial));
+    }
     let blocks: Vec<&[Cell]> = comparison.blocks().collect();
     blocks.iter().for_each(|block| write_block(&mut out, block, style));
     if blocks.len() > 1 {
@@ -24,6 +27,12 @@ pub fn to_table(comparison: &Comparison, style: Style) -> String {
     }
     for RefusedCell { device, row, arm, reason } in &comparison.refused {
         let _ = writeln!(out, "  {arm} on {device}, {row}: {reason}");
+    }
+    if !comparison.missing.is_empty() {
+        let _ = writeln!(out, "\n{}", style.bold("not run"));
+    }
+    for MissingCells { device, row, arms } in &comparison.missing {
+        let _ = writeln!(out, "  {device}, {row}: {}", arms.join(", "));
     }
     for (at, note) in comparison.notes().enumerate() {
         let gap = if at == 0 { "\n" } else { "" };

@@ -9,12 +9,12 @@ use super::{
     FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread, TaskOutcome,
 };
 use crate::digits::{self, signed};
-use crate::page::{escape, page};
+use crate::page::{Made, escape, page};
 use std::fmt::Write as _;
 
-/// The outcome as an HTML page. `command` is the command that produced it.
+/// The outcome as an HTML page. `made` tells how it came about.
 #[must_use]
-pub fn to_html(outcome: &Outcome, command: &str) -> String {
+pub fn to_html(outcome: &Outcome, made: &Made<'_>) -> String {
     let mut body = String::new();
     write_head(&mut body, outcome);
     for row in labels(outcome) {
@@ -27,7 +27,7 @@ pub fn to_html(outcome: &Outcome, command: &str) -> String {
     write_refused(&mut body, outcome);
     write_changes(&mut body, outcome);
     write_notes(&mut body, &outcome.caveats, &outcome.excluded);
-    page(&outcome.title, body, command)
+    page(&outcome.title, body, made)
 }
 
 /// Writes what to know before reading the figures, and which causes of differences from the

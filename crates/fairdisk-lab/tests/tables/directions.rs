@@ -3,6 +3,7 @@
 
 use super::{assert_refused, outcome, table};
 use fairdisk_lab::outcome::{FigureOutcome, Outcome, Style, to_html, to_json, to_table};
+use fairdisk_lab::page::Made;
 
 const MIXED: &str = "{ group = \"a\", name = \"one\", op = \"mixed\", read_percent = 75 }, \
      { group = \"b\", name = \"other\", op = \"write\", block_kib = 64 }";
@@ -106,7 +107,7 @@ fn results_have_reads_and_writes_in_every_form() {
     for line in ["a: read I/Os/s ", "b: write sd of latency ms ", "score: read I/Os/s "] {
         assert!(words.contains(line), "`{line}` is not in: {words}");
     }
-    assert!(to_html(&one, "run").contains("<td>write sd of latency ms</td>"));
+    assert!(to_html(&one, &Made::by("run")).contains("<td>write sd of latency ms</td>"));
     let json = to_json(&one);
     let row = &json["rows"][0];
     assert_eq!(row["figures"][0]["figure"], "read_iops");

@@ -4,6 +4,7 @@
 use super::{assert_refused, outcome, outcome_of, read, table};
 use fairdisk_core::Span;
 use fairdisk_lab::outcome::{FigureOutcome, Outcome, Score, Style, to_html, to_json, to_table};
+use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::Options;
 
 const NAMED: &str = "{ group = \"a\", name = \"one\", count = 2 }, \
@@ -189,7 +190,7 @@ fn a_change_that_no_run_knows_is_shown_as_unknown() {
     assert_eq!(columns, ["-", "-20", "-"], "{words}");
     assert!(!words.contains("score: changes"), "{words}");
     assert!(to_json(&outcome)["changes"][0]["percent"].is_null());
-    assert!(to_html(&outcome, "run").contains(">-20</td>"));
+    assert!(to_html(&outcome, &Made::by("run")).contains(">-20</td>"));
 }
 
 #[test]
@@ -204,7 +205,7 @@ fn results_have_the_figures_in_every_form() {
     let score = &json["score"]["figures"];
     assert!(score[0]["error_percent_mean"].is_number(), "{score}");
     assert!(score[1]["error_points_max"].is_number(), "{score}");
-    let html = to_html(&one, "run");
+    let html = to_html(&one, &Made::by("run"));
     assert!(html.contains("<td>disk time %</td>"), "{html}");
 }
 

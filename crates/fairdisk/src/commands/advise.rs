@@ -11,7 +11,6 @@ use fairdisk_lab::advise::{Tried, Want, advise, to_json, to_table};
 use fairdisk_lab::compare::to_html;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::Progress;
-use std::sync::atomic::Ordering;
 
 /// Propose a scheduler and settings for a load and wishes about it, checked in the lab
 #[derive(Debug, clap::Args)]
@@ -51,15 +50,11 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let mut advice = progress::of_runs(args.results.quiet, advise).map_err(Failure::BadInput)?;
     advice.on_mounts = advice.proposed().is_some_and(is_run_by_mounts);
     advice.options = again(args);
-    let is_partial = stop.load(Ordering::Relaxed);
     let table = || advice.best.is_some().then(|| to_table(&advice, output::style()));
-    args.results.print(is_partial, || to_json(&advice), table)?;
-    args.results.write_page(|command| to_html(&advice.comparison, command))?;
-    if is_partial {
-        let tried = advice.tried.len();
-        return Err(Failure::Interrupted(format!("advice is partial: {tried} tries are done")));
-    }
-    Ok(())
+    let partial = advice.partial.as_deref();
+    args.results.print(partial.is_some(), || to_json(&advice), table)?;
+    args.results.write_page(partial, |made| to_html(&advice.comparison, made))?;
+    partial.map_or(Ok(()), |partial| Err(Failure::Interrupted(partial.to_owned())))
 }
 
 /// Whether `fairdisk ctl scheduler` switches a mount to the scheduler of a try, with the same

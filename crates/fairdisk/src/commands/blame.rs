@@ -196,15 +196,12 @@ impl Args {
     fn show(&self, report: &Report, kept: Result<(), Failure>) -> Result<(), Failure> {
         let table = || Some(to_table(report, output::style()));
         self.results.print(false, || to_json(report), table)?;
-        self.results.write_page(|command| to_html(report, command))?;
+        let findings = &report.findings;
+        let partial = matches!(findings.halt, Some(Halt::Interrupted))
+            .then(|| format!("results are partial: {} runs are done", findings.runs));
+        self.results.write_page(partial.as_deref(), |made| to_html(report, made))?;
         kept?;
-        match report.findings.halt {
-            Some(Halt::Interrupted) => {
-                let runs = report.findings.runs;
-                Err(Failure::Interrupted(format!("results are partial: {runs} runs are done")))
-            }
-            _ => Ok(()),
-        }
+        partial.map_or(Ok(()), |partial| Err(Failure::Interrupted(partial)))
     }
 }
 

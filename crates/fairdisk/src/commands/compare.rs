@@ -38,23 +38,19 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
     let compare = |tell: Progress<'_>| compare(&plans, tell, &stop);
     let comparison = progress::of_runs(args.results.quiet, compare).map_err(Failure::BadInput)?;
-    let asked = plans.iter().map(|plan| plan.arms.len() * plan.rows.len()).sum::<usize>();
-    let known = comparison.cells.iter().filter(|cell| !cell.partial).count();
     let refused = comparison.refused.len();
-    let asked = asked - refused;
-    let is_partial = known < asked;
+    let partial = comparison.partial();
     let has_some = !comparison.cells.is_empty() || refused > 0;
     let table = || has_some.then(|| to_table(&comparison, output::style()));
-    args.results.print(is_partial, || to_json(&comparison), table)?;
-    args.results.write_page(|command| to_html(&comparison, command))?;
-    if is_partial {
-        let message = format!("results are partial: {known} of {asked} cells are complete");
-        return Err(Failure::Interrupted(message));
+    args.results.print(partial.is_some(), || to_json(&comparison), table)?;
+    args.results.write_page(partial.as_deref(), |made| to_html(&comparison, made))?;
+    if let Some(partial) = partial {
+        return Err(Failure::Interrupted(partial));
     }
     let given_up = comparison.cells.iter().filter(|cell| cell.given_up).count();
     demand_none_given_up(given_up, comparison.cells.len(), "cells")?;
     let reasons = comparison.refused.iter().map(|refused| refused.reason.as_str());
-    demand_none_refused(&reasons.collect::<Vec<_>>(), asked + refused, "cell")
+    demand_none_refused(&reasons.collect::<Vec<_>>(), comparison.asked() + refused, "cell")
 }
 
 /// One plan for each device.

@@ -108,12 +108,13 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     let outcome = Outcome::of_runs(&plan, &runs);
     let complete = complete(&plan, ensembles);
     let interrupted = stop.load(Ordering::Relaxed) && complete < all;
+    let partial = interrupted.then(|| partial(complete, all));
     let has_some = !ensembles.is_empty() || !refused.is_empty();
     let table = || has_some.then(|| to_table(&outcome, output::style()));
     args.results.print(interrupted, || to_json(&outcome), table)?;
-    args.results.write_page(|command| to_html(&outcome, command))?;
-    if interrupted {
-        return Err(Failure::Interrupted(partial(complete, all)));
+    args.results.write_page(partial.as_deref(), |made| to_html(&outcome, made))?;
+    if let Some(partial) = partial {
+        return Err(Failure::Interrupted(partial));
     }
     demand_done(ensembles)?;
     let reasons: Vec<&str> = refused.iter().map(|refused| refused.reason.as_str()).collect();
@@ -214,8 +215,10 @@ fn print_runs(args: &Args, plan: &Plan, runs: &[real::Run]) -> Result<(), Failur
     let table = || {
         (!runs.is_empty()).then(|| to_table(&outcome, output::style()) + &real::to_text(plan, runs))
     };
-    args.results.print(complete(plan, &ensembles) < rows(plan), json, table)?;
-    args.results.write_page(|command| to_html(&outcome, command))
+    let (complete, all) = (complete(plan, &ensembles), rows(plan));
+    let partial = (complete < all).then(|| partial(complete, all));
+    args.results.print(partial.is_some(), json, table)?;
+    args.results.write_page(partial.as_deref(), |made| to_html(&outcome, made))
 }
 
 fn finish(plan: &Plan, runs: &[real::Run], stop: &Arc<AtomicBool>) -> Result<(), Failure> {

@@ -114,6 +114,52 @@ fn runs_that_were_done_are_shown_with_their_number() {
     }
 }
 
+/// The result of a command with a page, interrupted when a part of its runs is done.
+fn stopped(place: &Place, arguments: &[&str], page: &str) -> Ended {
+    let more = ["--seeds", "10000", "--duration", "1s", "--report", page];
+    let child = place.command(&[arguments, &more[..]].concat()).spawn().unwrap();
+    // As above.
+    while cpu_ticks(&child) < 50 {
+        std::thread::yield_now();
+    }
+    interrupt(&child);
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{}", ended.err);
+    ended
+}
+
+const COMPARE: &[&str] =
+    &["compare", "two-groups", "--device", "fixed-8ms,wd2500js", "--scheduler", "deadline"];
+
+#[test]
+fn a_comparison_says_which_cells_have_how_many_runs() {
+    let place = Place::new();
+    let ended = stopped(&place, COMPARE, "page.html");
+    let partial = "results are partial: 0 of 4 cells are complete";
+    assert!(ended.err.contains(partial), "{}", ended.err);
+    let page = fs::read_to_string(place.path().join("page.html")).unwrap();
+    assert!(page.contains("<title>Partial: Compare: "), "{page}");
+    assert!(page.contains(&format!("<p class=\"verdict warn\">{partial}</p>\n<h1>")), "{page}");
+    for text in [&ended.out, &page] {
+        assert!(text.contains(partial), "{text}");
+        assert!(text.contains("noop, partial: ") && text.contains(" of 10000 runs"), "{text}");
+        assert!(text.contains("wd2500js, readers: noop, deadline"), "{text}");
+    }
+}
+
+#[test]
+fn advice_of_a_search_that_was_stopped_says_so() {
+    let place = Place::new();
+    let advise = ["advise", "two-groups", "--device", "fixed-8ms", "--scheduler", "deadline"];
+    let ended = stopped(&place, &advise, "page.html");
+    let partial = "advice is partial: 0 tries are done, 1 in part";
+    assert!(ended.err.contains(partial) && ended.out.contains(partial), "{}", ended.out);
+    assert!(ended.out.contains("proposed of what was tried so far, the nearest"), "{}", ended.out);
+    assert!(ended.out.contains("noop, partial: "), "{}", ended.out);
+    let page = fs::read_to_string(place.path().join("page.html")).unwrap();
+    assert!(page.contains(partial), "{page}");
+}
+
 #[test]
 fn a_run_on_a_file_says_what_it_measured_and_leaves_a_file_to_use_again() {
     let place = Place::new();

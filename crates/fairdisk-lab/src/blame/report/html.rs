@@ -6,15 +6,15 @@ use super::{Report, words};
 use crate::blame::{Effect, Ends};
 use crate::digits::signed;
 use crate::outcome::{Spread, write_notes};
-use crate::page::{escape, page};
+use crate::page::{Made, escape, page};
 use std::fmt::Write as _;
 
 /// The most pairs to show.
 const PAIRS_MAX: usize = 8;
 
-/// The report as an HTML page. `command` is the command that produced it.
+/// The report as an HTML page. `made` tells how it came about.
 #[must_use]
-pub fn to_html(report: &Report, command: &str) -> String {
+pub fn to_html(report: &Report, made: &Made<'_>) -> String {
     let found = &report.findings;
     let mut body = String::new();
     let runs = words::runs(found);
@@ -40,7 +40,7 @@ pub fn to_html(report: &Report, command: &str) -> String {
     write_divergence(&mut body, report);
     write_changes(&mut body, report);
     write_notes(&mut body, &report.caveats, &report.excluded);
-    page(&format!("Blame: {}", report.title), body, command)
+    page(&format!("Blame: {}", report.title), body, made)
 }
 
 fn write_ends(body: &mut String, report: &Report, ends: &Ends) {
