@@ -98,6 +98,25 @@ impl OwnFile {
         written.map_err(|error| Failure::Run(format!("{option} {}: {error}", path.display())))
     }
 
+    /// Writes a file with partial results. It does not replace an existing file but takes a name of
+    /// its own beside that, of which an earlier one is replaced. Returns the name.
+    ///
+    /// # Errors
+    /// The file cannot be written, or something else has that name.
+    pub(crate) fn write_partial(&self, path: &Path, text: &str) -> Result<PathBuf, Failure> {
+        let keeps = match Target::of(path) {
+            Target::File(file) => fs::metadata(file).is_ok_and(|found| found.len() > 0),
+            Target::Stream | Target::Device => false,
+        };
+        if !keeps {
+            return self.write(path, text).map(|()| path.to_owned());
+        }
+        let beside = beside(path);
+        self.demand_place(&beside).map_err(|failure| Failure::Run(failure.message()))?;
+        self.write(&beside, text)?;
+        Ok(beside)
+    }
+
     fn is_something_else(&self, file: &Path) -> io::Result<bool> {
         let mut open = match File::open(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -130,6 +149,18 @@ impl Target {
             Err(_) => Self::File(path.to_owned()),
         }
     }
+}
+
+/// The name of a file with partial results where `path` is kept: `page.partial.html` for
+/// `page.html`.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(".partial");
+    if let Some(ending) = path.extension() {
+        name.push(".");
+        name.push(ending);
+    }
+    path.with_file_name(name)
 }
 
 /// The temporary name of a file that is being written, in the same directory.

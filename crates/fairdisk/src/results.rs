@@ -33,8 +33,8 @@ impl Results {
     }
 
     /// Writes the report page, if requested, as `make` returns it. `partial` says what the results
-    /// lack. To be called after printing, so that a page that cannot be written does not cost the
-    /// printed results.
+    /// lack; a page that is there already is then left as it is. To be called after printing, so
+    /// that a page that cannot be written does not cost the printed results.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -45,7 +45,17 @@ impl Results {
     ) -> Result<(), Failure> {
         let Some(path) = self.report.as_deref() else { return Ok(()) };
         let page = make(&Made { command: &command(), partial });
-        OwnFile::PAGE.write(path, &page)
+        if partial.is_none() {
+            return OwnFile::PAGE.write(path, &page);
+        }
+        let written = OwnFile::PAGE.write_partial(path, &page)?;
+        if written != path {
+            let (path, written) = (path.display(), written.display());
+            output::diagnose(&format!(
+                "--report {path}: the page that is there stays; the partial one is {written}"
+            ));
+        }
+        Ok(())
     }
 
     /// Prints the results: as JSON if that was requested, else as a table, which is `None` if there

@@ -148,6 +148,30 @@ fn a_comparison_says_which_cells_have_how_many_runs() {
 }
 
 #[test]
+fn a_page_that_is_there_is_not_replaced_by_a_partial_one() {
+    let place = Place::new();
+    let run = ["run", "two-groups", "--arm", "flat"];
+    let advise = ["advise", "two-groups", "--device", "fixed-8ms", "--scheduler", "deadline"];
+    for (arguments, name) in [(COMPARE, "full"), (&run, "rows"), (&advise, "advice")] {
+        let (page, partial) = (format!("{name}.html"), format!("{name}.partial.html"));
+        let whole = ["--seeds", "1", "--duration", "1s", "--report", &page];
+        place.run(&[arguments, &whole[..]].concat()).quiet();
+        let before = fs::read_to_string(place.path().join(&page)).unwrap();
+        assert!(!before.contains("artial"), "{before}");
+        for _ in 0..2 {
+            let ended = stopped(&place, arguments, &page);
+            let told = format!(
+                "--report {page}: the page that is there stays; the partial one is {partial}\n"
+            );
+            assert!(ended.err.contains(&told), "{}", ended.err);
+        }
+        assert_eq!(fs::read_to_string(place.path().join(&page)).unwrap(), before);
+        let beside = fs::read_to_string(place.path().join(&partial)).unwrap();
+        assert!(beside.contains("<title>Partial: "), "{beside}");
+    }
+}
+
+#[test]
 fn advice_of_a_search_that_was_stopped_says_so() {
     let place = Place::new();
     let advise = ["advise", "two-groups", "--device", "fixed-8ms", "--scheduler", "deadline"];
