@@ -418,10 +418,8 @@ impl Search<'_> {
                 let too_few = qos.floor.iops.is_some_and(|rate| alone.ios < rate.get() as f64)
                     || qos.floor.bytes_per_s.is_some_and(|rate| alone.bytes < rate.get() as f64);
                 too_few.then(|| {
-                    format!(
-                        "alone on the disk it does {:.0} I/Os/s, {:.0} bytes/s",
-                        alone.ios, alone.bytes
-                    )
+                    let does = verdict::rates_like(&qos.floor, alone.ios, alone.bytes);
+                    format!("alone on the disk it does {does}")
                 })
             }
             Kind::Latency => {

@@ -2,6 +2,11 @@
 
 /// Milliseconds, down to microseconds where they matter.
 pub(crate) fn ms(value: f64) -> String {
+    rounded(value)
+}
+
+/// A positive number with three digits, or with more where it is 100 or larger.
+pub(crate) fn rounded(value: f64) -> String {
     match value {
         value if value < 0.9995 => format!("{value:.3}"),
         value if value < 9.995 => format!("{value:.2}"),

@@ -4,6 +4,7 @@
 
 pub mod advise;
 pub mod blame;
+pub mod byte_rate;
 pub mod calibrate;
 pub mod catalog;
 pub mod compare;

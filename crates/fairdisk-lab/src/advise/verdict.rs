@@ -1,9 +1,10 @@
 //! Verdicts: whether a run grants a wish.
 
 use super::wish::{Kind, Wish};
+use crate::byte_rate::Unit;
 use crate::compare::{Cell, CellGroup, Parts, excess};
 use crate::digits::ms;
-use fairdisk_core::Qos;
+use fairdisk_core::{Qos, Rates};
 use std::num::NonZeroU64;
 
 /// Whether and how closely a wish was granted.
@@ -70,6 +71,14 @@ fn share(parts: Option<Parts>) -> (bool, String, f64) {
     (missing <= least, format!("{got:.1} of {asked:.1} %"), missing / asked.max(1e-9))
 }
 
+/// Measured rates of I/Os and bytes: those of the two that `asked` has, in its units.
+pub(super) fn rates_like(asked: &Rates, ios: f64, bytes: f64) -> String {
+    let ios = asked.iops.map(|_| format!("{ios:.0} I/Os/s"));
+    let bytes = asked.bytes_per_s.map(|rate| Unit::of(rate.get()).measured(bytes));
+    let all: Vec<String> = ios.into_iter().chain(bytes).collect();
+    all.join(" and ")
+}
+
 fn floor(asked: &Qos, given: &Qos, group: &CellGroup, duration_s: f64) -> (bool, String, f64) {
     let per_second = |amount: f64| amount / duration_s.max(1e-9);
     let [rate, bytes] = [group.outcome.ios, group.outcome.bytes].map(per_second);
@@ -78,12 +87,13 @@ fn floor(asked: &Qos, given: &Qos, group: &CellGroup, duration_s: f64) -> (bool,
         group.promises.floor.map_or((0, 0), |floor| (floor.below, floor.seconds));
     // The run counted the seconds below a floor that was lowered because no more was to be had. Of
     // the one asked for it is only known that the rate is below it.
+    let got = rates_like(&asked.floor, rate, bytes);
     if given.floor != asked.floor && short > 0.0 {
-        return (false, format!("{rate:.0} I/Os/s"), f64::midpoint(1.0, short));
+        return (false, format!("{got} on average, below"), f64::midpoint(1.0, short));
     }
     let got = match below {
-        0 => format!("{rate:.0} I/Os/s"),
-        _ => format!("{rate:.0} I/Os/s, below in {below} of {seconds} s"),
+        0 => got,
+        _ => format!("{got}, below in {below} of {seconds} s"),
     };
     // Half by how often and half by how much the group is below its floor, so that tries in which
     // it always is can be ranked.

@@ -1,5 +1,6 @@
 //! Wishes: what a group is to have.
 
+use crate::byte_rate::bytes_a_second;
 use crate::catalog::error::unknown;
 use crate::plan::Loaded;
 use fairdisk_core::{Qos, QosKey, Rates, Share, Weight, WeightMap};
@@ -270,7 +271,7 @@ fn wishes_of(at: usize, name: &str, spec: &GroupSpec, share: Option<Option<f64>>
 /// Rates in words.
 fn rates(rates: &Rates) -> String {
     let ios = rates.iops.map(|rate| format!("{rate} I/Os/s"));
-    let bytes = rates.bytes_per_s.map(|rate| format!("{rate} bytes/s"));
+    let bytes = rates.bytes_per_s.map(|rate| bytes_a_second(rate.get()));
     let all: Vec<String> = ios.into_iter().chain(bytes).collect();
     all.join(" and ")
 }

@@ -2,6 +2,7 @@
 
 use crate::output::plain;
 use fairdisk_core::Share;
+use fairdisk_lab::byte_rate::bytes_a_second;
 use fairdisk_mount::control::{GroupEntry, Status};
 use fairdisk_sched::SchedulerSpec;
 
@@ -31,19 +32,6 @@ pub(super) fn limits(entry: &GroupEntry) -> String {
     let refused =
         (!entry.refused.is_empty()).then(|| format!("[refused: {}]", entry.refused.join(" ")));
     words.chain(refused).collect::<Vec<_>>().join(" ")
-}
-
-/// A rate in bytes per second, in binary units if it was probably given in them: a multiple of 1024
-/// but not of 1000.
-fn bytes_a_second(rate: u64) -> String {
-    let is_binary = rate.is_multiple_of(1024) && !rate.is_multiple_of(1000);
-    let (base, units) = match is_binary {
-        true => (1024_u64, ["B", "KiB", "MiB", "GiB", "TiB"]),
-        false => (1000, ["B", "kB", "MB", "GB", "TB"]),
-    };
-    let power = (1..=4).rev().find(|power| rate >= base.pow(*power)).unwrap_or(0);
-    let value = rate as f64 / base.pow(power) as f64;
-    format!("{} {}/s", (value * 1000.0).round() / 1000.0, units[power as usize])
 }
 
 /// A note on those settings of the first group of `status`, among the ones called `keys`, that its
@@ -90,24 +78,4 @@ pub(super) fn ignored_by_new(status: &Status) -> Option<String> {
     };
     let (scheduler, named) = (&status.scheduler, named.join(", "));
     Some(format!("note: {scheduler} takes no notice of what is set for {named}{more}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_are_shown_in_the_unit_they_were_given_in() {
-        for (rate, shown) in [
-            (10 << 20, "10 MiB/s"),
-            (3 << 30, "3 GiB/s"),
-            (5_000_000, "5 MB/s"),
-            (2_000_000_000, "2 GB/s"),
-            (12_345_678, "12.346 MB/s"),
-            (4096, "4 KiB/s"),
-            (999, "999 B/s"),
-        ] {
-            assert_eq!(bytes_a_second(rate), shown);
-        }
-    }
 }

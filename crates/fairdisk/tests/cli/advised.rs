@@ -232,6 +232,31 @@ fn the_nearest_to_a_floor_out_of_reach_has_most_of_it() {
     assert!(rate(proposed) > 0.95 * most.fold(0.0, f64::max), "{value:#}");
 }
 
+/// Two groups that read 4 KiB each time from a disk that does 125 I/Os a second.
+fn shop(place: &Place) {
+    let job = |name: &str| format!("[{name}]\nrw=randread\nsize=64m\ndirect=1\ngroup=/{name}\n");
+    place.write("shop.fio", [job("db"), job("web")].concat());
+}
+
+const SHOP: &[&str] = &["advise", "shop.fio", "--seeds", "1", "--duration", "5s"];
+
+#[test]
+fn wishes_are_answered_in_their_units() {
+    let place = Place::new();
+    shop(&place);
+    let more = ["--device", "fixed-8ms", "--scheduler", "fair", "--want"];
+    let ask = |want: &str, last: &[&str]| place.run(&[SHOP, &more, &[want], last].concat());
+    let table = ask("/db: min_bps=20M", &[]).quiet();
+    assert!(table.contains("at least 20 MiB/s  no"), "{table}");
+    let value = ask("/db: min_bps=20M, min_iops=20", &["--json"]).json();
+    let wish = &value["wishes"][0];
+    assert_eq!(wish["wish"], "at least 20 I/Os/s and 20 MiB/s");
+    let got = wish["got"].as_str().unwrap();
+    assert!(got.contains(" I/Os/s and 0.") && got.contains(" MiB/s"), "{wish:#}");
+    let limit = wish["limit"].as_str().unwrap();
+    assert!(limit.starts_with("alone on the disk it does 124 I/Os/s and 0.486 MiB/s"), "{limit}");
+}
+
 #[test]
 fn wishes_that_make_no_sense_are_refused() {
     let nobody = fairdisk(&short(&["--want", "nobody: weight=3"]));
