@@ -1,7 +1,7 @@
 //! Advice as text.
 
 use super::settings::{check, commands, in_a_line, lines};
-use super::{Advice, Tried};
+use super::{Advice, Tried, Verdict};
 use crate::catalog::library::under_mounts;
 use crate::compare::Cell;
 use crate::outcome::{Style, runs, widest};
@@ -68,7 +68,11 @@ fn write_tried(out: &mut String, advice: &Advice, style: Style) {
     let _ = writeln!(out, "\n{}\n{}", style.bold("what was tried"), style.dim(&head));
     for one in &advice.tried {
         let rate = one.cell.of_noop.map_or_else(|| "-".to_owned(), |part| format!("{part:.2}"));
-        let got: Vec<&str> = one.verdicts.iter().map(|verdict| verdict.got.as_str()).collect();
+        let got = |verdict: &Verdict| match verdict.met {
+            true => verdict.got.clone(),
+            false => format!("no: {}", verdict.got),
+        };
+        let got: Vec<String> = one.verdicts.iter().map(got).collect();
         let met = format!("{}/{}", one.met(), one.verdicts.len());
         let _ = writeln!(
             out,

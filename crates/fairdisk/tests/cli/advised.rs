@@ -258,6 +258,19 @@ fn wishes_are_answered_in_their_units() {
 }
 
 #[test]
+fn of_each_try_it_is_told_which_wishes_failed() {
+    let place = Place::new();
+    shop(&place);
+    let more = ["--device", "fixed-8ms", "--scheduler", "fair", "--want"];
+    let table = place.run(&[SHOP, &more, &["/db: min_iops=500, max_iops=600"]].concat()).quiet();
+    // The scheduler refuses the floor and keeps what it has room for.
+    let tried = table.lines().find(|line| line.starts_with("  fair #2")).unwrap();
+    assert!(tried.contains("no: ") && tried.ends_with("I/Os/s on average, below; kept"), "{table}");
+    let tried = table.lines().find(|line| line.starts_with("  noop")).unwrap();
+    assert!(tried.contains("no: ") && tried.ends_with(" of 5 s; kept"), "{table}");
+}
+
+#[test]
 fn wishes_that_make_no_sense_are_refused() {
     let nobody = fairdisk(&short(&["--want", "nobody: weight=3"]));
     demand_one_line(&nobody, &["unknown group `nobody`"]);
