@@ -10,6 +10,7 @@ mod wish;
 
 pub use json::to_json;
 pub use table::to_table;
+use verdict::Terms;
 pub use verdict::Verdict;
 pub use wish::{Kind, Setting, Want, Wish};
 
@@ -62,6 +63,12 @@ impl Tried {
     #[must_use]
     pub fn met(&self) -> usize {
         self.verdicts.iter().filter(|verdict| verdict.met).count()
+    }
+
+    /// The number of wishes that were granted because the scheduler sees to it.
+    #[must_use]
+    pub fn enforced(&self) -> usize {
+        self.verdicts.iter().filter(|verdict| verdict.enforced).count()
     }
 
     /// The sum of the distances from the wishes that were not granted.
@@ -337,9 +344,11 @@ impl Search<'_> {
 
     fn judged(&self, candidate: &Candidate, cell: &Cell) -> Tried {
         let Candidate { arm, arm_at, round, groups } = candidate;
+        let honours = arm.revision.spec.honours();
         let verdict = |wish: &Wish| {
-            let [asked, given] = [&self.specs, groups].map(|specs| &specs[wish.group].qos);
-            verdict::verdict(wish, asked, given, cell)
+            let [asked, given] = [&self.specs, groups].map(|specs| &specs[wish.group]);
+            let is_seen = self.parties[wish.group].is_seen(given, &honours);
+            verdict::verdict(wish, Terms { asked, given, is_seen, honours: &honours }, cell)
         };
         let verdicts = self.wishes.iter().map(verdict).collect();
         Tried {
@@ -349,7 +358,7 @@ impl Search<'_> {
             asked: arm.asked.clone(),
             set: arm.set.clone(),
             spec: arm.revision.spec,
-            honours: arm.revision.spec.honours(),
+            honours,
             groups: groups.clone(),
             round: *round,
             cell: cell.clone(),
@@ -431,8 +440,9 @@ impl Search<'_> {
     }
 }
 
-/// The best try: the one that grants most wishes or comes closest to them, then the one with the
-/// highest throughput, then the one with the fewest changes to what was wished.
+/// The best try: the one that grants most wishes or comes closest to them, then the one whose
+/// scheduler enforces most of them, then the one with the highest throughput, then the one with the
+/// fewest changes to what was wished.
 fn best(tried: &[Tried]) -> Option<usize> {
     let met = tried.iter().map(Tried::met).max()?;
     let mut left: Vec<usize> = (0..tried.len()).filter(|at| tried[*at].met() == met).collect();
@@ -441,6 +451,8 @@ fn best(tried: &[Tried]) -> Option<usize> {
         let least = left.iter().map(|at| tried[*at].off()).fold(f64::INFINITY, f64::min);
         left.retain(|at| tried[*at].off() <= least + NEAR * (1.0 + least));
     }
+    let enforced = left.iter().map(|at| tried[*at].enforced()).max()?;
+    left.retain(|at| tried[*at].enforced() == enforced);
     let most = left.iter().map(|at| tried[*at].cell.mb_per_s).fold(0.0, f64::max);
     left.retain(|at| tried[*at].cell.mb_per_s >= most * SAME);
     left.sort_by(|one, other| {

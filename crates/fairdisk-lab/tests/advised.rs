@@ -114,12 +114,33 @@ fn a_floor_that_a_scheduler_refuses_is_no_end_of_the_search() {
     assert!(advice.limits[wish].as_deref().is_some_and(|why| why.starts_with("alone on the disk")));
 }
 
+/// `noop` grants a floor, a ceiling and a latency target that are what everybody gets anyway.
 #[test]
-fn noop_is_enough_for_who_wishes_what_it_gives() {
+fn who_sees_to_wishes_is_proposed_before_who_happens_to_grant_them() {
     let advice = asked(Some("kept"), &[]).expect("it makes sense");
     assert!(advice.is_granted());
+    let noop: Vec<_> = advice.tried.iter().filter(|one| one.scheduler == "noop").collect();
+    assert_eq!([noop.len(), noop[0].met(), noop[0].enforced()], [1, advice.wishes.len(), 0]);
+    let best = advice.proposed().expect("it is there");
+    assert_eq!(best.scheduler, "mclock");
+    let enforced = |kind: Kind| {
+        let at = advice.wishes.iter().position(|wish| wish.kind == kind).expect("it is there");
+        best.verdicts[at].enforced
+    };
+    assert!(enforced(Kind::Floor) && enforced(Kind::Ceiling) && !enforced(Kind::Latency));
+}
+
+#[test]
+fn noop_is_enough_where_nobody_sees_to_wishes() {
+    let schedulers = ["noop", "deadline"].map(str::to_owned).to_vec();
+    let rows = vec!["kept".to_owned()];
+    let options = Options { rows, schedulers, seeds: Some(1), ..Options::default() };
+    let plan = Plan::experiment(PROMISES, &options).unwrap_or_else(|error| panic!("{error}"));
+    let advice = advise(&plan, &[], &|_, _| {}, &AtomicBool::new(false)).expect("it makes sense");
+    assert!(advice.is_granted());
     assert_eq!(advice.proposed().expect("it is there").scheduler, "noop");
-    assert_eq!(advice.tried.iter().filter(|one| one.scheduler == "noop").count(), 1);
+    let table = to_table(&advice, Style::default());
+    assert!(table.contains("kept (under this load; noop does not enforce it)"), "{table}");
 }
 
 #[test]

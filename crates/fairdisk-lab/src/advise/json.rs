@@ -1,7 +1,7 @@
 //! Advice as JSON.
 
 use super::settings::{Given, check, commands, given, lines};
-use super::{Advice, Party, Tried};
+use super::{Advice, Party, Tried, Verdict};
 use serde_json::{Map, Value, json};
 
 /// The advice as a JSON object; docs/results.md defines the names.
@@ -12,6 +12,7 @@ pub fn to_json(advice: &Advice) -> Value {
             "group": wish.name,
             "wish": wish.text,
             "met": advice.proposed().is_some_and(|best| best.verdicts[at].met),
+            "enforced": advice.proposed().is_some_and(|best| best.verdicts[at].enforced),
             "got": advice.proposed().map(|best| &best.verdicts[at].got),
             "limit": advice.limits[at],
         })
@@ -51,8 +52,10 @@ fn groups(tried: &Tried, parties: &[Party]) -> Value {
 }
 
 fn tried(one: &Tried, parties: &[Party]) -> Value {
-    let verdicts =
-        one.verdicts.iter().map(|verdict| json!({ "met": verdict.met, "got": verdict.got }));
+    let verdict = |verdict: &Verdict| {
+        let Verdict { met, enforced, got, .. } = verdict;
+        json!({ "met": met, "enforced": enforced, "got": got })
+    };
     let mut value = json!({
         "name": one.name,
         "scheduler": one.scheduler,
@@ -60,7 +63,7 @@ fn tried(one: &Tried, parties: &[Party]) -> Value {
         "mb_per_s": one.cell.mb_per_s,
         "of_noop": one.cell.of_noop,
         "met": one.met(),
-        "wishes": verdicts.collect::<Vec<_>>(),
+        "wishes": one.verdicts.iter().map(verdict).collect::<Vec<_>>(),
     });
     if one.cell.partial {
         value["partial"] = true.into();

@@ -47,13 +47,27 @@ fn write_wishes(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
     let texts = widest(advice.wishes.iter().map(|wish| &wish.text), "");
     for (at, wish) in advice.wishes.iter().enumerate() {
         let verdict = &best.verdicts[at];
-        let word = if verdict.met { "yes" } else { "no" };
-        let limit = advice.limits[at].as_ref().map_or_else(String::new, |it| format!(" ({it})"));
         let _ = writeln!(
             out,
-            "  {:groups$}  {:texts$}  {word:3}  {}{limit}",
-            wish.name, wish.text, verdict.got
+            "  {:groups$}  {:texts$}  {:4}  {}",
+            wish.name,
+            wish.text,
+            verdict.word(),
+            answer(advice, best, at),
         );
+    }
+}
+
+/// What the wish with this index came to in the proposal, and what is to be known about that.
+fn answer(advice: &Advice, best: &Tried, wish: usize) -> String {
+    let (verdict, limit) = (&best.verdicts[wish], &advice.limits[wish]);
+    let got = &verdict.got;
+    match limit {
+        Some(limit) => format!("{got} ({limit})"),
+        None if verdict.met && !verdict.enforced => {
+            format!("{got} (under this load; {} does not enforce it)", best.scheduler)
+        }
+        None => got.clone(),
     }
 }
 
@@ -68,9 +82,9 @@ fn write_tried(out: &mut String, advice: &Advice, style: Style) {
     let _ = writeln!(out, "\n{}\n{}", style.bold("what was tried"), style.dim(&head));
     for one in &advice.tried {
         let rate = one.cell.of_noop.map_or_else(|| "-".to_owned(), |part| format!("{part:.2}"));
-        let got = |verdict: &Verdict| match verdict.met {
+        let got = |verdict: &Verdict| match verdict.enforced {
             true => verdict.got.clone(),
-            false => format!("no: {}", verdict.got),
+            false => format!("{}: {}", verdict.word(), verdict.got),
         };
         let got: Vec<String> = one.verdicts.iter().map(got).collect();
         let met = format!("{}/{}", one.met(), one.verdicts.len());

@@ -5,6 +5,8 @@ use crate::byte_rate::Unit;
 use crate::compare::{Cell, CellGroup, Parts, excess};
 use crate::digits::ms;
 use fairdisk_core::{Qos, Rates};
+use fairdisk_sched::{Honours, Nesting};
+use fairdisk_sim::GroupSpec;
 use std::num::NonZeroU64;
 
 /// Whether and how closely a wish was granted.
@@ -12,10 +14,24 @@ use std::num::NonZeroU64;
 pub struct Verdict {
     /// Whether the wish was granted.
     pub met: bool,
+    /// Whether it was granted because the scheduler sees to it. If not, it came true under this
+    /// load and may not under another.
+    pub enforced: bool,
     /// What the group got, in words.
     pub got: String,
     /// The distance from the wish as a fraction of it; 0 if it was granted.
     pub off: f64,
+}
+
+impl Verdict {
+    /// The verdict in a word.
+    pub(super) const fn word(&self) -> &'static str {
+        match (self.met, self.enforced) {
+            (true, true) => "yes",
+            (true, false) => "held",
+            (false, _) => "no",
+        }
+    }
 }
 
 /// By how much a share may miss its wish: percentage points, and for small shares a fraction of the
@@ -28,12 +44,40 @@ fn shortfall(asked: Option<NonZeroU64>, got: f64) -> f64 {
     asked.map_or(0.0, |asked| (1.0 - got / asked.get() as f64).max(0.0))
 }
 
-/// The verdict on `wish` in `cell`, where `asked` is the quality of service that the group asked
-/// for and `given` the one that it was run with.
-pub(super) fn verdict(wish: &Wish, asked: &Qos, given: &Qos, cell: &Cell) -> Verdict {
+/// What a group asked for, and what it was run with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms<'a> {
+    pub(super) asked: &'a GroupSpec,
+    pub(super) given: &'a GroupSpec,
+    /// Whether the scheduler takes the settings of the group into account at all.
+    pub(super) is_seen: bool,
+    /// What the scheduler honours.
+    pub(super) honours: &'a Honours,
+}
+
+impl Terms<'_> {
+    /// Whether the scheduler sees to it that a wish of this kind comes true.
+    fn enforce(&self, kind: Kind) -> bool {
+        let Self { asked, given, is_seen, honours } = self;
+        let honoured = match kind {
+            Kind::Share => {
+                honours.shares && (given.parent.is_none() || honours.nesting != Nesting::None)
+            }
+            Kind::Floor => honours.floors && given.qos.floor == asked.qos.floor,
+            Kind::Ceiling => honours.ceilings,
+            Kind::Latency => honours.latency_targets,
+        };
+        *is_seen && honoured
+    }
+}
+
+/// The verdict on `wish` in `cell`, which was run on these terms.
+pub(super) fn verdict(wish: &Wish, terms: Terms<'_>, cell: &Cell) -> Verdict {
     let Some(group) = cell.group(wish.group) else {
-        return Verdict { met: false, got: "-".to_owned(), off: f64::INFINITY };
+        let got = "-".to_owned();
+        return Verdict { met: false, enforced: false, got, off: f64::INFINITY };
     };
+    let [asked, given] = [terms.asked, terms.given].map(|spec| &spec.qos);
     let promises = &group.promises;
     let (met, got, off) = match wish.kind {
         Kind::Share => share(group.parts),
@@ -60,7 +104,8 @@ pub(super) fn verdict(wish: &Wish, asked: &Qos, given: &Qos, cell: &Cell) -> Ver
     };
     // A run that does not finish grants nothing.
     let met = met && !cell.given_up;
-    Verdict { met, got, off: if met { 0.0 } else { off.max(0.0) } }
+    let enforced = met && terms.enforce(wish.kind);
+    Verdict { met, enforced, got, off: if met { 0.0 } else { off.max(0.0) } }
 }
 
 fn share(parts: Option<Parts>) -> (bool, String, f64) {
