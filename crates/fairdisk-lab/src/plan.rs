@@ -68,6 +68,9 @@ pub struct PlannedArm {
     pub asked: String,
     /// The changes that the arm itself makes to its scheduler, each as `KEY=VALUE`.
     pub set: Vec<String>,
+    /// The changes of values that its scheduler took: those of the arm itself, and of the caller's
+    /// those that it has keys for.
+    pub(crate) taken: Vec<Override>,
     /// Whether tasks use their `ionice` levels.
     pub ionice: bool,
     /// The priorities of a row's groups, instead of their own.
@@ -76,6 +79,16 @@ pub struct PlannedArm {
     pub revision: Revision,
     /// The device and the host: those of the plan, or the arm's own.
     pub rig: Arc<Rig>,
+}
+
+impl PlannedArm {
+    /// Whether a change that the caller gave, as `KEY=VALUE`, is about this arm, and not about
+    /// schedulers of other arms.
+    #[must_use]
+    pub fn takes(&self, set: &str) -> bool {
+        let change = Override::parse(set);
+        change.is_ok_and(|change| change.scope() != "scheduler" || self.taken.contains(&change))
+    }
 }
 
 /// One row of a plan.

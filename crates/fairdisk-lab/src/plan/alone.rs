@@ -101,6 +101,7 @@ impl Plan {
             name: scheduler.to_owned(),
             asked: scheduler.to_owned(),
             set: Vec::new(),
+            taken: Vec::new(),
             ionice: false,
             priorities: None,
             revision: load_revision(scheduler, &[])?,

@@ -142,7 +142,8 @@ fn change_in(error: &CatalogError) -> &str {
 fn planned(arm: &Arm, overrides: &[Override], rig: Arc<Rig>) -> Result<PlannedArm, CatalogError> {
     let revision = load_revision(&arm.scheduler, overrides)?;
     let Arm { name, scheduler, ionice, priorities, set, .. } = arm.clone();
-    Ok(PlannedArm { name, asked: scheduler, set, ionice, priorities, revision, rig })
+    let taken = overrides.to_vec();
+    Ok(PlannedArm { name, asked: scheduler, set, taken, ionice, priorities, revision, rig })
 }
 
 fn changes_of(arm: &Arm) -> Result<Vec<Override>, CatalogError> {

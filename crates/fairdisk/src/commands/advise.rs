@@ -9,7 +9,7 @@ use crate::{interrupt, output, progress, time_arg};
 use clap::ValueHint;
 use fairdisk_lab::advise::{Tried, Want, advise, to_json, to_table};
 use fairdisk_lab::compare::to_html;
-use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::plan::{Options, Plan, PlannedArm};
 use fairdisk_lab::run::Progress;
 
 /// Propose a scheduler and settings for a load and wishes about it, checked in the lab
@@ -49,7 +49,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let advise = |tell: Progress<'_>| advise(&plan, &args.want, tell, &stop);
     let mut advice = progress::of_runs(args.results.quiet, advise).map_err(Failure::BadInput)?;
     advice.on_mounts = advice.proposed().is_some_and(is_run_by_mounts);
-    advice.options = again(args);
+    let arm = advice.proposed().map(|best| &plan.arms[best.arm]);
+    advice.options = again(args, arm);
     let table = || advice.best.is_some().then(|| to_table(&advice, output::style()));
     let partial = advice.partial.as_deref();
     args.results.print(partial.is_some(), || to_json(&advice), table)?;
@@ -76,11 +77,14 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     selection::load(&args.spec, &options)
 }
 
-/// The options that another command needs, beside scheduler and device, to repeat the measurement.
-fn again(args: &Args) -> Vec<(String, String)> {
+/// The options that another command needs, beside scheduler and device, to repeat the measurement
+/// of `arm` alone.
+fn again(args: &Args, arm: Option<&PlannedArm>) -> Vec<(String, String)> {
     let option = |name: &str, value: String| (name.to_owned(), value);
     let seeds = args.rows.seeds.map(|seeds| option("--seeds", seeds.to_string()));
     let duration = args.values.duration.map(|time| option("--duration", time_arg::text(time)));
-    let sets = args.values.overrides.iter().map(|set| option("--set", set.clone()));
+    let sets = args.values.overrides.iter();
+    let sets = sets.filter(|set| arm.is_none_or(|arm| arm.takes(set)));
+    let sets = sets.map(|set| option("--set", set.clone()));
     seeds.into_iter().chain(duration).chain(sets).collect()
 }

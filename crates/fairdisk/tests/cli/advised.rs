@@ -178,6 +178,25 @@ fn only_what_a_scheduler_looks_at_is_given() {
     assert!(group["burst_ms"].is_null(), "{value:#}");
 }
 
+/// What is set about a scheduler that is not proposed would be refused by the one that is.
+#[test]
+fn the_command_has_only_what_is_about_the_proposed_scheduler() {
+    let place = Place::new();
+    shop(&place);
+    let more = ["--json", "--device", "fixed-8ms", "--want", "/db: latency_p99_ms=1000"];
+    let sets = ["--set", "scheduler.mclock.io_kib=8", "--set", "host.cpus=2"];
+    let ask = |scheduler: &str| {
+        place.run(&[SHOP, &more, &sets, &["--scheduler", scheduler]].concat()).json()
+    };
+    let value = ask("mclock");
+    let proposed = &value["proposed"];
+    assert_eq!(proposed["scheduler"], "noop", "{value:#}");
+    let check = proposed["check"].as_str().unwrap();
+    assert!(check.ends_with(" --set 'host.cpus=2'"), "{check}");
+    let again = again(&place, proposed, "shop.fio");
+    assert_eq!(again["cells"][0]["mb_per_s"], named(&value["tried"], "name", "noop")["mb_per_s"]);
+}
+
 /// The wishes override an arm's own priorities.
 #[test]
 fn an_arm_with_priorities_is_tried_as_wished() {
