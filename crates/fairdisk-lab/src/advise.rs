@@ -235,6 +235,15 @@ fn partial(tried: &[Tried]) -> String {
     format!("advice is partial: {done} tr{s} {are} done{rest}")
 }
 
+/// `plan` with groups that ask for what `wants` say, and for what they asked for before where these
+/// say nothing. As in advice, priorities become weights.
+///
+/// # Errors
+/// Returns an error if wishes are impossible, or if a row has no such group.
+pub fn asking(plan: &Plan, wants: &[Want]) -> Result<Plan, String> {
+    plan.all_configured(|loaded| Ok(wish::wished(loaded, wants)?.0))
+}
+
 /// The input of the search.
 struct Search<'a> {
     plan: &'a Plan,

@@ -117,16 +117,15 @@ pub(super) fn commands(advice: &Advice, tried: &Tried) -> Vec<String> {
 }
 
 /// The command that runs the proposal again, with its lines in `FILE`. Settings that the lines
-/// cannot express are passed as wishes.
+/// cannot express are passed as what groups ask for.
 pub(super) fn check(advice: &Advice, tried: &Tried) -> String {
     let (row, device) = (quoted(&tried.cell.row), quoted(&tried.cell.device));
     let scheduler = quoted(&tried.asked);
     let wants = all_given(tried, &advice.groups).filter(|one| !one.can_be_said(advice.spec));
     let wants = wants.map(|one| format!("{}: {}", one.group.name, one.line(", ")));
     let wants: Vec<String> = wants.map(|want| format!(" --want {}", quoted(&want))).collect();
-    let command = if wants.is_empty() { "compare" } else { "advise" };
     let mut command =
-        format!("fairdisk {command} FILE --row {row} --device {device} --scheduler {scheduler}");
+        format!("fairdisk compare FILE --row {row} --device {device} --scheduler {scheduler}");
     command.push_str(&wants.concat());
     for (option, value) in &advice.options {
         command.push_str(&format!(" {option} {}", quoted(value)));

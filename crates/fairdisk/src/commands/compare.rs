@@ -5,6 +5,8 @@ use crate::failure::Failure;
 use crate::results::Results;
 use crate::selection::{self, Rows, Schedulers, Values};
 use crate::{interrupt, output, progress};
+use clap::ValueHint;
+use fairdisk_lab::advise::{Want, asking};
 use fairdisk_lab::compare::{compare, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::Progress;
@@ -18,6 +20,13 @@ pub(crate) struct Args {
     /// An experiment of `fairdisk catalog experiments`, or the path of a .toml file or of a fio job
     /// file
     spec: String,
+    /// What groups ask for, in place of what the load says, as for `fairdisk advise` (may be
+    /// repeated)
+    #[arg(
+        long, value_name = "GROUP: KEY=VALUE, …", value_parser = Want::parse,
+        value_hint = ValueHint::Other
+    )]
+    want: Vec<Want>,
     #[command(flatten)]
     schedulers: Schedulers,
     /// Disks, separated by commas: names of `fairdisk catalog devices`, or paths of .toml files
@@ -66,6 +75,12 @@ fn plans(args: &Args) -> Result<Vec<Plan>, Failure> {
         seeds: args.rows.seeds,
         ..args.values.options()?
     };
-    let load = |device| selection::load(&args.spec, &Options { device, ..options.clone() });
+    let load = |device| {
+        let plan = selection::load(&args.spec, &Options { device, ..options.clone() })?;
+        match args.want.is_empty() {
+            true => Ok(plan),
+            false => asking(&plan, &args.want).map_err(Failure::BadInput),
+        }
+    };
     devices.into_iter().map(load).collect()
 }

@@ -143,7 +143,7 @@ fn a_group_in_a_group_is_a_cgroup_in_a_cgroup() {
 }
 
 #[test]
-fn what_a_job_file_cannot_say_is_wished_where_it_runs_again() {
+fn what_a_job_file_cannot_say_the_command_says_that_runs_it_again() {
     let place = Place::new();
     let jobs = |global: &str, other: &str| {
         let job = |name: &str, group: &str| format!("[{name}]\ngroup={group}\n");
@@ -162,10 +162,15 @@ fn what_a_job_file_cannot_say_is_wished_where_it_runs_again() {
     let (global, rest) = lines.split_once("\n\n; in a job of /other\n").unwrap();
     let (other, _) = rest.split_once("\n\n").unwrap();
     place.write("again.fio", jobs(&format!("{global}\n"), &format!("{other}\n")));
+    let check = proposed["check"].as_str().unwrap();
+    assert!(check.starts_with("fairdisk compare ") && check.contains("--want '/t: "), "{check}");
     let again = again(&place, proposed, "again.fio");
-    let rate = |value: &Value| named(&value["tried"], "name", "fair")["mb_per_s"].clone();
-    assert_eq!(rate(&again), rate(&value), "{again:#}");
-    assert_eq!(again["granted"], true);
+    let (cell, tried) =
+        (named(&again["cells"], "arm", "fair"), named(&value["tried"], "name", "fair"));
+    assert_eq!(cell["mb_per_s"], tried["mb_per_s"], "{again:#}");
+    // 80 % for two groups, and the rest for the other one.
+    let asked = |at: usize| cell["groups"][at]["asked"].as_f64().unwrap();
+    assert!((asked(0) - 0.4).abs() < 0.01 && (asked(2) - 0.2).abs() < 0.01, "{cell:#}");
 }
 
 #[test]

@@ -156,6 +156,19 @@ fn several_names_are_separated_by_commas_and_the_help_says_so() {
 }
 
 #[test]
+fn groups_may_ask_for_something_else_than_the_load_says() {
+    let more = ["--device", "fixed-8ms", "--scheduler", "fair", "--json", "--want"];
+    let compare = |want: &str| fairdisk(&short(&[&more[..], &[want]].concat()));
+    let value = compare("backup: share=50").json();
+    let groups = value["cells"][1]["groups"].as_array().unwrap();
+    for group in groups {
+        let [asked, got] = ["asked", "got"].map(|name| group[name].as_f64().unwrap());
+        assert!((asked - 0.5).abs() < 0.01 && (got - 0.5).abs() < 0.03, "{group:#}");
+    }
+    demand_one_line(&compare("backups: share=50"), &["--want: unknown group `backups`"]);
+}
+
+#[test]
 fn a_value_is_changed_where_a_scheduler_has_it() {
     let set = ["--scheduler", "deadline,two-layer-cfq", "--json", "--set"];
     let values = |set_to: &str| {
