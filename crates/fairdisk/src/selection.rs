@@ -33,6 +33,23 @@ pub(crate) struct Rows {
     /// Run only this row (may be repeated)
     #[arg(long, value_name = "LABEL", value_hint = ValueHint::Other)]
     pub(crate) row: Vec<String>,
+    #[command(flatten)]
+    pub(crate) seeds: Seeds,
+}
+
+/// Which row to run, and how often, of a command that runs one.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct OneRow {
+    /// The row, if there are several
+    #[arg(long, value_name = "LABEL", value_hint = ValueHint::Other)]
+    pub(crate) row: Option<String>,
+    #[command(flatten)]
+    pub(crate) seeds: Seeds,
+}
+
+/// How often to run each arm and row.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Seeds {
     /// Runs of each arm and row, in the lab [default: the experiment's, else 5]
     #[arg(
         long, value_name = "N", value_parser = within::<u32>(1..=10_000),

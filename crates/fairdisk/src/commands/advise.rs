@@ -4,7 +4,7 @@
 use super::mount::scheduler::find;
 use crate::failure::Failure;
 use crate::results::Results;
-use crate::selection::{self, Rows, Schedulers, Values};
+use crate::selection::{self, OneRow, Schedulers, Values};
 use crate::{interrupt, output, progress, time_arg};
 use clap::ValueHint;
 use fairdisk_lab::advise::{Tried, Want, advise, to_json, to_table};
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     values: Values,
     #[command(flatten)]
-    rows: Rows,
+    row: OneRow,
     #[command(flatten)]
     results: Results,
 }
@@ -70,8 +70,8 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     let options = Options {
         schedulers: args.schedulers.names()?,
         device: args.device.clone(),
-        rows: args.rows.row.clone(),
-        seeds: args.rows.seeds,
+        rows: args.row.row.iter().cloned().collect(),
+        seeds: args.row.seeds.seeds,
         ..args.values.options()?
     };
     selection::load(&args.spec, &options)
@@ -81,7 +81,7 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
 /// of `arm` alone.
 fn again(args: &Args, arm: Option<&PlannedArm>) -> Vec<(String, String)> {
     let option = |name: &str, value: String| (name.to_owned(), value);
-    let seeds = args.rows.seeds.map(|seeds| option("--seeds", seeds.to_string()));
+    let seeds = args.row.seeds.seeds.map(|seeds| option("--seeds", seeds.to_string()));
     let duration = args.values.duration.map(|time| option("--duration", time_arg::text(time)));
     let sets = args.values.overrides.iter();
     let sets = sets.filter(|set| arm.is_none_or(|arm| arm.takes(set)));

@@ -72,7 +72,7 @@ fn plans(args: &Args) -> Result<Vec<Plan>, Failure> {
     let options = Options {
         schedulers: args.schedulers.names()?,
         rows: args.rows.row.clone(),
-        seeds: args.rows.seeds,
+        seeds: args.rows.seeds.seeds,
         ..args.values.options()?
     };
     let load = |device| {

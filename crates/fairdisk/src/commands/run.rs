@@ -68,7 +68,7 @@ fn options(args: &Args) -> Result<Options, Failure> {
     Ok(Options {
         arms: args.arm.clone(),
         rows: args.rows.row.clone(),
-        seeds: args.rows.seeds,
+        seeds: args.rows.seeds.seeds,
         ..args.changes.options()?
     })
 }
@@ -166,7 +166,7 @@ fn partial(known: usize, all: usize) -> String {
 // ---- on a file ---------------------------------------------------------------------------------
 
 fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
-    if args.rows.seeds.is_some_and(|seeds| seeds > 1) {
+    if args.rows.seeds.seeds.is_some_and(|seeds| seeds > 1) {
         let message = "--seeds: a real run has no seeds to vary; leave it out or repeat the run";
         return Err(Failure::BadInput(message.to_owned()));
     }

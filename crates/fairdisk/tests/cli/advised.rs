@@ -233,6 +233,15 @@ fn a_small_share_is_missed_by_less() {
 }
 
 #[test]
+fn advice_is_for_one_row_and_the_help_says_so() {
+    let help = fairdisk(&["advise", "--help"]).quiet();
+    assert!(help.contains("The row, if there are several\n"), "{help}");
+    assert!(
+        fairdisk(&["compare", "--help"]).quiet().contains("Run only this row (may be repeated)")
+    );
+}
+
+#[test]
 fn the_page_has_the_evidence() {
     let place = Place::new();
     let path = place.path().join("page.html");
@@ -338,6 +347,9 @@ fn wishes_that_make_no_sense_are_refused() {
     demand_one_line(&twice, &["--device nvme: given twice"]);
     let nameless = fairdisk(&["compare", "two-groups", "--scheduler", ","]);
     demand_one_line(&nameless, &["--scheduler: a name between commas is missing"]);
+    let rows = ["--row", "readers", "--row", "readers"];
+    let rows = fairdisk(&short(&rows));
+    assert!(rows.code == Some(2) && rows.err.contains("cannot be used multiple"), "{}", rows.err);
     let malformed = fairdisk(&short(&["--want", "backup: share=80,database"]));
     assert_eq!(malformed.code, Some(2));
     assert!(malformed.err.contains("expected KEY=VALUE"), "{}", malformed.err);
