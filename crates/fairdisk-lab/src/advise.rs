@@ -1,13 +1,16 @@
 //! Advice: from a load and wishes for its groups to a configuration. Schedulers and settings are
 //! tried in the lab, and the best of them is proposed with the evidence.
 
+mod html;
 mod json;
 mod search;
 mod settings;
 mod table;
 mod verdict;
 mod wish;
+mod words;
 
+pub use html::to_html;
 pub use json::to_json;
 pub use table::to_table;
 use verdict::Terms;
@@ -152,7 +155,7 @@ pub struct Advice {
     pub options: Vec<(String, String)>,
     /// That the search was stopped, and how much of it was done; `None` if it came to its end.
     pub partial: Option<String>,
-    /// All tries as a comparison, for the HTML page.
+    /// All tries as a comparison, for the pictures of the page.
     pub comparison: Comparison,
 }
 

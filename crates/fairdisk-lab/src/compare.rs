@@ -16,6 +16,7 @@ mod table;
 
 pub use cell::{Cell, CellGroup, Parts};
 pub use html::to_html;
+pub(crate) use html::write_pictures;
 pub use json::to_json;
 pub use promise::{Ceiling, Floor, Promises, Target};
 pub use summary::Summary;

@@ -13,22 +13,11 @@ use std::fmt::Write as _;
 #[must_use]
 pub fn to_html(comparison: &Comparison, made: &Made<'_>) -> String {
     let mut body = String::new();
+    let [experiment, title] = [&comparison.experiment, &comparison.title].map(|text| escape(text));
     let runs = runs(comparison.seeds as usize);
-    let _ = write!(
-        body,
-        "<h1>{}: {}</h1>\n<p class=\"dim\">In the lab, {runs}. Coloured: the parts of the disk's work \
-         that groups got; strokes: where they would end if all got what they are entitled to. Bytes a \
-         second beside those of noop. Latencies: from the median, a large dot, past 99 of 100, a small \
-         one, to 999 of 1000.</p>\n",
-        escape(&comparison.experiment),
-        escape(&comparison.title),
-    );
-    for cells in comparison.blocks() {
-        let first = &cells[0];
-        let _ = writeln!(body, "<h2>{}, {}</h2>", escape(&first.device), escape(&first.row));
-        body.push_str(&chart::block(cells));
-        write_cells(&mut body, cells);
-    }
+    let _ =
+        write!(body, "<h1>{experiment}: {title}</h1>\n<p class=\"dim\">In the lab, {runs}.</p>\n");
+    write_pictures(&mut body, comparison);
     write_summary(&mut body, comparison);
     write_refused(&mut body, comparison);
     write_missing(&mut body, comparison);
@@ -36,6 +25,22 @@ pub fn to_html(comparison: &Comparison, made: &Made<'_>) -> String {
         let _ = writeln!(body, "<p>{}</p>", escape(note));
     }
     page(&format!("Compare: {}", comparison.title), body, made)
+}
+
+/// Writes a picture with its figures for each device and row.
+pub(crate) fn write_pictures(body: &mut String, comparison: &Comparison) {
+    body.push_str(
+        "<p class=\"dim\">Coloured: the parts of the disk's work that groups got; strokes: where \
+         they would end if all got what they are entitled to. Bytes a second beside those of noop. \
+         Latencies: from the median, a large dot, past 99 of 100, a small one, to 999 of \
+         1000.</p>\n",
+    );
+    for cells in comparison.blocks() {
+        let first = &cells[0];
+        let _ = writeln!(body, "<h2>{}, {}</h2>", escape(&first.device), escape(&first.row));
+        body.push_str(&chart::block(cells));
+        write_cells(body, cells);
+    }
 }
 
 /// Writes the figures that belong to a picture.

@@ -7,8 +7,7 @@ use crate::results::Results;
 use crate::selection::{self, OneRow, Schedulers, Values};
 use crate::{interrupt, output, progress, time_arg};
 use clap::ValueHint;
-use fairdisk_lab::advise::{Tried, Want, advise, to_json, to_table};
-use fairdisk_lab::compare::to_html;
+use fairdisk_lab::advise::{Tried, Want, advise, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan, PlannedArm};
 use fairdisk_lab::run::Progress;
 
@@ -54,7 +53,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let table = || advice.best.is_some().then(|| to_table(&advice, output::style()));
     let partial = advice.partial.as_deref();
     args.results.print(partial.is_some(), || to_json(&advice), table)?;
-    args.results.write_page(partial, |made| to_html(&advice.comparison, made))?;
+    args.results.write_page(partial, |made| to_html(&advice, made))?;
     partial.map_or(Ok(()), |partial| Err(Failure::Interrupted(partial.to_owned())))
 }
 

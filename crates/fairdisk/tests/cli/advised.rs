@@ -242,11 +242,27 @@ fn advice_is_for_one_row_and_the_help_says_so() {
 }
 
 #[test]
-fn the_page_has_the_evidence() {
+fn the_page_has_the_wishes_the_proposal_and_the_evidence() {
     let place = Place::new();
     let path = place.path().join("page.html");
-    fairdisk(&short(&["--report", path.to_str().unwrap()])).quiet();
-    assert!(std::fs::read_to_string(&path).unwrap().contains("<svg"));
+    let more = ["--want", "backup: min_iops=500", "--scheduler=fair", "--report"];
+    let arguments = [&SHORT[..SHORT.len() - 2], &more, &[path.to_str().unwrap()]].concat();
+    fairdisk(&arguments).quiet();
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(page.contains("<title>Advise: ") && page.matches("<svg").count() == 1, "{page}");
+    let wish = "<tr><td>backup</td><td>at least 500 I/Os/s</td><td>no</td><td>";
+    for text in [
+        wish,
+        "<h2>Proposed, the nearest to the wishes: ",
+        "<pre>[[arm]]\nname = &quot;proposed&quot;\nscheduler = &quot;fair&quot;\n",
+        "<pre>fairdisk compare FILE --row 'readers' --device 'fixed-8ms' --scheduler 'fair' ",
+        "<pre>fairdisk ctl scheduler fair\nfairdisk ctl set '/backup' ",
+        "<tr><td>fair #2</td><td class=\"n\">",
+        "<td>backup: weight=100 min_iops=112; database: weight=400</td></tr>",
+        "<p>fair: `fair` refuses group `backup`",
+    ] {
+        assert!(page.contains(text), "no {text} in {page}");
+    }
 }
 
 /// The floor is out of reach for every scheduler, but some miss it by less.

@@ -1,0 +1,84 @@
+//! What is said of advice, as text and on a page.
+
+use super::{Advice, Tried, Verdict};
+use crate::catalog::library::under_mounts;
+use crate::outcome::runs;
+use crate::plan::Spec;
+use crate::seconds::seconds;
+
+/// Where a try was run, for how long and how often.
+pub(super) fn place(tried: &Tried) -> String {
+    let cell = &tried.cell;
+    let (length, runs) = (seconds(cell.duration_s), runs(cell.seeds));
+    format!("on {}, {}, {length}, {runs}{}", cell.device, cell.row, lack(tried))
+}
+
+/// The name of a try, and what its figures lack.
+pub(super) fn label(tried: &Tried) -> String {
+    format!("{}{}", tried.name, lack(tried))
+}
+
+fn lack(tried: &Tried) -> String {
+    tried.cell.lack().map_or_else(String::new, |lack| format!(", {lack}"))
+}
+
+/// How many of the wishes came true in a try.
+pub(super) fn met(tried: &Tried) -> String {
+    format!("{}/{}", tried.met(), tried.verdicts.len())
+}
+
+/// The throughput of a try as a part of that of `noop`.
+pub(super) fn of_noop(tried: &Tried) -> String {
+    tried.cell.of_noop.map_or_else(|| "-".to_owned(), |part| format!("{part:.2}"))
+}
+
+/// What each wish came to in a try.
+pub(super) fn outcomes(tried: &Tried) -> String {
+    let got = |verdict: &Verdict| match verdict.enforced {
+        true => verdict.got.clone(),
+        false => format!("{}: {}", verdict.word(), verdict.got),
+    };
+    tried.verdicts.iter().map(got).collect::<Vec<_>>().join("; ")
+}
+
+/// What the wish with this index came to in the proposal, and what is to be known about that.
+pub(super) fn answer(advice: &Advice, best: &Tried, wish: usize) -> String {
+    let (verdict, limit) = (&best.verdicts[wish], &advice.limits[wish]);
+    let got = &verdict.got;
+    match limit {
+        Some(limit) => format!("{got} ({limit})"),
+        None if verdict.met && !verdict.enforced => {
+            format!("{got} (under this load; {} does not enforce it)", best.scheduler)
+        }
+        None => got.clone(),
+    }
+}
+
+/// What is proposed, and how near to the wishes it comes.
+pub(super) fn proposal(advice: &Advice, best: &Tried) -> String {
+    let of_what = if advice.partial.is_some() { " of what was tried so far" } else { "" };
+    let nearest = if advice.is_granted() { "" } else { ", the nearest to the wishes" };
+    format!("proposed{of_what}{nearest}: {}", best.scheduler)
+}
+
+/// What the lines of a proposal are part of.
+pub(super) const fn file(advice: &Advice) -> [&'static str; 2] {
+    match advice.spec {
+        Spec::Experiment => ["an experiment", "experiment"],
+        Spec::JobFile => ["a job file", "job file"],
+    }
+}
+
+/// What leads to the commands for a mount, or why there are none.
+pub(super) fn on_a_mount(best: &Tried, has_commands: bool) -> String {
+    if has_commands {
+        return "on a mount, for cgroups of these names:".to_owned();
+    }
+    let name = &best.scheduler;
+    let instead = under_mounts(name)
+        .map_or_else(String::new, |id| format!("; they run {id}, try --scheduler {id}"));
+    format!(
+        "on a mount: not to be had, for mounts do not run {name} with the settings tried \
+         here{instead}"
+    )
+}
