@@ -23,7 +23,7 @@ pub use summary::Summary;
 pub(crate) use table::excess;
 pub use table::to_table;
 
-use crate::outcome::{Outcome, Shell};
+use crate::outcome::{Outcome, Shell, runs};
 use crate::plan::{Plan, PlannedRow};
 use crate::run::{Ensemble, PlanRuns, Progress, run_plans};
 pub(crate) use demand::{Demands, Rate, Singles};
@@ -152,6 +152,14 @@ impl Comparison {
         let asked = self.asked();
         let text = || format!("results are partial: {complete} of {asked} cells are complete");
         (complete < asked).then(text)
+    }
+
+    /// How many runs the figures of a cell are the mean of.
+    fn runs(&self) -> String {
+        match self.partial() {
+            Some(_) if self.seeds > 1 => format!("mean of up to {} runs", self.seeds),
+            _ => runs(self.seeds as usize),
+        }
     }
 
     /// Adds the results of the ensembles of `plan`.

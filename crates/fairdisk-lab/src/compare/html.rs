@@ -5,7 +5,6 @@ mod chart;
 use super::table::{parts_text, promises_text, quantile_ms};
 use super::{Cell, Comparison, MissingCells, RefusedCell};
 use crate::digits::ms;
-use crate::outcome::runs;
 use crate::page::{Made, escape, page};
 use std::fmt::Write as _;
 
@@ -14,7 +13,7 @@ use std::fmt::Write as _;
 pub fn to_html(comparison: &Comparison, made: &Made<'_>) -> String {
     let mut body = String::new();
     let [experiment, title] = [&comparison.experiment, &comparison.title].map(|text| escape(text));
-    let runs = runs(comparison.seeds as usize);
+    let runs = comparison.runs();
     let _ =
         write!(body, "<h1>{experiment}: {title}</h1>\n<p class=\"dim\">In the lab, {runs}.</p>\n");
     write_pictures(&mut body, comparison);

@@ -2,7 +2,7 @@
 
 use super::{Cell, CellGroup, Comparison, MissingCells, Parts, Promises, RefusedCell};
 use crate::digits::{ms, signed, span_ms};
-use crate::outcome::{Style, runs, widest};
+use crate::outcome::{Style, widest};
 use crate::seconds::seconds;
 use fairdisk_core::Histogram;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 pub fn to_table(comparison: &Comparison, style: Style) -> String {
     let mut out = String::new();
     let heading = format!("{}: {}", comparison.experiment, comparison.title);
-    let runs = runs(comparison.seeds as usize);
+    let runs = comparison.runs();
     let _ = writeln!(out, "{}\n{}", style.bold(&heading), style.dim(&runs));
     if let Some(partial) = comparison.partial() {
         let _ = writeln!(out, "{}", style.bold(&partial));

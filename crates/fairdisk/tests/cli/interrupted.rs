@@ -143,6 +143,7 @@ fn a_comparison_says_which_cells_have_how_many_runs() {
     for text in [&ended.out, &page] {
         assert!(text.contains(partial), "{text}");
         assert!(text.contains("noop, partial: ") && text.contains(" of 10000 runs"), "{text}");
+        assert!(text.contains("mean of up to 10000 runs"), "{text}");
         assert!(text.contains("wd2500js, readers: noop, deadline"), "{text}");
     }
 }
