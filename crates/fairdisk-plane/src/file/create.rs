@@ -225,11 +225,9 @@ fn write_noise(
 /// Checks, before anything is written, that the disk has room for `missing`.
 fn demand_room(path: &Path, file: &File, missing: &Range<u64>) -> Result<(), TargetError> {
     let need = missing.end - missing.start;
-    match room(file, missing) {
-        Some(free) if free < need => {
-            Err(TargetError::new(path, TargetProblem::DiskFull { free: Some(free), need }))
-        }
-        _ => Ok(()),
+    match too_little(room(file, missing), need) {
+        None => Ok(()),
+        free => Err(TargetError::new(path, TargetProblem::DiskFull { free, need })),
     }
 }
 
@@ -245,9 +243,15 @@ fn full(path: &Path, file: &File, error: &io::Error, missing: &Range<u64>) -> Ta
     let need = missing.end - missing.start;
     let mut error = TargetError::growing(path, "write", error, need);
     if let TargetProblem::DiskFull { free, .. } = &mut error.problem {
-        *free = room(file, missing);
+        *free = too_little(room(file, missing), need);
     }
     error
+}
+
+/// How much is free, where that is why it did not fit. A quota, or a disk that is smaller than its
+/// file system, has other reasons.
+fn too_little(free: Option<u64>, need: u64) -> Option<u64> {
+    free.filter(|free| *free < need)
 }
 
 /// A file under a temporary name, which is removed unless it is published.
@@ -313,4 +317,16 @@ fn rename_if_absent(from: &Path, to: &Path) -> Result<(), Errno> {
 fn sync_directory(target: &Path) {
     let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
     let _ = File::open(parent.unwrap_or(Path::new("."))).and_then(|directory| directory.sync_all());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_not_said_to_have_room() {
+        assert_eq!(too_little(Some(59), 100), Some(59));
+        assert_eq!(too_little(Some(100), 100), None, "a quota, for example");
+        assert_eq!(too_little(None, 100), None);
+    }
 }

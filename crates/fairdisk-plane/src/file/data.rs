@@ -2,7 +2,7 @@
 
 use super::error::{TargetError, TargetProblem};
 use crate::buffer::{ALIGN, Buffer};
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{FlockOperation, OFlags, StatVfs, flock};
 use rustix::io::Errno;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
@@ -54,12 +54,16 @@ pub(super) fn taken_bytes(file: &File) -> u64 {
     file.metadata().map_or(0, |found| found.blocks() * 512)
 }
 
-/// The number of bytes that this process may still take of the file's disk; `None` if its file
-/// system does not tell. What a file system keeps back is root's to use.
+/// The number of bytes of the file's disk that a run may still take; `None` if its file system does
+/// not tell.
 pub(super) fn free_bytes(file: &File) -> Option<u64> {
-    let disk = rustix::fs::fstatvfs(file).ok().filter(|disk| disk.f_blocks > 0)?;
-    let blocks = if rustix::process::geteuid().is_root() { disk.f_bfree } else { disk.f_bavail };
-    Some(blocks.saturating_mul(disk.f_frsize))
+    rustix::fs::fstatvfs(file).ok().as_ref().and_then(available_bytes)
+}
+
+/// What a file system keeps back is not for runs: it is there for when the disk is full, and not
+/// every file system lets root have all of it.
+fn available_bytes(disk: &StatVfs) -> Option<u64> {
+    (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// Which file it is, whatever it is called.
@@ -109,4 +113,30 @@ impl TargetFd {
 fn is_same(one: &File, two: &File) -> bool {
     let id = |file: &File| file.metadata().map(|found| identity(&found)).ok();
     id(one).is_some() && id(one) == id(two)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::StatVfsMountFlags;
+
+    #[test]
+    fn what_a_file_system_keeps_back_is_not_free() {
+        let disk = |blocks, free, available| StatVfs {
+            f_bsize: 4096,
+            f_frsize: 4096,
+            f_blocks: blocks,
+            f_bfree: free,
+            f_bavail: available,
+            f_files: 0,
+            f_ffree: 0,
+            f_favail: 0,
+            f_fsid: 0,
+            f_flag: StatVfsMountFlags::empty(),
+            f_namemax: 255,
+        };
+        assert_eq!(available_bytes(&disk(1000, 800, 200)), Some(200 * 4096));
+        assert_eq!(available_bytes(&disk(1000, 50, 0)), Some(0), "all that is left is kept back");
+        assert_eq!(available_bytes(&disk(0, 0, 0)), None, "it does not tell");
+    }
 }
