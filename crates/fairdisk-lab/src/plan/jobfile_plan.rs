@@ -7,11 +7,14 @@ use super::{
     DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, Rig, Spec, changed::plan_arms, choose,
     demand_measured,
 };
+use crate::catalog::device;
 use crate::catalog::error::{CatalogError, Where};
 use crate::catalog::experiment::Arm;
 use crate::catalog::overrides::demand_none;
-use crate::jobfile::{Job, Place, Resolved};
+use crate::catalog::revision::Revision;
+use crate::jobfile::{Asked, Job, Place, Resolved};
 use fairdisk_core::Span;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The device of a job file that does not name one.
@@ -40,10 +43,9 @@ impl Plan {
     ) -> Result<Self, CatalogError> {
         demand_none(&NOT_IN_JOB_FILES, &options.overrides, USE_OPTIONS)?;
         let jobs = &resolved.jobs;
-        let (device_id, place) = pick("device", &options.device, DEFAULT_DEVICE, resolved)?;
-        let rig = Rig::load(&device_id, HOST, &options.overrides)
-            .map_err(|error| at(error, &device_id, place))?;
-        let rig = Arc::new(rig);
+        demand_known(resolved)?;
+        let device_id = pick("device", &options.device, DEFAULT_DEVICE, resolved)?;
+        let rig = Arc::new(Rig::load(&device_id, HOST, &options.overrides)?);
         let disk_bytes = partition_sectors(&rig.device, rig.array) * 512;
         let arms = arms(resolved, options, &rig)?;
         let measured = |job: &Job| job.schedule.start_delay.min_ns + job.schedule.ramp_ns;
@@ -83,33 +85,30 @@ fn arms(
     options: &Options,
     rig: &Arc<Rig>,
 ) -> Result<Vec<PlannedArm>, CatalogError> {
-    let (schedulers, place) = match options.schedulers.as_slice() {
-        [] => {
-            let (scheduler, place) = pick("scheduler", &None, DEFAULT_SCHEDULER, resolved)?;
-            (vec![scheduler], place)
-        }
-        chosen => (chosen.to_vec(), None),
+    let schedulers = match options.schedulers.as_slice() {
+        [] => vec![pick("scheduler", &None, DEFAULT_SCHEDULER, resolved)?],
+        chosen => chosen.to_vec(),
     };
     let arm = |name: &String| Arm { ionice: true, ..Arm::new(name.clone(), name.clone()) };
     let arms: Vec<Arm> = schedulers.iter().map(arm).collect();
-    plan_arms(&arms, options, rig, None).map_err(|error| at(error, &schedulers[0], place))
+    plan_arms(&arms, options, rig, None)
 }
 
-/// The value given on the command line; else the one that all jobs with a value agree on, with the
-/// place where the first gives it; else the default.
-fn pick<'a>(
+/// The value given on the command line; else the one that all jobs with a value agree on; else the
+/// default.
+fn pick(
     key: &str,
     option: &Option<String>,
     default: &str,
-    resolved: &'a Resolved,
-) -> Result<(String, Option<&'a Place>), CatalogError> {
+    resolved: &Resolved,
+) -> Result<String, CatalogError> {
     if let Some(option) = option {
-        return Ok((option.clone(), None));
+        return Ok(option.clone());
     }
     let mut said = resolved.asked.iter().filter(|asked| asked.key == key);
-    let Some(first) = said.next() else { return Ok((default.to_owned(), None)) };
+    let Some(first) = said.next() else { return Ok(default.to_owned()) };
     match said.find(|other| other.value != first.value) {
-        None => Ok((first.value.clone(), Some(&first.place))),
+        None => Ok(first.value.clone()),
         Some(other) => Err(CatalogError {
             place: (&other.place).into(),
             fault: format!(
@@ -121,13 +120,27 @@ fn pick<'a>(
     }
 }
 
+/// Checks that the schedulers and devices that jobs name can be used, also where the command line
+/// names others.
+fn demand_known(resolved: &Resolved) -> Result<(), CatalogError> {
+    let mut known = BTreeSet::new();
+    for Asked { key, value, place } in &resolved.asked {
+        if known.insert((key, value)) {
+            let found = match *key {
+                "device" => device::load(value, &[]).map(drop),
+                _ => Revision::load(value).map(drop),
+            };
+            found.map_err(|error| at(error, value, place))?;
+        }
+    }
+    Ok(())
+}
+
 /// Moves the error for a name that stands for nothing, or for a file that is none, to the place
 /// where the name is written.
-fn at(error: CatalogError, name: &str, place: Option<&Place>) -> CatalogError {
-    match place {
-        Some(place) if [Where::Unstated, Where::file(name)].contains(&error.place) => {
-            CatalogError { place: place.into(), ..error }
-        }
-        _ => error,
+fn at(error: CatalogError, name: &str, place: &Place) -> CatalogError {
+    match [Where::Unstated, Where::file(name)].contains(&error.place) {
+        true => CatalogError { place: place.into(), ..error },
+        false => error,
     }
 }

@@ -60,8 +60,29 @@ fn the_device_of_a_job_file() {
     let parts = ["x.fio:5: unknown device `hdd-ncx`; did you mean `hdd-ncq`?"];
     demand_refused(&place.run(&["run", "x.fio"]), &parts);
     // What is asked for by an option is in no file.
+    place.write("y.fio", "[a]\nrw=read\nsize=1m\nfilename=y\ndevice=hdd-ncq\n");
     let parts = ["error: unknown device `hdd-ncy`"];
-    demand_refused(&place.run(&["run", "x.fio", "--device", "hdd-ncy"]), &parts);
+    demand_refused(&place.run(&["run", "y.fio", "--device", "hdd-ncy"]), &parts);
+}
+
+/// What jobs name is looked up, also where an option says to use something else.
+#[test]
+fn names_in_a_job_file_that_are_not_used() {
+    let place = Place::new();
+    let refused = |key: &str, arguments: &[&str], message: &str| {
+        place.write("x.fio", format!("[a]\nsize=1m\nrw=read\n{key}\n[b]\nsize=1m\n"));
+        demand_refused(&place.run(arguments), &[message]);
+    };
+    let message = "x.fio:4: unknown scheduler `nosuch`";
+    refused("scheduler=nosuch", &["run", "x.fio"], message);
+    refused("scheduler=nosuch", &["run", "x.fio", "--scheduler", "noop"], message);
+    refused("scheduler=nosuch", &["compare", "x.fio"], message);
+    refused("scheduler=nosuch", &["advise", "x.fio"], message);
+    let message = "x.fio:4: unknown device `nosuch`";
+    refused("device=nosuch", &["run", "x.fio", "--device", "hdd-ncq"], message);
+    refused("device=nosuch", &["compare", "x.fio", "--device", "hdd-ncq"], message);
+    let run = ["run", "x.fio", "--scheduler", "noop"];
+    refused("scheduler=mine.toml", &run, "x.fio:4: cannot be read: ");
 }
 
 #[test]
