@@ -81,16 +81,38 @@ pub fn find(name: &str) -> Option<&'static Key> {
 /// similar to one.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
     let word = name.trim_start_matches('-').split([':', ' ']).next().unwrap_or_default();
-    crate::nearest::nearest(if word.is_empty() { name } else { word }, names())
+    let word = if word.is_empty() { name } else { word };
+    crate::nearest::nearest(word, words()).map(meant)
 }
 
 /// The key most similar to this name, however different.
 pub(super) fn closest(name: &str) -> Option<&'static str> {
-    crate::nearest::closest(name, names())
+    crate::nearest::closest(name, words()).map(meant)
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
     all().flat_map(|key| key.aliases.iter().chain([&key.name]).copied())
+}
+
+/// What settings of groups begin with here.
+const OF_GROUP: &str = "group_";
+/// What experiments, wishes and mounts call the priority of a group.
+const PRIORITY: (&str, &str) = ("priority", "group_ioprio");
+
+/// The names, and what the keys of groups are called elsewhere: the same, without `group_`.
+fn words() -> impl Iterator<Item = &'static str> {
+    let elsewhere = names().filter_map(|name| name.strip_prefix(OF_GROUP)).chain([PRIORITY.0]);
+    names().chain(elsewhere)
+}
+
+/// The name of the key for which this is a word.
+fn meant(word: &'static str) -> &'static str {
+    let of_group = |name: &&str| name.strip_prefix(OF_GROUP) == Some(word);
+    match word {
+        _ if find(word).is_some() => word,
+        word if word == PRIORITY.0 => PRIORITY.1,
+        _ => names().find(of_group).unwrap_or(word),
+    }
 }
 
 impl Shape {
@@ -163,5 +185,19 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), count);
         assert!(all().all(|key| !key.help.is_empty()));
+    }
+
+    #[test]
+    fn keys_of_groups_are_known_by_what_they_are_called_elsewhere() {
+        for key in ["weight", "min_iops", "max_bps", "burst_ms", "latency_p99_ms", "ioprio"] {
+            let called = format!("group_{key}");
+            assert_eq!(nearest(key), Some(called.as_str()));
+            assert_eq!(closest(key), Some(called.as_str()));
+        }
+        assert_eq!(nearest("priority"), Some("group_ioprio"));
+        assert_eq!(nearest("max_iop"), Some("group_max_iops"));
+        // What is a key itself is meant as it is.
+        assert_eq!((nearest("rate_iop"), nearest("pri")), (Some("rate_iops"), Some("prio")));
+        assert!(words().all(|word| find(meant(word)).is_some()));
     }
 }

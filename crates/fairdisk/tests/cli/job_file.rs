@@ -152,6 +152,10 @@ fn a_run_that_does_not_end_is_given_up_and_says_so() {
 /// Malformed job files, and what the message must contain: the line, the faulty text and a remedy.
 const MALFORMED: &[(&str, &[&str])] = &[
     ("[a]\nsize=1m\niodeph=4\n", &[":3", "iodeph", "did you mean `iodepth`"]),
+    ("[a]\nsize=1m\nweight=400\n", &[":3", "`weight`", "did you mean `group_weight`"]),
+    ("[a]\nsize=1m\nmin_bps=1m\n", &[":3", "did you mean `group_min_bps`"]),
+    ("[a]\nsize=1m\nmax_iops=100\n", &[":3", "did you mean `group_max_iops`"]),
+    ("[a]\nsize=1m\npriority=0\n", &[":3", "did you mean `group_ioprio`"]),
     ("[a]\nrw=ranread\nsize=1m\n", &[":2", "rw=ranread", "did you mean `randread`"]),
     ("[a]\nrw\nsize=1m\n", &[":2", "`rw` needs a value"]),
     ("[a]\nrw: read\nsize=1m\n", &[":2", "rw: read", "did you mean `rw`"]),
