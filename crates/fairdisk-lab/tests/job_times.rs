@@ -4,28 +4,36 @@
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
+use fairdisk_lab::outcome::{Outcome, Shell};
 use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::{Ensemble, run_once};
 use fairdisk_sim::{TaskReport, World};
+use std::sync::atomic::AtomicBool;
 
 /// The reports of the jobs' tasks when all of them are done.
 fn run(jobs: &str) -> Vec<TaskReport> {
     run_with(jobs, &[])
 }
 
-/// The reports of the jobs' tasks, with changes to the disk or the host.
-fn run_with(jobs: &str, sets: &[&str]) -> Vec<TaskReport> {
+/// The plan of the jobs, with changes to the disk or the host, or a `--duration`.
+fn plan(jobs: &str, sets: &[&str], duration: Option<Span>) -> Plan {
     let text = format!("[global]\ndevice=fixed-8ms\nscheduler=noop\ndirect=1\nsize=1m\n{jobs}");
     let resolved = JobFile::parse("test.fio", &text, &Context::closed())
         .and_then(|file| file.resolve())
         .unwrap_or_else(|problems| panic!("{problems}"));
     let sets = sets.iter().chain(&["device.flush_us=5000"]);
     let overrides = sets.map(|set| Override::parse(set).expect("it is one")).collect();
-    let options = Options { overrides, ..Options::default() };
-    let plan = Plan::job_file("test.fio", &resolved, &options).expect("disk and scheduler exist");
+    let options = Options { overrides, duration, ..Options::default() };
+    Plan::job_file("test.fio", &resolved, &options).expect("disk and scheduler exist")
+}
+
+/// The reports of the jobs' tasks, with changes to the disk or the host.
+fn run_with(jobs: &str, sets: &[&str]) -> Vec<TaskReport> {
+    let plan = plan(jobs, sets, None);
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
     let mut world = World::new(setup.machine, setup.disk);
     world.run_until_done(Instant::ZERO + Span::from_s(3600));
-    assert!(world.machine().is_done(), "it comes to an end:\n{text}");
+    assert!(world.machine().is_done(), "it comes to an end:\n{jobs}");
     world.machine().task_reports().cloned().collect()
 }
 
@@ -245,4 +253,46 @@ fn a_runtime_cuts_off_and_comes_after_the_ramp() {
     let tasks = run("[a]\nrw=read\nruntime=2\nramp_time=1\ntime_based\n");
     assert_ms(lasted(&tasks[0]), 3000.0, 20.0);
     assert!((240..=250).contains(&tasks[0].ios), "of two seconds: {}", tasks[0].ios);
+}
+
+/// How long the jobs and the run lasted with a `--duration`, in whole seconds, and the note about
+/// jobs that keep their runtime.
+fn run_for(seconds: u64, jobs: &str) -> (Vec<u64>, u64, Option<String>) {
+    let plan = plan(jobs, &[], Some(Span::from_s(seconds)));
+    let (arm, row) = plan.cell(0, 0);
+    let run = run_once(&plan, arm, row, 0, &AtomicBool::new(false)).expect("it fits");
+    let whole = |span: Span| (span.as_ns() as f64 / 1e9).round() as u64;
+    let jobs = run.tasks.iter().map(|task| whole(task.elapsed)).collect();
+    let whole_run = whole(run.elapsed);
+    let ensembles = [Ensemble { arm: 0, row: 0, runs: vec![run] }];
+    let notes = Outcome::new(&plan, Shell::Lab, &ensembles).caveats;
+    (jobs, whole_run, notes.into_iter().find(|note| note.contains("--duration")))
+}
+
+#[test]
+fn a_duration_takes_the_place_of_every_runtime() {
+    let jobs = "[a]\nrw=randread\ntime_based\nruntime=2\n\
+                [b]\nrw=randread\ntime_based\nruntime=9\n\
+                [c]\nrw=randread\ntime_based\nruntime=2\nstartdelay=1\n";
+    assert_eq!(run_for(4, jobs), (vec![4, 4, 3], 4, None));
+    assert_eq!(run_for(20, jobs), (vec![20, 20, 19], 20, None));
+}
+
+#[test]
+fn a_duration_gives_a_job_no_more_work() {
+    // 256 reads of 8 ms, and 125 of them within the runtime.
+    let size = "[a]\nrw=read\nruntime=1\n";
+    assert_eq!(run_for(10, size), (vec![2], 2, None));
+    let mixed = format!("{size}[b]\nrw=randread\ntime_based\nruntime=1\n");
+    assert_eq!(run_for(10, &mixed), (vec![4, 10], 10, None));
+}
+
+#[test]
+fn a_job_that_others_wait_for_keeps_its_runtime_beside_a_duration() {
+    let timed = "rw=randread\ntime_based\nruntime=2\n";
+    let jobs = format!("[a]\n{timed}[b]\n{timed}[c]\nstonewall\n{timed}[d]\nwait_for=c\n{timed}");
+    let (lasted, run, note) = run_for(10, &jobs);
+    assert_eq!((lasted, run), (vec![2, 2, 2, 6], 10));
+    let note = note.expect("there is one");
+    assert!(note.starts_with("jobs `a`, `b`, `c`: end by `runtime`"), "{note}");
 }

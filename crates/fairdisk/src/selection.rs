@@ -113,8 +113,8 @@ pub(crate) fn demand_one(option: &str, name: Option<&String>) -> Result<(), Fail
 /// The duration of a run, and changes of single values.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Values {
-    /// Run for this long: 500ms, 30s, 2m [default: the experiment's; of a job file, until its jobs
-    /// are done]
+    /// Run for this long: 500ms, 30s, 2m; in a job file, instead of each `runtime` [default: the
+    /// experiment's; of a job file, until its jobs are done]
     #[arg(
         long, value_name = "TIME", value_parser = time_arg::parse, allow_negative_numbers = true,
         allow_hyphen_values = true, value_hint = ValueHint::Other

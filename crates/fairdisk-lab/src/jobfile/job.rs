@@ -113,7 +113,8 @@ pub struct Schedule {
     pub ramp_ns: u64,
     /// The latest end; `None` lets the job run until its work is done.
     pub runtime_ns: Option<u64>,
-    /// Whether the work is repeated until `runtime_ns`, which is then set.
+    /// Whether the work is repeated until `runtime_ns`, which is then set, or until the end of a
+    /// run whose length the caller gives.
     pub time_based: bool,
     /// How often the work is done.
     pub loops: NonZeroU32,

@@ -4,6 +4,7 @@
 //! `/a/b` is nested in `/a`, which exists even if no job is in it.
 
 use super::jobfile_files::{Layout, Worker};
+use super::jobfile_notes::keeps_runtime;
 use super::jobfile_stream::stream;
 use super::setup::{GroupLabel, Load, Loaded, Written};
 use super::{GroupNumbers, ROOT_GROUP};
@@ -17,7 +18,7 @@ use fairdisk_core::{GroupId, Instant, IoClass, IoPrio, Lba, Prng, Share, Span, W
 use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{Advice, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{TaskSpec, Think};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 const GIB: u64 = 1 << 30;
@@ -35,6 +36,8 @@ pub(super) struct JobFileLoad {
     group_of: Vec<GroupId>,
     /// The groups with floors, and where those are written.
     floors: BTreeMap<String, Place>,
+    /// The jobs that keep their `runtime` although the caller says how long to run.
+    timed: Vec<String>,
 }
 
 impl Load for JobFileLoad {
@@ -59,6 +62,10 @@ impl Load for JobFileLoad {
         }
     }
 
+    fn notes(&self) -> Vec<String> {
+        keeps_runtime(&self.timed).into_iter().collect()
+    }
+
     fn group_names(&self) -> Vec<String> {
         self.groups.iter().map(|group| group.name.clone()).collect()
     }
@@ -68,8 +75,11 @@ impl Load for JobFileLoad {
         self.floors.get(&self.groups[at].name).map_or(Where::Unstated, Where::from)
     }
 
-    fn has_end(&self, _line: usize) -> bool {
-        true
+    fn has_end(&self, line: usize) -> bool {
+        let lines = self.lines();
+        let ends = |job: &Job| !job.schedule.time_based || job.schedule.runtime_ns.is_some();
+        let tasks = lines.get(line).map_or(0..0, |(_, tasks)| tasks.clone());
+        self.clones().skip(tasks.start).take(tasks.len()).all(|(_, job, _)| ends(job))
     }
 
     fn task_names(&self) -> Vec<String> {
@@ -99,7 +109,7 @@ impl JobFileLoad {
         let numbers = GroupNumbers { root: index.get(ROOT_GROUP).copied() };
         nest(&mut groups, numbers);
         let group_of = place_of.into_iter().map(|at| numbers.id(at)).collect();
-        Self { jobs, disk_bytes, groups, numbers, group_of, floors }
+        Self { jobs, disk_bytes, groups, numbers, group_of, floors, timed: Vec::new() }
     }
 
     /// Why the jobs cannot run on a disk of this size: they need more, or a clone would have
@@ -126,6 +136,21 @@ impl JobFileLoad {
             idle.region.offset,
             idle.region.shortest(),
         ))
+    }
+
+    /// Lets jobs run until the end of the run, whatever their `runtime`. Those that another waits
+    /// for keep it, as the other would never begin.
+    pub(super) fn lift_runtimes(&mut self) {
+        let last = self.jobs.iter().map(|job| job.phase).max();
+        let awaited: BTreeSet<String> =
+            self.jobs.iter().filter_map(|job| job.wait_for.clone()).collect();
+        for job in self.jobs.iter_mut().filter(|job| job.schedule.runtime_ns.is_some()) {
+            if Some(job.phase) < last || awaited.contains(&job.name) {
+                self.timed.push(job.name.clone());
+            } else {
+                job.schedule.runtime_ns = None;
+            }
+        }
     }
 
     /// The number of the job that `job` waits for.

@@ -13,6 +13,18 @@ pub(super) fn notes(resolved: &Resolved) -> Vec<String> {
     notes
 }
 
+/// A note on jobs that end by their `runtime` although the caller says how long to run.
+pub(super) fn keeps_runtime(jobs: &[String]) -> Option<String> {
+    let (noun, verb) = if jobs.len() == 1 { ("job", "ends") } else { ("jobs", "end") };
+    let names: Vec<String> = jobs.iter().map(|name| format!("`{name}`")).collect();
+    let names = names.join(", ");
+    (!jobs.is_empty()).then(|| {
+        format!(
+            "{noun} {names}: {verb} by `runtime` and not with --duration, as others wait for it"
+        )
+    })
+}
+
 /// How the engine of a job was modelled. Nobody expects anything else of a synchronous one.
 fn engine(job: &Job) -> Option<String> {
     let class = match job.submission.class {

@@ -34,7 +34,7 @@ impl Plan {
     /// CFQ.
     ///
     /// # Errors
-    /// Returns an error if the device or scheduler does not exist, jobs disagree about them, or a
+    /// Returns an error if a device or scheduler does not exist, jobs disagree about them, or a
     /// change concerns something that a job file does not have.
     pub fn job_file(
         name: &str,
@@ -51,7 +51,10 @@ impl Plan {
         let measured = |job: &Job| job.schedule.start_delay.min_ns + job.schedule.ramp_ns;
         let first = Span::from_ns(jobs.iter().map(measured).min().unwrap_or(0));
         demand_measured(options, first, "what comes before the end of every job's ramp_time")?;
-        let load = JobFileLoad::new(resolved, disk_bytes);
+        let mut load = JobFileLoad::new(resolved, disk_bytes);
+        if options.duration.is_some() {
+            load.lift_runtimes();
+        }
         if let Some(message) = load.obstacle(&device_id) {
             return Err(CatalogError::file(name, message));
         }

@@ -32,6 +32,11 @@ pub trait Load: fmt::Debug + Send + Sync {
         None
     }
 
+    /// What of the load counts against what the caller says, in sentences.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The names of the groups, without the root group.
     fn group_names(&self) -> Vec<String>;
 

@@ -32,11 +32,13 @@ struct Note {
 }
 
 impl Plan {
-    /// The settings of groups and tasks that schedulers of `arms` do not honour, as sentences.
+    /// The settings of groups and tasks that schedulers of `arms` do not honour, or that have less
+    /// effect than one may think, as sentences.
     pub(crate) fn unheeded<'a>(&self, arms: impl Iterator<Item = &'a PlannedArm>) -> Vec<String> {
         let asked = [false, true].map(|ionice| self.asked(ionice));
         let mut notes: Vec<Note> = Vec::new();
         let mut beyond = BTreeSet::new();
+        beyond.extend(self.rows.iter().flat_map(|row| row.load.notes()));
         for arm in arms {
             let honours = arm.revision.spec.honours();
             let asked = &asked[usize::from(arm.ionice)];
