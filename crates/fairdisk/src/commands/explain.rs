@@ -17,7 +17,7 @@ use crate::{interrupt, progress};
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::error::unknown as unknown_name;
 use fairdisk_lab::catalog::library::Kind;
-use fairdisk_lab::plan::{GroupLabel, Options, Plan};
+use fairdisk_lab::plan::{GroupLabel, Options, Plan, Spec};
 use fairdisk_lab::run::RUN_MAX;
 use fairdisk_sim::World;
 use found::{Life, Listener, Slowest};
@@ -34,7 +34,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
     fairdisk explain two-groups/two-layer 117\n  \
     fairdisk explain 'satoshi-2008-05-27-test1/two-layer/#1/0' --slowest 10 --duration 20s")]
 pub(crate) struct Args {
-    /// The run: SPEC[/ARM[/ROW[/SEED]]]; the first arm and row and seed 0 if not given
+    /// The run: SPEC[/ARM[/ROW[/SEED]]]; the first arm and row and seed 0 if not given. ARM may be
+    /// that of --scheduler
     #[arg(index = 1)]
     run: String,
     /// The request's number, as --slowest shows it
@@ -72,33 +73,16 @@ const STEP: Span = Span::from_ms(100);
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let (spec, rest) = run_name::split(&args.run);
-    let mut options = Options { seeds: Some(1), keep_journal: true, ..args.changes.options()? };
-    let mut name = RunName::default();
-    if !rest.is_empty() {
-        let schedulers = Vec::new();
-        let whole = selection::load(spec, &Options { schedulers, ..options.clone() })?;
-        let arms: Vec<&str> = whole.arms.iter().map(|arm| arm.name.as_str()).collect();
-        let rows: Vec<&str> = whole.rows.iter().map(|row| row.label.as_str()).collect();
-        name = RunName::parse(&args.run, rest, &arms, &rows)?;
-        let said = [("arm", &name.arm, &arms), ("row", &name.row, &rows)];
-        for (what, name, known) in said {
-            if let Some(name) = name.as_ref().filter(|name| !known.contains(&name.as_str())) {
-                let message = unknown_name(what, name, known);
-                let hint = match what == "arm" && Kind::Revision.ids().any(|id| id == name) {
-                    true => format!("; with one of these, --scheduler {name} is run in its place"),
-                    false => String::new(),
-                };
-                return Err(Failure::BadInput(format!("{}: {message}{hint}", args.run)));
-            }
-        }
-    }
-    options.arms.extend(name.arm);
-    options.rows.extend(name.row);
+    let options = Options { seeds: Some(1), keep_journal: true, ..args.changes.options()? };
+    let (options, seed) = match rest {
+        "" => (options, 0),
+        rest => named(&args.run, spec, rest, options)?,
+    };
     let plan = selection::load(spec, &options)?;
     let stop = interrupt::stop_flag()?;
     if let Some(count) = args.slowest {
         let mut slowest = Slowest::new(count as usize);
-        let story = retell(&plan, name.seed, args.quiet, &stop, &mut slowest)?;
+        let story = retell(&plan, seed, args.quiet, &stop, &mut slowest)?;
         let (requests, list) = slowest.finish();
         return show(
             args.json,
@@ -108,13 +92,53 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     let number = args.request.unwrap_or(1);
     let mut life = Life::new(number);
-    let story = retell(&plan, name.seed, args.quiet, &stop, &mut life)?;
+    let story = retell(&plan, seed, args.quiet, &stop, &mut life)?;
     let (journey, wait) = life.finish().map_err(|count| unknown(&story, number, count))?;
     show(
         args.json,
         || text::life_json(&story, &journey, &wait),
         || text::life(&story, &journey, &wait),
     )
+}
+
+/// Adds to `options` the arm and the row that the name `run` ends with, in `rest` after `spec`;
+/// returns them with its seed. An arm is one of the experiment, whose place the scheduler of an
+/// option takes, or that of this scheduler.
+fn named(
+    run: &str,
+    spec: &str,
+    rest: &str,
+    mut options: Options,
+) -> Result<(Options, u32), Failure> {
+    let plan = selection::load(spec, &options)?;
+    let names = |plan: Plan| plan.arms.into_iter().map(|arm| arm.name).collect::<Vec<_>>();
+    let own = Options { schedulers: Vec::new(), overrides: Vec::new(), ..options.clone() };
+    // An experiment may have no arms, or none that can be run; the option is enough then.
+    let own = selection::load(spec, &own).map(names).unwrap_or_default();
+    let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
+    let mut arms: Vec<&str> = own.iter().map(String::as_str).collect();
+    arms.extend(plan.arms.iter().map(|arm| arm.name.as_str()).filter(|arm| !is_in(arm, &own)));
+    let name = RunName::parse(run, rest, &arms, &rows)?;
+    for (what, name, known) in [("arm", &name.arm, &arms), ("row", &name.row, &rows)] {
+        if let Some(name) = name.as_ref().filter(|name| !known.contains(&name.as_str())) {
+            let message = unknown_name(what, name, known);
+            let is_scheduler = what == "arm" && Kind::Revision.ids().any(|id| id == name);
+            let hint = match is_scheduler && options.schedulers.is_empty() {
+                true => format!("; to run that scheduler, add --scheduler {name}"),
+                false => String::new(),
+            };
+            return Err(Failure::BadInput(format!("{run}: {message}{hint}")));
+        }
+    }
+    // The jobs of a job file have one arm, whatever it is called.
+    let arm = name.arm.filter(|arm| plan.spec == Spec::Experiment && is_in(arm, &own));
+    options.arms.extend(arm);
+    options.rows.extend(name.row);
+    Ok((options, name.seed))
+}
+
+fn is_in(name: &str, names: &[String]) -> bool {
+    names.iter().any(|one| one == name)
 }
 
 fn show(

@@ -1,6 +1,7 @@
 //! `fairdisk explain`.
 
-use crate::program::fairdisk;
+use crate::bad_input::demand_refused;
+use crate::program::{Place, fairdisk, two_groups};
 use serde_json::Value;
 
 const RUN: &str = "two-groups/two-layer/readers/1";
@@ -43,4 +44,44 @@ fn a_life_is_told_in_order() {
 fn the_first_arm_and_row_are_taken_if_none_is_named() {
     let text = fairdisk(&["explain", "two-groups", "--slowest", "1", "--duration", "2s"]).quiet();
     assert!(text.starts_with("two-groups/flat/readers/0: "), "{text}");
+}
+
+/// What an explanation of the run calls it.
+fn heading(place: &Place, run: &str, more: &[&str]) -> String {
+    let explain = ["explain", run, "--slowest", "1", "--duration", "1s"];
+    let text = place.run(&[&explain[..], more].concat()).quiet();
+    text.lines().next().unwrap().split(": ").next().unwrap().to_owned()
+}
+
+#[test]
+fn a_scheduler_of_an_option_is_an_arm_of_its_own() {
+    let place = Place::new();
+    let text = two_groups();
+    let arms = text.find("[[arm]]").unwrap();
+    assert!(!text[arms..].contains("[[row]]"), "arms come last");
+    let another = "[[row]]\nlabel = \"same\"\ntasks = [{ group = \"backup\", count = 2 }]\n";
+    place.write("mine.toml", format!("{}{another}", &text[..arms]));
+    let fair = ["--scheduler", "fair"];
+    assert_eq!(heading(&place, "mine.toml", &fair), "mine/fair/readers/0");
+    assert_eq!(heading(&place, "mine.toml/fair/same/2", &fair), "mine/fair/same/2");
+    let refused = place.run(&["explain", "mine.toml/fair", "--slowest", "1"]);
+    demand_refused(&refused, &["it has no [[arm]]", "name a scheduler with --scheduler"]);
+    let slowest = ["explain", "mine.toml/noop", "--slowest", "1", "--scheduler", "fair"];
+    demand_refused(&place.run(&slowest), &["unknown arm `noop`", "(known: fair)"]);
+}
+
+#[test]
+fn an_arm_is_named_whether_or_not_an_option_takes_its_place() {
+    let place = Place::new();
+    let name = |run: &str, more: &[&str]| heading(&place, run, more);
+    assert_eq!(name("two-groups/two-layer", &[]), "two-groups/two-layer/readers/0");
+    let noop = ["--scheduler", "noop"];
+    assert_eq!(name("two-groups/two-layer", &noop), "two-groups/noop/readers/0");
+    assert_eq!(name("two-groups/noop/readers", &noop), "two-groups/noop/readers/0");
+    // An arm of the experiment that has the scheduler keeps its name.
+    let two_layer = ["--scheduler", "two-layer-cfq"];
+    assert_eq!(name("two-groups/two-layer/readers", &two_layer), "two-groups/two-layer/readers/0");
+    place.write("x.fio", "[a]\nrw=read\nsize=1m\n");
+    assert_eq!(name("x.fio/noop/jobs", &noop), "x.fio/noop/jobs/0");
+    assert_eq!(name("x.fio/two-layer-cfq/jobs", &noop), "x.fio/noop/jobs/0");
 }

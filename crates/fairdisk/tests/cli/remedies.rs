@@ -16,7 +16,7 @@ fn an_option_that_a_command_does_not_have_is_told_with_what_it_has() {
 
 #[test]
 fn a_scheduler_in_the_place_of_an_arm_is_told_from_a_misspelt_arm() {
-    let hint = "; with one of these, --scheduler fair is run in its place";
+    let hint = "; to run that scheduler, add --scheduler fair";
     let ended = fairdisk(&["explain", "isolation/fair/readers", "--slowest", "2"]);
     demand_one_line(&ended, &["unknown arm `fair`", hint]);
     let misspelt = fairdisk(&["explain", "isolation/nop/readers", "--slowest", "2"]);
