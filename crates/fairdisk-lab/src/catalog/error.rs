@@ -3,6 +3,7 @@
 use crate::letter::is_unseen;
 use crate::nearest::nearest;
 use std::fmt;
+use toml::Value;
 
 /// An error in a catalogue file, or in an option that names or changes one. Formats as
 /// `place: fault`.
@@ -311,6 +312,16 @@ fn value(found: &str) -> String {
         ("sequence", _) => "a list".to_owned(),
         ("map", _) => "a table".to_owned(),
         _ => found.replacen("string", "the text", 1),
+    }
+}
+
+/// What a message calls this value of a key that wants another kind.
+pub(super) fn in_words(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("the text {text:?}"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Table(_) => "a table".to_owned(),
+        plain => plain.to_string(),
     }
 }
 

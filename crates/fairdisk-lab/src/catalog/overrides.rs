@@ -4,7 +4,7 @@
 //! `device.write_cache.depth`, `volume.cached` (every volume that has such a key), or
 //! `experiment.duration_s`.
 
-use super::error::{CatalogError, Fault, Where, unknown};
+use super::error::{CatalogError, Fault, Where, in_words, unknown};
 use super::library::Document;
 use super::source::Source;
 use toml::{Table, Value};
@@ -276,14 +276,14 @@ fn replaced(document: &Document, number: (&str, &str), probe: i64) -> Option<Doc
 fn replace(table: &mut Table, number: (&str, &str), probe: i64) -> usize {
     let (key, value) = number;
     let replaced = table.iter_mut().map(|(name, at)| match at {
+        at if name == last(key) && in_words(at) == value => {
+            *at = probe.into();
+            1
+        }
         Value::Table(inner) => replace(inner, number, probe),
         Value::Array(list) => {
             let tables = list.iter_mut().filter_map(Value::as_table_mut);
             tables.map(|inner| replace(inner, number, probe)).sum()
-        }
-        at if name == last(key) && at.to_string() == value => {
-            *at = probe.into();
-            1
         }
         _ => 0,
     });
@@ -381,6 +381,26 @@ mod tests {
         let error = read(&Document { written, ..small(-4) }, &["host"], &[], hz);
         let error = error.expect_err("negative").to_string();
         assert_eq!(error, "x.toml:3: `hz` is -4; allowed: 1 to 9");
+    }
+
+    #[test]
+    fn what_is_no_number_at_all_is_told_what_its_key_allows() {
+        #[derive(serde::Deserialize)]
+        struct File {
+            hz: u32,
+        }
+        let hz = |document: &Document| {
+            let source = Source::of(document);
+            let hz = source.parse::<File>()?.hz;
+            demand_within(1..=9, "hz", hz).map_err(|wrong| source.wrong(wrong))
+        };
+        let words = ["the text \"x\"", "the text \"a \\\"b\\\"\"", "true", "a list", "a table"];
+        for (value, words) in ["\"x\"", "'a \"b\"'", "true", "[1]", "{ b = 1 }"].iter().zip(words) {
+            let text = format!("hz = {value}\n").into();
+            let error = read(&Document { text, ..document() }, &["host"], &[], hz);
+            let error = error.expect_err("no number").to_string();
+            assert_eq!(error, format!("x.toml:1: `hz` is {words}; allowed: 1 to 9"));
+        }
     }
 
     #[test]

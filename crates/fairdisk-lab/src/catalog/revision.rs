@@ -226,7 +226,7 @@ impl Revision {
     /// # Errors
     /// Returns an error if there is no such scheduler, or the first fault of its file.
     pub fn load(name: &str) -> Result<Self, CatalogError> {
-        Self::parse(&flatten(find(Kind::Revision, name)?)?)
+        load(name, &[])
     }
 
     /// The specification for a host with `hz` ticks per second and a timer that is `phase` into a

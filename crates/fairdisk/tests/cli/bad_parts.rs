@@ -74,7 +74,13 @@ fn schedulers_are_refused_at_the_line_that_is_wrong() {
     refused(
         "[groups]\n\nslice_ms = \"1\"\n",
         9,
-        &["`slice_ms`: expected a whole number", "not the text \"1\""],
+        &["`slice_ms` is the text \"1\"; allowed: 1 to 1000000"],
+    );
+    let fair = head.replace("two-layer-cfq", "fair");
+    scheduler_refused(
+        &format!("{fair}[fair]\ndirection_ms = \"x\"\n"),
+        8,
+        &["`direction_ms` is the text \"x\"; allowed: 0 to 1000000"],
     );
     let (id, family) = ("id = \"turns\"", "\"two-layer-cfq\"\ninherits");
     scheduler_refused(&head.replace(id, "id = \"x\""), 3, &["`id` is `x`; allowed: `turns`"]);
