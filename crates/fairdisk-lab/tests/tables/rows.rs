@@ -60,6 +60,20 @@ fn a_row_may_change_the_scheduler_of_the_arms_that_have_the_key() {
     read(&text, &one).expect("the other arm has the key");
 }
 
+/// What a row changes about schedulers is read again with that of an option, and then it is the row
+/// that is at fault.
+#[test]
+fn a_change_that_the_scheduler_of_an_option_refuses_is_found_in_its_row() {
+    let cfq = "[[arm]]\nname = \"cfq\"\nscheduler = \"cfq-2.6.25\"";
+    let text = rows(READERS, "set = [\n\"host.hz=100\",\n\"cfq.target_latency_ms=300\"]", cfq);
+    plan(&text);
+    let other = |name: &str| Options { schedulers: vec![name.to_owned()], ..Options::default() };
+    read(&text, &other("deadline")).expect("the change is meant for others");
+    let refused = read(&text, &other("cfq-2.6.33")).expect_err("it has switches");
+    let why = "mine.toml:26: row `second`: arm `cfq-2.6.33`: cfq.target_latency_ms=300: ";
+    assert!(refused.contains(why), "{refused}");
+}
+
 #[test]
 fn a_row_may_change_its_volumes() {
     let buffered = "{ group = \"a\", direct = false, keeps_cache = true }";
