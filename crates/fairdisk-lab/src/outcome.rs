@@ -15,7 +15,7 @@ pub use figure::FigureOutcome;
 pub use html::to_html;
 pub(crate) use html::write_notes;
 pub use json::to_json;
-pub(crate) use json::{latency_ms, published_change};
+pub(crate) use json::{flushes, latency_ms, published_change};
 pub use score::Score;
 pub use table::{Style, to_table};
 pub(crate) use table::{notes, runs, widest};
@@ -174,7 +174,7 @@ pub struct GroupOutcome {
     pub read_share: Option<f64>,
     /// Latencies over all seeds.
     pub latency: Histogram,
-    /// Reads and writes separately.
+    /// Reads, writes and flushes separately.
     pub directions: Directions,
     /// How often a task had to wait for a request slot.
     pub slot_waits: f64,
@@ -249,7 +249,7 @@ pub struct TaskOutcome {
     pub mb_per_s: Spread,
     /// Latencies over all seeds.
     pub latency: Histogram,
-    /// Reads and writes separately.
+    /// Reads, writes and flushes separately.
     pub directions: Directions,
     /// Whether the task finished in every run.
     pub finished: bool,
@@ -432,7 +432,7 @@ fn group(
         ),
         read_share: (ios > 0.0).then(|| sum(&|group| group.read.ios) / ios),
         latency,
-        directions: Directions::of(runs.iter().map(find).map(|it| [&it.read, &it.write])),
+        directions: Directions::of(runs.iter().map(find).map(GroupRun::directions)),
         slot_waits: sum(&|group| group.slot_waits) / n,
         wait_max_ms: wait_max as f64 / 1e6,
         published: None,
@@ -467,7 +467,7 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<Tas
             seconds: Spread::of(&seconds),
             mb_per_s: Spread::of(&rates),
             latency,
-            directions: Directions::of(runs.iter().map(|task| [&task.read, &task.write])),
+            directions: Directions::of(runs.iter().map(|task| task.directions())),
             finished,
             has_end,
             published_mb_per_s: rate.and_then(|published| published.mb_per_s(at)),

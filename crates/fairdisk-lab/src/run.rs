@@ -37,6 +37,8 @@ pub struct TaskRun {
     pub read: OpTally,
     /// Writes.
     pub write: OpTally,
+    /// Flushes, which are no I/Os.
+    pub flush: OpTally,
     /// Run time; of several tasks, the longest.
     pub elapsed: Span,
     /// The run time of each task.
@@ -48,10 +50,11 @@ pub struct TaskRun {
 impl TaskRun {
     fn of(reports: &[&TaskReport], until: Instant) -> Self {
         let each: Vec<Span> = reports.iter().map(|report| report.elapsed(until)).collect();
-        let (mut read, mut write) = (OpTally::default(), OpTally::default());
+        let [mut read, mut write, mut flush] = [(); 3].map(|()| OpTally::default());
         for report in reports {
             read.add(&report.per_op.read);
             write.add(&report.per_op.write);
+            flush.add(&report.flushes);
         }
         let mut latency = Histogram::new();
         reports.iter().for_each(|report| report.add_latencies(&mut latency));
@@ -61,6 +64,7 @@ impl TaskRun {
             bytes: reports.iter().map(|report| report.bytes).sum(),
             read,
             write,
+            flush,
             elapsed: each.iter().copied().max().unwrap_or(Span::ZERO),
             each,
             finished: reports.iter().all(|report| report.finished.is_some() && !report.cut_off),
@@ -69,11 +73,17 @@ impl TaskRun {
 }
 
 impl TaskRun {
+    /// Reads, writes and flushes.
+    pub(crate) const fn directions(&self) -> [&OpTally; 3] {
+        [&self.read, &self.write, &self.flush]
+    }
+
     /// The sum with other tasks that are reported together.
     fn with(mut self, mut other: Self) -> Self {
         self.latency.merge(&other.latency);
         self.read.add(&other.read);
         self.write.add(&other.write);
+        self.flush.add(&other.flush);
         self.ios += other.ios;
         self.bytes += other.bytes;
         self.elapsed = self.elapsed.max(other.elapsed);

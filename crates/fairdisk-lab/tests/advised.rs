@@ -3,6 +3,7 @@
 use fairdisk_lab::advise::{Advice, Kind, Want, advise, to_json, to_table};
 use fairdisk_lab::catalog::experiment::Experiment;
 use fairdisk_lab::catalog::library::Document;
+use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::outcome::Style;
 use fairdisk_lab::plan::{Options, Plan};
@@ -156,19 +157,45 @@ fn wishes_that_make_no_sense_are_refused() {
     }
 }
 
+/// What `fair` does for a wish about jobs on a disk that takes 8 ms for each I/O.
+fn asked_of_jobs(jobs: &str, want: &str) -> Advice {
+    let text = format!("[global]\ndevice=fixed-8ms\ndirect=1\nsize=4m\n{jobs}");
+    let file = JobFile::parse("jobs.fio", &text, &Context::closed());
+    let jobs = file.and_then(|file| file.resolve()).unwrap_or_else(|error| panic!("{error}"));
+    let fair = vec!["fair".to_owned()];
+    let overrides = vec![Override::parse("device.flush_us=30000").expect("it is one")];
+    let options = Options { schedulers: fair, seeds: Some(1), overrides, ..Options::default() };
+    let plan = Plan::job_file("jobs.fio", &jobs, &options).expect("there are such a disk and fair");
+    let wish = [Want::parse(want).expect("it is one")];
+    advise(&plan, &wish, &|_, _| {}, &AtomicBool::new(false)).expect("it makes sense")
+}
+
+/// A target is about reads and writes. Who thinks of commits is told what those take.
+#[test]
+fn a_wish_for_short_latencies_does_not_count_fsyncs_and_says_so() {
+    let got = |keys: &str| {
+        let jobs = format!("rw=randwrite\nnumber_ios=40\n{keys}\n[a]\ngroup=/a\n");
+        let advice = asked_of_jobs(&jobs, "/a: latency_p99_ms=10");
+        let [verdict] = &advice.proposed().expect("something is proposed").verdicts[..] else {
+            panic!("one wish");
+        };
+        assert!(verdict.met, "{}", verdict.got);
+        verdict.got.clone()
+    };
+    let commits = got("fsync=1");
+    assert!(
+        commits.starts_with("p99 8.") && commits.contains("(fsync, not counted: 3"),
+        "{commits}"
+    );
+    assert!(!got("").contains("fsync"));
+}
+
 /// A wish that no disk can grant is missed by as much whatever is tried, so nobody else loses for
 /// its sake.
 #[test]
 fn where_nothing_helps_nobody_is_held_back() {
-    let job = "[global]\ndevice=fixed-8ms\nrw=randread\ndirect=1\nsize=4m\n\
-               [a]\ngroup=/a\n[b]\ngroup=/b\nnumjobs=4\n";
-    let file = JobFile::parse("jobs.fio", job, &Context::closed());
-    let jobs = file.and_then(|file| file.resolve()).unwrap_or_else(|error| panic!("{error}"));
-    let fair = vec!["fair".to_owned()];
-    let options = Options { schedulers: fair, seeds: Some(1), ..Options::default() };
-    let plan = Plan::job_file("jobs.fio", &jobs, &options).expect("there are such a disk and fair");
-    let wish = [Want::parse("/a: latency_p99_ms=0.001").expect("it is one")];
-    let advice = advise(&plan, &wish, &|_, _| {}, &AtomicBool::new(false)).expect("it makes sense");
+    let jobs = "rw=randread\n[a]\ngroup=/a\n[b]\ngroup=/b\nnumjobs=4\n";
+    let advice = asked_of_jobs(jobs, "/a: latency_p99_ms=0.001");
     let table = to_table(&advice, Style::default());
     assert!(!advice.is_granted(), "{table}");
     let best = advice.proposed().expect("something is proposed");

@@ -4,10 +4,11 @@
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
-use fairdisk_lab::outcome::{Outcome, Shell};
+use fairdisk_lab::outcome::{Outcome, Shell, Style, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{Ensemble, run_once};
+use fairdisk_lab::run::{Ensemble, run_once, run_plan};
 use fairdisk_sim::{TaskReport, World};
+use serde_json::Value;
 use std::sync::atomic::AtomicBool;
 
 /// The reports of the jobs' tasks when all of them are done.
@@ -199,6 +200,45 @@ fn an_fsync_waits_for_the_disk() {
     assert_ms(lasted(&tasks[0]), 8.0 * 8.0 + 2.0 * 5.0, 10.0);
     let both = run("[a]\nrw=write\nio_size=28k\nfsync=2\nfdatasync=3\n");
     assert_eq!(both[0].flushes.ios, 4, "after writes 2, 3, 4 and 6");
+}
+
+/// Under fio, too, the latency of a sync is no part of that of reads and writes.
+#[test]
+fn how_long_an_fsync_takes_is_a_figure_of_its_own() {
+    let outcome = |keys: &str| {
+        let jobs = format!(
+            "[a]\ngroup=/db\nrw=write\nio_size=64k\n{keys}\n[b]\nstonewall\n\
+                            group=/other\nrw=read\nio_size=64k\n"
+        );
+        let plan = plan(&jobs, &[], None);
+        let runs = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+        Outcome::new(&plan, Shell::Lab, &runs)
+    };
+    for key in ["fsync=1", "fdatasync=1"] {
+        let outcome = outcome(&format!("group_latency_p99_ms=9\n{key}"));
+        let value = to_json(&outcome);
+        let row = &value["rows"][0];
+        let p50 = |of: &Value| of["latency_ms"]["p50"].as_f64().expect("it is known");
+        for db in [&row["groups"][0], &row["tasks"][0]] {
+            assert_eq!((&db["ios"], &db["flush"]["count"]), (&16.0.into(), &15.0.into()));
+            assert_ms(p50(&db["flush"]), 5.0, 1.0);
+            assert_ms(p50(db), 8.0, 1.0);
+        }
+        assert_eq!([&row["groups"][1]["flush"], &row["tasks"][1]["flush"]], [&Value::Null; 2]);
+        let text = to_table(&outcome, Style::default());
+        let line = |begin: &str| text.lines().find(|line| line.trim_start().starts_with(begin));
+        assert!(
+            line("group").is_some_and(|head| head.ends_with("  fsync p50  fsync p99")),
+            "{text}"
+        );
+        assert!(line("/other").is_some_and(|line| line.ends_with('-')), "{text}");
+        assert!(to_html(&outcome, "").contains("<th>fsync p99 ms</th>"));
+        let note = "latency_p99_ms of group `/db` is about its reads and writes: how long";
+        assert!(outcome.caveats.iter().any(|caveat| caveat.starts_with(note)), "{text}");
+    }
+    let without = outcome("group_latency_p99_ms=9");
+    let text = to_table(&without, Style::default()) + &to_html(&without, "");
+    assert!(!text.contains("fsync"), "{text}");
 }
 
 #[test]

@@ -93,7 +93,7 @@ pub(super) fn verdict(wish: &Wish, terms: Terms<'_>, cell: &Cell) -> Verdict {
         Kind::Latency => match promises.latency {
             Some(target) => {
                 let got = match target.p99_ms {
-                    Some(p99) => format!("p99 {} ms", ms(p99)),
+                    Some(p99) => format!("p99 {} ms{}", ms(p99), of_flushes(group)),
                     None => "no I/Os".to_owned(),
                 };
                 let off = target.p99_ms.map_or(f64::INFINITY, |p99| p99 / target.asked_ms - 1.0);
@@ -122,6 +122,13 @@ pub(super) fn rates_like(asked: &Rates, ios: f64, bytes: f64) -> String {
     let bytes = asked.bytes_per_s.map(|rate| Unit::of(rate.get()).measured(bytes));
     let all: Vec<String> = ios.into_iter().chain(bytes).collect();
     all.join(" and ")
+}
+
+/// Words for how long flushes took, which are no I/Os and do not count for a latency target.
+fn of_flushes(group: &CellGroup) -> String {
+    let flushes = &group.outcome.directions.flush.latency;
+    let p99 = ms(flushes.quantile(990).as_ns() as f64 / 1e6);
+    if flushes.count() > 0 { format!(" (fsync, not counted: {p99} ms)") } else { String::new() }
 }
 
 fn floor(asked: &Qos, given: &Qos, group: &CellGroup, duration_s: f64) -> (bool, String, f64) {

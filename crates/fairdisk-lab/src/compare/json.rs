@@ -1,7 +1,7 @@
 //! A comparison as JSON.
 
 use super::{Cell, CellGroup, Comparison, Floor, RefusedCell, Target};
-use crate::outcome::latency_ms;
+use crate::outcome::{flushes, latency_ms};
 use serde_json::{Value, json};
 
 /// The comparison as a JSON object; docs/results.md defines the names.
@@ -56,6 +56,7 @@ fn group(group: &CellGroup) -> Value {
         "got": group.parts.map(|parts| parts.got),
         "ios": group.outcome.ios,
         "latency_ms": latency_ms(&group.outcome.latency),
+        "flush": flushes(&group.outcome.directions.flush),
         "wait_max_ms": group.outcome.wait_max_ms,
     });
     let promises = &group.promises;

@@ -1,12 +1,12 @@
-//! Reads and writes separately.
+//! Reads, writes and flushes separately.
 
 use fairdisk_core::Histogram;
 use fairdisk_sim::machine::OpTally;
 
-/// An amount of reads or of writes.
+/// An amount of reads, of writes or of flushes.
 #[derive(Clone, Debug, Default)]
 pub struct Amount {
-    /// Mean number of I/Os per run.
+    /// Mean number of I/Os, or of flushes, per run.
     pub ios: f64,
     /// Mean bytes per run.
     pub bytes: f64,
@@ -14,19 +14,26 @@ pub struct Amount {
     pub latency: Histogram,
 }
 
-/// Reads and writes separately.
+/// Reads, writes and flushes separately.
 #[derive(Clone, Debug, Default)]
 pub struct Directions {
     /// Reads.
     pub read: Amount,
     /// Writes.
     pub write: Amount,
+    /// Flushes: `fsync` and `fdatasync`. They are no I/Os, and no other latency includes them.
+    pub flush: Amount,
 }
 
 impl Directions {
-    /// The sum with another subject's reads and writes.
+    /// The sum with what another subject did.
     pub(super) fn with(mut self, other: &Self) -> Self {
-        for (one, other) in [(&mut self.read, &other.read), (&mut self.write, &other.write)] {
+        let pairs = [
+            (&mut self.read, &other.read),
+            (&mut self.write, &other.write),
+            (&mut self.flush, &other.flush),
+        ];
+        for (one, other) in pairs {
             one.ios += other.ios;
             one.bytes += other.bytes;
             one.latency.merge(&other.latency);
@@ -34,8 +41,8 @@ impl Directions {
         self
     }
 
-    /// Means over runs, given the reads and the writes of each run.
-    pub(super) fn of<'a>(runs: impl Iterator<Item = [&'a OpTally; 2]> + Clone) -> Self {
+    /// Means over runs, given the reads, the writes and the flushes of each run.
+    pub(super) fn of<'a>(runs: impl Iterator<Item = [&'a OpTally; 3]> + Clone) -> Self {
         let amount = |at: usize| {
             let mut all = OpTally::default();
             runs.clone().for_each(|run| all.add(run[at]));
@@ -46,6 +53,6 @@ impl Directions {
                 latency: all.latency().cloned().unwrap_or_default(),
             }
         };
-        Self { read: amount(0), write: amount(1) }
+        Self { read: amount(0), write: amount(1), flush: amount(2) }
     }
 }

@@ -3,7 +3,8 @@
 mod chart;
 
 use super::table::{
-    changes_title, figure_columns, given_up, or_dash, reads, runs, score_lines, still_dirty, title,
+    changes_title, figure_columns, given_up, has_flushes, milliseconds, or_dash, reads, runs,
+    score_lines, still_dirty, title,
 };
 use super::{
     FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread, TaskOutcome,
@@ -114,30 +115,7 @@ fn write_table(
 /// Writes the figures of one row under each arm.
 fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
     body.push_str("<details>\n<summary>Figures</summary>\n");
-    let head = [
-        "arm",
-        "group",
-        "I/Os",
-        "share %",
-        "± sd",
-        "published",
-        "time %",
-        "read %",
-        "p50 ms",
-        "p99 ms",
-        "max ms",
-        "longest wait ms",
-    ];
-    let groups = |arm: &&RowOutcome| {
-        let title = title(outcome, arm);
-        let line = move |(at, group): (usize, &GroupOutcome)| {
-            let mut line = vec![if at == 0 { title.clone() } else { String::new() }];
-            line.extend(group_columns(group));
-            line
-        };
-        arm.groups.iter().enumerate().map(line).collect::<Vec<_>>()
-    };
-    write_table(body, &head, 2, arms.iter().flat_map(groups));
+    write_groups(body, outcome, arms);
     if arms.iter().any(|arm| !arm.tasks.is_empty()) {
         let head = ["arm", "task", "MB/s", "published", "seconds", "published", "finished"];
         let tasks = |arm: &&RowOutcome| {
@@ -177,10 +155,45 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
     body.push_str("</details>\n");
 }
 
+/// Writes the figures of groups; those of flushes only if there were any.
+fn write_groups(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
+    let mut head = vec![
+        "arm",
+        "group",
+        "I/Os",
+        "share %",
+        "± sd",
+        "published",
+        "time %",
+        "read %",
+        "p50 ms",
+        "p99 ms",
+        "max ms",
+        "longest wait ms",
+    ];
+    let flushes = arms.iter().any(|arm| has_flushes(arm));
+    if flushes {
+        head.extend(["fsync p50 ms", "fsync p99 ms"]);
+    }
+    let groups = |arm: &&RowOutcome| {
+        let title = title(outcome, arm);
+        let line = move |(at, group): (usize, &GroupOutcome)| {
+            let mut line = vec![if at == 0 { title.clone() } else { String::new() }];
+            line.extend(group_columns(group));
+            let flush = &group.directions.flush.latency;
+            let quantiles: &[u32] = if flushes { &[500, 990] } else { &[] };
+            line.extend(quantiles.iter().map(|per_mille| milliseconds(flush, *per_mille)));
+            line
+        };
+        arm.groups.iter().enumerate().map(line).collect::<Vec<_>>()
+    };
+    write_table(body, &head, 2, arms.iter().flat_map(groups));
+}
+
 fn group_columns(group: &GroupOutcome) -> [String; 11] {
     let percent = |part: f64| format!("{:.1}", part * 100.0);
     let published = group.published.and_then(|published| published.share);
-    let latency = |per_mille| ms(group, group.latency.quantile(per_mille).as_ns());
+    let latency = |per_mille| milliseconds(&group.latency, per_mille);
     [
         group.name.clone(),
         format!("{:.0}", group.ios),

@@ -126,6 +126,12 @@ fn amount(amount: &Amount) -> Option<Value> {
     (*ios > 0.0).then(|| json!({ "ios": ios, "bytes": bytes, "latency_ms": latency_ms(latency) }))
 }
 
+/// The amount of flushes; `None` if there were none.
+pub(crate) fn flushes(flushes: &Amount) -> Option<Value> {
+    let Amount { ios: count, latency, .. } = flushes;
+    (*count > 0.0).then(|| json!({ "count": count, "latency_ms": latency_ms(latency) }))
+}
+
 fn group(group: &GroupOutcome) -> Value {
     json!({
         "name": group.name,
@@ -138,6 +144,7 @@ fn group(group: &GroupOutcome) -> Value {
         "latency_ms": latency_ms(&group.latency),
         "read": amount(&group.directions.read),
         "write": amount(&group.directions.write),
+        "flush": flushes(&group.directions.flush),
         "wait_max_ms": group.wait_max_ms,
         "slot_waits": group.slot_waits,
         "published": group.published.map(|published| json!({
@@ -176,6 +183,7 @@ fn task(task: &TaskOutcome) -> Value {
         "latency_ms": latency_ms(&task.latency),
         "read": amount(&task.directions.read),
         "write": amount(&task.directions.write),
+        "flush": flushes(&task.directions.flush),
         "finished": task.finished,
         "published": published.then(|| json!({
             "seconds": task.published_seconds,

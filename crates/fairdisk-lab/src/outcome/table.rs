@@ -90,7 +90,7 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     out.push('\n');
     line(out, &style.bold(&title(outcome, row)));
     let width = widest(row.groups.iter().map(|group| group.name.as_str()), "total");
-    let columns = Columns::of(outcome, width);
+    let columns = Columns::of(outcome, row, width);
     line(out, &style.dim(&columns.head()));
     for group in &row.groups {
         line(out, &columns.group(group));
@@ -145,22 +145,25 @@ struct Columns {
     spread: bool,
     /// Whether figures are published for a group.
     published: bool,
+    /// Whether a group of the row called `fsync` or `fdatasync`.
+    flushes: bool,
 }
 
 impl Columns {
-    fn of(outcome: &Outcome, width: usize) -> Self {
+    fn of(outcome: &Outcome, row: &RowOutcome, width: usize) -> Self {
         let mut groups = outcome.rows.iter().flat_map(|row| &row.groups);
         let published =
             groups.any(|group| group.published.is_some_and(|group| group.share.is_some()));
-        Self { width, spread: outcome.seeds > 1, published }
+        Self { width, spread: outcome.seeds > 1, published, flushes: has_flushes(row) }
     }
 
     fn head(self) -> String {
         let Self { width, .. } = self;
         let share = if self.spread { "     share %" } else { "share %" };
         let published = if self.published { "  published   error" } else { "" };
+        let flushes = if self.flushes { "  fsync p50  fsync p99" } else { "" };
         format!(
-            "  {:width$}  {:>9}  {share}{published}  {:>6}  {:>6}  {:>8}  {:>8}",
+            "  {:width$}  {:>9}  {share}{published}  {:>6}  {:>6}  {:>8}  {:>8}{flushes}",
             "group", "IOs", "time %", "read %", "p50 ms", "p99 ms"
         )
     }
@@ -182,8 +185,13 @@ impl Columns {
             None if self.published => format!("  {:>9}  {:>6}", "-", "-"),
             None => String::new(),
         };
+        let flush = &group.directions.flush.latency;
+        let flushes = match self.flushes {
+            true => format!("  {:>9}  {:>9}", milliseconds(flush, 500), milliseconds(flush, 990)),
+            false => String::new(),
+        };
         format!(
-            "  {:width$}  {:>9.0}  {share}{published}  {:>6.1}  {:>6}  {:>8}  {:>8}",
+            "  {:width$}  {:>9.0}  {share}{published}  {:>6.1}  {:>6}  {:>8}  {:>8}{flushes}",
             group.name,
             group.ios,
             percent(group.time_share),
@@ -194,8 +202,13 @@ impl Columns {
     }
 }
 
+/// Whether a group of the row called `fsync` or `fdatasync`.
+pub(super) fn has_flushes(row: &RowOutcome) -> bool {
+    row.groups.iter().any(|group| group.directions.flush.latency.count() > 0)
+}
+
 /// A quantile of the latencies in milliseconds; `-` if there are none.
-fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
+pub(super) fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
     match latency.count() {
         0 => "-".to_owned(),
         _ => ms(latency.quantile(per_mille).as_ns() as f64 / 1e6),

@@ -5,7 +5,7 @@ use crate::catalog::library::Kind;
 use crate::catalog::revision::Revision;
 use fairdisk_core::{IoClass, IoPrio, Prng, Share};
 use fairdisk_sched::{Honours, Nesting, SchedulerSpec};
-use fairdisk_sim::workload::{Direction, IoOrder, TaskSpec};
+use fairdisk_sim::workload::{Direction, FlushEvery, IoOrder, TaskSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 const WEIGHTS: &str = "weights of groups";
@@ -39,6 +39,7 @@ impl Plan {
         let mut notes: Vec<Note> = Vec::new();
         let mut beyond = BTreeSet::new();
         beyond.extend(self.rows.iter().flat_map(|row| row.load.notes()));
+        beyond.extend(self.loads(false).flat_map(|loaded| flushers(&loaded)));
         for arm in arms {
             let honours = arm.revision.spec.honours();
             let asked = &asked[usize::from(arm.ionice)];
@@ -130,6 +131,24 @@ impl Plan {
         let host = &self.rig.host;
         self.rows.iter().map(move |row| row.load.build(host, ionice, &mut Prng::new(0)))
     }
+}
+
+/// Notes on groups with a latency target whose tasks flush, which is no I/O.
+fn flushers(loaded: &Loaded) -> Vec<String> {
+    let flushes =
+        |task: &&TaskSpec| task.end_flushes > 0 || task.stream.flush != FlushEvery::default();
+    let numbers = loaded.numbers();
+    let flushing: BTreeSet<Option<usize>> =
+        loaded.tasks.iter().filter(flushes).map(|task| numbers.place(task.group)).collect();
+    let has_target = |at: &usize| loaded.groups[*at].spec.qos.latency_p99.is_some();
+    let note = |at: usize| {
+        format!(
+            "latency_p99_ms of group `{}` is about its reads and writes: how long its fsyncs take \
+             does not count.",
+            loaded.groups[at].name
+        )
+    };
+    flushing.into_iter().flatten().filter(has_target).map(note).collect()
 }
 
 /// Whether groups get nothing by weight for tasks that seek.

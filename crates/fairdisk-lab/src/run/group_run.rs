@@ -14,6 +14,8 @@ pub struct GroupRun {
     pub read: OpTally,
     /// Writes.
     pub write: OpTally,
+    /// Flushes: `fsync` and `fdatasync`, which are no I/Os.
+    pub flush: OpTally,
     /// Bytes read and written.
     pub bytes: u64,
     /// Latency, from the system call to its return.
@@ -51,16 +53,22 @@ impl GroupRun {
         self.charged.unwrap_or(self.device_time)
     }
 
+    /// Reads, writes and flushes.
+    pub(crate) const fn directions(&self) -> [&OpTally; 3] {
+        [&self.read, &self.write, &self.flush]
+    }
+
     /// The time from the start of its first task to the end of its last one, if all have finished.
     #[must_use]
     pub fn lifetime(&self) -> Option<Span> {
         (self.unfinished == 0).then_some(self.ended? - self.began?)
     }
 
-    /// Adds the reads, writes and times from the report of one of its tasks.
+    /// Adds the reads, writes, flushes and times from the report of one of its tasks.
     pub(super) fn add_task(&mut self, report: &TaskReport) {
         self.read.add(&report.per_op.read);
         self.write.add(&report.per_op.write);
+        self.flush.add(&report.flushes);
         let ended = report.finished.filter(|_| !report.cut_off);
         self.unfinished += usize::from(ended.is_none());
         self.add_times(report.started, ended);
@@ -85,6 +93,7 @@ impl GroupRun {
         self.ios += other.ios;
         self.read.add(&other.read);
         self.write.add(&other.write);
+        self.flush.add(&other.flush);
         self.bytes += other.bytes;
         self.latency.merge(&other.latency);
         self.device_time += other.device_time;
