@@ -5,6 +5,7 @@ use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::outcome::{Outcome, Shell, Style, to_html, to_json, to_table};
+use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{Ensemble, run_once, run_plan};
 use fairdisk_sim::{TaskReport, World};
@@ -232,12 +233,12 @@ fn how_long_an_fsync_takes_is_a_figure_of_its_own() {
             "{text}"
         );
         assert!(line("/other").is_some_and(|line| line.ends_with('-')), "{text}");
-        assert!(to_html(&outcome, "").contains("<th>fsync p99 ms</th>"));
+        assert!(to_html(&outcome, &Made::by("")).contains("<th>fsync p99 ms</th>"));
         let note = "latency_p99_ms of group `/db` is about its reads and writes: how long";
         assert!(outcome.caveats.iter().any(|caveat| caveat.starts_with(note)), "{text}");
     }
     let without = outcome("group_latency_p99_ms=9");
-    let text = to_table(&without, Style::default()) + &to_html(&without, "");
+    let text = to_table(&without, Style::default()) + &to_html(&without, &Made::by(""));
     assert!(!text.contains("fsync"), "{text}");
 }
 
