@@ -82,17 +82,45 @@ impl Floors {
     }
 }
 
-/// Until when the service a group has received pays for its floor.
+/// Until when the service a group has received pays for its floor: for the rate in I/Os, and for
+/// that in bytes. The group is below its floor if it is below either.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PaidUntil(Instant);
+pub(super) struct PaidUntil {
+    ios: Instant,
+    bytes: Instant,
+}
+
+impl PaidUntil {
+    /// When a rate of the floor is due; `None` without a floor.
+    fn due(&self, floor: &Rates) -> Option<Instant> {
+        let due = [floor.iops.map(|_| self.ios), floor.bytes_per_s.map(|_| self.bytes)];
+        due.into_iter().flatten().min()
+    }
+
+    /// Counts `amount`, served at `now`. Service beyond the floor counts no further than now: it
+    /// does not excuse a later second without service.
+    fn pay(&mut self, now: Instant, floor: &Rates, amount: Amount) {
+        let least = Instant::from_ns(now.as_ns().saturating_sub(CATCH_UP.as_ns()));
+        let paid = |until: Instant, rate: Rates| {
+            let time = rate.time_of(amount.ios, amount.bytes);
+            until.clamp(least, now) + (time - time / EARLY_PARTS)
+        };
+        self.ios = paid(self.ios, Rates { bytes_per_s: None, ..*floor });
+        self.bytes = paid(self.bytes, Rates { iops: None, ..*floor });
+    }
+
+    /// Drops what was paid beyond `now`.
+    fn settle(&mut self, now: Instant) {
+        (self.ios, self.bytes) = (self.ios.min(now), self.bytes.min(now));
+    }
+}
 
 impl Fair {
     /// Applies a new floor of the group, or none, in place of the one in `before`.
     pub(super) fn set_floor(&mut self, now: Instant, group: u32, before: &Qos) {
         // Service beyond now paid for the old floor, or for that of an earlier group with this
         // number.
-        let paid = &mut self.groups[group as usize].floor_paid;
-        *paid = PaidUntil(paid.0.min(now));
+        self.groups[group as usize].floor_paid.settle(now);
         self.floors.due.place(group, None);
         self.wait_for_ceiling(group, NIL);
         if !before.floor.is_none() {
@@ -137,8 +165,8 @@ impl Fair {
         let barred_by = self.tree.path(group).find(|one| self.barred.contains(*one));
         self.wait_for_ceiling(group, barred_by.unwrap_or(NIL));
         if self.tree.first_inside(group).is_some() {
-            let due = self.groups[group as usize].floor_paid.0;
-            self.floors.due.place(group, Some(due));
+            let entry = &self.groups[group as usize];
+            self.floors.due.place(group, entry.floor_paid.due(&entry.qos.floor));
         }
     }
 
@@ -198,12 +226,7 @@ impl Fair {
             if entry.qos.floor.is_none() {
                 continue;
             }
-            let least = Instant::from_ns(now.as_ns().saturating_sub(CATCH_UP.as_ns()));
-            let time = entry.qos.floor.time_of(amount.ios, amount.bytes);
-            let time = time - time / EARLY_PARTS;
-            // Service beyond the floor counts no further than now: it does not excuse a later
-            // second without service.
-            entry.floor_paid = PaidUntil(entry.floor_paid.0.clamp(least, now) + time);
+            entry.floor_paid.pay(now, &entry.qos.floor, amount);
             self.floors.due.place(one, None);
             self.floor_wants(one);
         }
@@ -243,7 +266,8 @@ impl Fair {
 }
 
 /// The device time per second that a floor takes at the worst case; zero if costs are unknown and
-/// nothing has been measured.
+/// nothing has been measured. Small requests may pay for the rate in I/Os and large ones for that
+/// in bytes.
 fn floor_cost(device: &Device, floor: &Rates) -> Span {
     let cost = |rate: u64, bytes: u64| {
         Span::from_ns(rate.saturating_mul(device.cost_of_any(bytes).as_ns()))
@@ -252,5 +276,30 @@ fn floor_cost(device: &Device, floor: &Rates) -> Span {
     let of_bytes = floor
         .bytes_per_s
         .map_or(Span::ZERO, |rate| cost(rate.get().div_ceil(LARGE_BYTES), LARGE_BYTES));
-    of_ios.max(of_bytes)
+    of_ios + of_bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::num::NonZeroU64;
+
+    #[test]
+    fn each_rate_of_a_floor_is_paid_by_itself() {
+        let at = |ms| Instant::ZERO + Span::from_ms(ms);
+        let amount = |kib: u64| Amount { ios: 1, bytes: kib << 10 };
+        // 32 I/Os a second, and 32 times 32 KiB.
+        let floor = Rates { iops: NonZeroU64::new(32), bytes_per_s: NonZeroU64::new(1 << 20) };
+        let mut paid = PaidUntil::default();
+        paid.settle(at(1000));
+        // A small request pays for an I/O, and a large one for 16 of their bytes.
+        paid.pay(at(1000), &floor, amount(4));
+        let due =
+            |paid: &PaidUntil, floor: &Rates| paid.due(floor).map(|due| due.as_ns() / 1_000_000);
+        assert_eq!(due(&paid, &floor), Some(903), "the bytes of 4 KiB, and what is caught up on");
+        paid.pay(at(1000), &floor, amount(512));
+        assert_eq!(due(&paid, &floor), Some(960), "the second of the I/Os");
+        assert_eq!(due(&paid, &Rates { iops: None, ..floor }), Some(1388));
+        assert_eq!(due(&paid, &Rates::NONE), None);
+    }
 }
