@@ -5,8 +5,8 @@
 mod reads;
 
 use fairdisk_core::{
-    Change, Completion, Decision, Elevator, GroupId, Instant, Lba, Op, Prng, Request, RequestId,
-    Share, Span, Weight,
+    Change, Completion, Decision, Elevator, GroupId, Instant, Lba, Op, Prng, Qos, Request,
+    RequestId, Share, Span, Weight,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
 use reads::read;
@@ -15,12 +15,18 @@ use std::env;
 /// The number of requests that a disk takes at once which picks the next of several.
 const DEPTH: usize = 4;
 
+fn weight_of(weight: u64) -> Weight {
+    Weight::new(weight as u32).expect("in range")
+}
+
 /// Groups whose tasks have a request queued again as soon as one is done.
 struct Storm {
     elevator: Fair,
     prng: Prng,
     now: Instant,
     weights: Vec<u64>,
+    /// How many groups have a latency target.
+    targets: u64,
     tasks: u32,
     service_max: Span,
     /// A request takes all of that after another group's, and a small part of it otherwise.
@@ -53,10 +59,17 @@ impl Storm {
         if picks_next {
             elevator.configure(Instant::ZERO, &Change::Depth { depth: DEPTH as u32 });
         }
+        let has_targets = prng.chance(1, 3);
+        let mut targets = 0;
         for (at, weight) in weights.iter().enumerate() {
-            let share = Share::Weight(Weight::new(*weight as u32).expect("in range"));
-            let change = Change::GroupAdded { group: GroupId(1 + at as u32), share };
-            elevator.configure(Instant::ZERO, &change);
+            let (group, share) = (GroupId(1 + at as u32), Share::Weight(weight_of(*weight)));
+            elevator.configure(Instant::ZERO, &Change::GroupAdded { group, share });
+            if has_targets && prng.chance(1, 2) {
+                let latency_p99 = Some(Span::from_ms(prng.between(1, 60)));
+                let qos = Qos { latency_p99, ..Qos::NONE };
+                elevator.configure(Instant::ZERO, &Change::GroupQos { group, qos });
+                targets += 1;
+            }
         }
         // Two at least, so that a group always wants the disk.
         let tasks = prng.between(2, 6) as u32;
@@ -70,6 +83,7 @@ impl Storm {
             prng,
             now,
             weights,
+            targets,
             tasks,
             service_max,
             seeks,
@@ -111,7 +125,9 @@ impl Storm {
         };
         let own = self.weights[group];
         let turns: u64 = self.weights.iter().map(|weight| turn(*weight)).sum();
-        Span::from_ns(turn(own) * all / own + turns)
+        // What each group with a target may have before its turn.
+        let early = self.targets * (Span::from_ms(100).as_ns() + turn(0));
+        Span::from_ns(turn(own) * all / own + turns + early)
     }
 
     /// Serves until one request is done.

@@ -33,7 +33,7 @@ const CATCH_UP: Span = Span::from_ms(100);
 /// number despite the time a request waits for the device. 3 % costs others little.
 const EARLY_PARTS: u64 = 32;
 /// The most that a group owes others for service beyond its share given for a floor or a latency
-/// target: half of a default round, so that others take back no more than a turn.
+/// target: half of a default round.
 pub(super) const DEBT_MOST: Span = Span::from_ms(100);
 
 /// The groups with floors, by when each is due.

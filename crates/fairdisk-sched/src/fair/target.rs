@@ -33,6 +33,9 @@ const PRESENT: Span = Span::from_s(1);
 /// requests.
 const PRESENCE_CHECK: Span = Span::from_ms(50);
 
+/// How soon to look again at least at a group that is too far ahead.
+const LOOK_AGAIN_AFTER: Span = Span::from_ms(1);
+
 /// The room that a group with a target leaves: how much device time of others' requests may be at a
 /// device that serves several at once. It starts at a quarter of the target, falls with each late
 /// request and rises a little with each other one, and so settles where one request in
@@ -283,9 +286,15 @@ impl Fair {
     fn near_target(&mut self, now: Instant) -> Option<u32> {
         loop {
             let (group, _) = self.targets.due.first().filter(|(_, at)| *at <= now)?;
-            let waits = self.groups[group as usize].waiting > 0;
-            if !waits || self.tree.is_ahead(group, DEBT_MOST) {
+            if self.groups[group as usize].waiting == 0 {
                 self.targets.due.place(group, None);
+                continue;
+            }
+            if self.tree.is_ahead(group, DEBT_MOST) {
+                // It owes more the longer it is served, so once it owes less again, it need not
+                // wait until it owes nothing. Others are served meanwhile, a request at a time.
+                let later = now + self.device.service.or_zero().max(LOOK_AGAIN_AFTER);
+                self.targets.due.place(group, Some(later));
                 continue;
             }
             let until = self.barred.until(self.tree.path(group));
