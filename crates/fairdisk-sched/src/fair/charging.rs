@@ -35,8 +35,8 @@ impl Fair {
         (rq.charged, rq.dispatched, rq.is_counted) = (cost, now, !rq.op.is_write());
         self.cache.reads += u32::from(rq.is_counted);
         self.at_work += cost;
-        let group = &mut self.groups[self.queues[queue].group as usize];
-        group.burst += cost;
+        let group = self.queues[queue].group;
+        self.groups[group as usize].burst += cost;
         let time = match self.device.is_paced() {
             true if self.has_alone(queue) => Span::ZERO,
             true => self.pace.time_of(now, cost),
@@ -45,6 +45,7 @@ impl Fair {
         self.charge(queue, Span::ZERO, time);
         let rq = self.requests[at];
         self.forgive_floor(&rq);
+        self.try_room(now, group, cost);
     }
 
     /// Charges the idle period of the device that ends with this request. If others had to wait

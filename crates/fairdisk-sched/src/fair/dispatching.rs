@@ -43,7 +43,6 @@ impl Fair {
         if !self.targets.is_empty() && rq.op.is_write() {
             self.use_write_pace(now, group, self.requests[at].charged);
         }
-        self.try_room(now, group, self.requests[at].charged);
         self.expect(now, group);
         Step::Dispatch(RequestId(at), why)
     }
