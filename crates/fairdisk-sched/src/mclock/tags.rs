@@ -34,12 +34,19 @@ impl Client {
         Self { weight, qos: Qos::NONE, tags, next: tags, arrived: Instant::ZERO }
     }
 
-    /// Sets a new floor and a new ceiling, effective from `now`.
+    /// Sets a new floor and a new ceiling, effective from `now`. The tags of one that changes begin
+    /// now, however old the queued requests are: time before a floor earns no service, and time
+    /// before a ceiling no burst.
     pub(super) fn set_qos(&mut self, now: Instant, qos: Qos) {
+        let (floor, ceiling) = (qos.floor != self.qos.floor, qos.ceiling != self.qos.ceiling);
         self.qos = qos;
         for tags in [&mut self.tags, &mut self.next] {
-            tags.reservation = tags.reservation.min(now);
-            tags.limit = tags.limit.min(now);
+            if floor {
+                tags.reservation = now;
+            }
+            if ceiling {
+                tags.limit = now;
+            }
         }
     }
 
