@@ -83,3 +83,35 @@ fn time_before_a_ceiling_makes_no_burst() {
         assert!((9..=11).contains(&heavy) && light >= 113, "{light} and {heavy}");
     }
 }
+
+/// The rates of requests of 4 and of 128 KiB, one after the other, in I/Os and KiB a second.
+fn mixed(disk: &mut Device<Mclock>, group: u32) -> (u32, u64) {
+    let slots = disk.slots.iter_mut().filter(|slot| slot.group.0 == group);
+    slots.for_each(|slot| slot.lengths = [8, 256]);
+    disk.run(Span::from_s(10));
+    disk.run(Span::from_s(60));
+    let slots = disk.slots.iter().zip(&disk.done).filter(|(slot, _)| slot.group.0 == group);
+    let bytes: u64 = slots.map(|(_, done)| done.1).sum();
+    (disk.of_group(group) / 60, bytes / 60 / 1024)
+}
+
+/// On average, a request is 66 KiB long: 60 I/Os a second are 3960 KiB.
+fn both() -> Rates {
+    Rates { bytes_per_s: NonZeroU64::new(3840 << 10), ..iops(60) }
+}
+
+#[test]
+fn requests_of_both_sizes_reach_a_ceiling_in_both_keys() {
+    let mut disk = after_a_while();
+    ask(&mut disk, 2, Qos { ceiling: both(), ..Qos::NONE });
+    let (ios, kib) = mixed(&mut disk, 2);
+    assert!((56..=60).contains(&ios) && (3700..=3840).contains(&kib), "{ios} and {kib} KiB");
+}
+
+#[test]
+fn requests_of_both_sizes_get_a_floor_in_both_keys() {
+    let mut disk = after_a_while();
+    ask(&mut disk, 1, Qos { floor: both(), ..Qos::NONE });
+    let (ios, kib) = mixed(&mut disk, 1);
+    assert!((60..=62).contains(&ios) && (3840..=4100).contains(&kib), "{ios} and {kib} KiB");
+}

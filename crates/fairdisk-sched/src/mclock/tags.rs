@@ -1,8 +1,11 @@
 //! The tags of each group's first request. The tags of later requests follow from them, so they
 //! need not be stored.
 
+mod paced;
+
 use crate::groups::{Amount, VirtualTime};
 use fairdisk_core::{Instant, Qos, Span, Weight};
+use paced::{Decides, Paced};
 
 /// How much a thousandth of an I/O adds to the proportion tag at weight 1.
 const SCALE: u64 = Weight::MAX as u64;
@@ -10,8 +13,8 @@ const SCALE: u64 = Weight::MAX as u64;
 /// The three tags of a request. In `next`, the earliest values that the next request may get.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tags {
-    reservation: Instant,
-    limit: Instant,
+    reservation: Paced,
+    limit: Paced,
     pub(super) proportion: VirtualTime,
 }
 
@@ -30,7 +33,8 @@ pub(super) struct Client {
 impl Client {
     /// A group whose proportion tags start at `proportion`.
     pub(super) const fn new(weight: Weight, proportion: VirtualTime) -> Self {
-        let tags = Tags { reservation: Instant::ZERO, limit: Instant::ZERO, proportion };
+        let at_once = Paced::from(Instant::ZERO);
+        let tags = Tags { reservation: at_once, limit: at_once, proportion };
         Self { weight, qos: Qos::NONE, tags, next: tags, arrived: Instant::ZERO }
     }
 
@@ -42,10 +46,10 @@ impl Client {
         self.qos = qos;
         for tags in [&mut self.tags, &mut self.next] {
             if floor {
-                tags.reservation = now;
+                tags.reservation = Paced::from(now);
             }
             if ceiling {
-                tags.limit = now;
+                tags.limit = Paced::from(now);
             }
         }
     }
@@ -55,9 +59,10 @@ impl Client {
     /// 3.2).
     pub(super) fn tag(&mut self, arrived: Instant, least: VirtualTime, anticipation: Span) {
         let came = self.came(arrived, anticipation);
+        let Qos { floor, ceiling, .. } = &self.qos;
         self.tags = Tags {
-            reservation: self.next.reservation.max(came),
-            limit: self.next.limit.max(came),
+            reservation: self.next.reservation.not_before(came, floor, Decides::Earlier),
+            limit: self.next.limit.not_before(came, ceiling, Decides::Later),
             proportion: self.next.proportion.max(least),
         };
         self.arrived = arrived;
@@ -76,22 +81,22 @@ impl Client {
     /// the next reservation tag comes earlier by as much (section 3.1). Rates count bios; the
     /// weight pays for device work, which is one I/O however many bios were merged.
     pub(super) fn serve(&mut self, amount: Amount, by_weight: bool, io_bytes: u32) {
-        let Amount { ios, bytes } = amount;
-        let reserved = if by_weight { Span::ZERO } else { self.qos.floor.time_of(ios, bytes) };
-        let ios_milli = 1_000 + bytes.saturating_mul(1_000) / u64::from(io_bytes.max(1));
+        let ios_milli = 1_000 + amount.bytes.saturating_mul(1_000) / u64::from(io_bytes.max(1));
         let cost = ios_milli.saturating_mul(SCALE) / u64::from(self.weight.get());
+        let (Qos { floor, ceiling, burst, .. }, tags) = (&self.qos, self.tags);
+        let reserved = || tags.reservation.after(amount, floor, Decides::Earlier, *burst);
         self.next = Tags {
-            reservation: self.tags.reservation + reserved,
-            limit: self.tags.limit + self.qos.ceiling.time_of(ios, bytes),
-            proportion: self.tags.proportion + VirtualTime::from(cost),
+            reservation: if by_weight { tags.reservation } else { reserved() },
+            limit: tags.limit.after(amount, ceiling, Decides::Later, *burst),
+            proportion: tags.proportion + VirtualTime::from(cost),
         };
     }
 
     pub(super) fn reservation(&self) -> Option<Instant> {
-        (!self.qos.floor.is_none()).then_some(self.tags.reservation)
+        self.tags.reservation.due(&self.qos.floor, Decides::Earlier)
     }
 
     pub(super) fn limit(&self) -> Option<Instant> {
-        (!self.qos.ceiling.is_none()).then_some(self.tags.limit)
+        self.tags.limit.due(&self.qos.ceiling, Decides::Later)
     }
 }
