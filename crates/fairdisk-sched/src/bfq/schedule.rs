@@ -205,9 +205,7 @@ impl Schedule {
         debug_assert!(!active, "it wants the disk already");
         let start = self.nodes[parent as usize].lines[class].now.max(finish);
         self.enter(entity, start);
-        let it = &mut self.entities[entity];
-        it.counted = it.weight as u32;
-        self.variety.enter(&self.entities[entity]);
+        self.count(entity);
         let node = &mut self.nodes[parent as usize];
         node.active += 1;
         let (first, outer) = (node.active == 1, node.entity);
@@ -232,6 +230,13 @@ impl Schedule {
         if none && outer != NIL {
             self.deactivate(outer);
         }
+    }
+
+    /// Counts the entity by its present weight.
+    fn count(&mut self, entity: u32) {
+        let it = &mut self.entities[entity];
+        it.counted = it.weight as u32;
+        self.variety.enter(&self.entities[entity]);
     }
 
     fn enter(&mut self, entity: u32, start: Virtual) {
@@ -265,7 +270,9 @@ impl Schedule {
             node.lines[it.class].advance(sectors);
             let outer = node.entity;
             self.leave(entity);
+            self.variety.leave(&self.entities[entity]);
             self.enter(entity, finish);
+            self.count(entity);
             entity = outer;
         }
     }
