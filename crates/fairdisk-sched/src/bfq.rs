@@ -162,6 +162,7 @@ impl Bfq {
         self.schedule.set_weight(entity, weight);
         self.schedule.set_budget(entity, budget);
         self.schedule.activate(entity);
+        self.schedule.compete(entity);
     }
 
     /// Deactivates a queue that has no pending request and does not have the disk. Frees it if it
@@ -174,6 +175,9 @@ impl Bfq {
         }
         if core::mem::take(&mut q.active) {
             self.schedule.deactivate(q.entity);
+        }
+        if q.dispatched == 0 {
+            self.schedule.retire(q.entity);
         }
         if q.orphan && q.dispatched == 0 {
             self.schedule.free_queue(q.entity);

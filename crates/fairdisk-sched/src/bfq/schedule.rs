@@ -2,10 +2,13 @@
 //! directly inside that group (Documentation/block/bfq-iosched.rst, section 4). Within a node, I/O
 //! classes are served in strict order, and groups belong to the best-effort class.
 
+mod competing;
+
 use super::timeline::{Timeline, Trees, Virtual, worth};
 use crate::groups::Nested;
 use crate::slab::Slab;
 use alloc::vec::Vec;
+use competing::{Children, Variety};
 use fairdisk_core::{Instant, IoClass, Span};
 
 /// Stands for "no entity" and "no node".
@@ -13,11 +16,6 @@ pub(super) const NIL: u32 = u32::MAX;
 /// The node of the root group, which contains everything that is in no other group.
 pub(super) const ROOT: u32 = 0;
 const CLASSES: usize = IoClass::RANKS;
-/// Weight per priority level, and the number of weight classes of queues that [`Variety`] tells
-/// apart: none, eight levels, raised.
-const LEVEL_WEIGHT: usize = 10;
-const QUEUE_WEIGHTS: usize = 10;
-const QUEUE_KINDS: usize = QUEUE_WEIGHTS * CLASSES;
 /// The largest weight of a group.
 pub(super) const GROUP_WEIGHT_MAX: usize = 1000;
 const ORDINARY: usize = IoClass::BestEffort.rank();
@@ -43,8 +41,8 @@ struct Entity {
     start: Virtual,
     finish: Virtual,
     active: bool,
-    /// The weight under which [`Variety`] counts the entity while it is active.
-    counted: u32,
+    /// The index of its weight under which [`Variety`] counts the entity while it competes.
+    counted: Option<usize>,
 }
 
 /// The entities inside one group.
@@ -52,14 +50,16 @@ struct Entity {
 struct Node {
     lines: [Timeline; CLASSES],
     active: u32,
+    children: Children,
     entity: u32,
     /// Since when other classes have been served while the idle class waited.
     passed_over: Option<Instant>,
 }
 
 impl Node {
-    const fn new(entity: u32) -> Self {
-        Self { lines: [const { Timeline::new() }; CLASSES], active: 0, entity, passed_over: None }
+    fn new(entity: u32) -> Self {
+        let (lines, children) = ([const { Timeline::new() }; CLASSES], Children::default());
+        Self { lines, active: 0, children, entity, passed_over: None }
     }
 }
 
@@ -70,44 +70,6 @@ pub(super) struct Schedule {
     entities: Slab<Entity>,
     nodes: Vec<Node>,
     variety: Variety,
-}
-
-/// The variety of weights and classes among the active entities, by which the schedule knows
-/// whether all of them are to get equal service.
-#[derive(Debug)]
-struct Variety {
-    /// Active entities per weight class, for queues and for groups.
-    counts: [Vec<u32>; 2],
-    /// Weight classes in use, for queues and for groups.
-    different: [u32; 2],
-    /// Active queues in the root group.
-    in_root: u32,
-}
-
-impl Variety {
-    fn new() -> Self {
-        let counts = [QUEUE_KINDS, GROUP_WEIGHT_MAX + 1].map(|kinds| alloc::vec![0; kinds]);
-        Self { counts, different: [0; 2], in_root: 0 }
-    }
-
-    fn enter(&mut self, entity: &Entity) {
-        let (kind, at) = entity.variety();
-        self.counts[kind][at] += 1;
-        self.different[kind] += u32::from(self.counts[kind][at] == 1);
-        self.in_root += u32::from(kind == 0 && entity.parent == ROOT);
-    }
-
-    fn leave(&mut self, entity: &Entity) {
-        let (kind, at) = entity.variety();
-        self.counts[kind][at] -= 1;
-        self.different[kind] -= u32::from(self.counts[kind][at] == 0);
-        self.in_root -= u32::from(kind == 0 && entity.parent == ROOT);
-    }
-
-    const fn is_asymmetric(&self) -> bool {
-        let [queues, groups] = self.different;
-        queues > 1 || groups > 1 || (groups > 0 && self.in_root > 0)
-    }
 }
 
 impl Schedule {
@@ -138,7 +100,8 @@ impl Schedule {
 
     /// Frees the entity of a queue; it must not be active.
     pub(super) fn free_queue(&mut self, entity: u32) {
-        debug_assert!(!self.entities[entity].active, "it still wants the disk");
+        let it = &self.entities[entity];
+        debug_assert!(!it.active && it.counted.is_none(), "it still wants the disk");
         self.entities.free(entity);
     }
 
@@ -182,12 +145,14 @@ impl Schedule {
 
     /// Moves the entity into `parent` and starts it at the virtual time there.
     fn begin_in(&mut self, entity: u32, parent: u32) {
-        let active = self.entities[entity].active;
+        let (active, queues) = (self.entities[entity].active, self.competing(entity));
         if active {
             self.deactivate(entity);
         }
+        self.count(entity, queues, 0);
         let moved = &mut self.entities[entity];
         (moved.parent, moved.start, moved.finish) = (parent, 0, 0);
+        self.count(entity, 0, queues);
         if active {
             self.activate(entity);
         }
@@ -205,7 +170,6 @@ impl Schedule {
         debug_assert!(!active, "it wants the disk already");
         let start = self.nodes[parent as usize].lines[class].now.max(finish);
         self.enter(entity, start);
-        self.count(entity);
         let node = &mut self.nodes[parent as usize];
         node.active += 1;
         let (first, outer) = (node.active == 1, node.entity);
@@ -219,7 +183,6 @@ impl Schedule {
     /// Makes an entity inactive.
     pub(super) fn deactivate(&mut self, entity: u32) {
         self.leave(entity);
-        self.variety.leave(&self.entities[entity]);
         let it = &mut self.entities[entity];
         // The entity gives up the part of its budget that it has not used.
         it.finish = it.start;
@@ -232,13 +195,6 @@ impl Schedule {
         }
     }
 
-    /// Counts the entity by its present weight.
-    fn count(&mut self, entity: u32) {
-        let it = &mut self.entities[entity];
-        it.counted = it.weight as u32;
-        self.variety.enter(&self.entities[entity]);
-    }
-
     fn enter(&mut self, entity: u32, start: Virtual) {
         let it = &mut self.entities[entity];
         it.weight = it.weight_due;
@@ -247,6 +203,7 @@ impl Schedule {
         let (times, weight) = ((it.start, it.finish), it.weight);
         let line = &mut self.nodes[it.parent as usize].lines[it.class];
         line.insert(&mut self.trees, entity, times, weight);
+        self.recount(entity);
     }
 
     fn leave(&mut self, entity: u32) {
@@ -270,15 +227,13 @@ impl Schedule {
             node.lines[it.class].advance(sectors);
             let outer = node.entity;
             self.leave(entity);
-            self.variety.leave(&self.entities[entity]);
             self.enter(entity, finish);
-            self.count(entity);
             entity = outer;
         }
     }
 
-    /// Whether active entities have different weights or classes, so that keeping their shares may
-    /// need idling.
+    /// Whether competing queues are to get different parts of the disk, so that keeping their
+    /// shares may need idling.
     pub(super) const fn is_asymmetric(&self) -> bool {
         self.variety.is_asymmetric()
     }
@@ -320,16 +275,6 @@ impl Nested for Schedule {
 }
 
 impl Entity {
-    /// The kind (queue or group) and the index under which an active entity is counted: a group by
-    /// weight, a queue by class and level, with all raised weights as one level.
-    fn variety(&self) -> (usize, usize) {
-        if self.node != NIL {
-            return (1, self.counted as usize);
-        }
-        let level = (self.counted as usize / LEVEL_WEIGHT).min(QUEUE_WEIGHTS - 1);
-        (0, level * CLASSES + self.class)
-    }
-
     fn new(parent: u32, node: u32, class: usize, weight: u32) -> Self {
         let weight = u64::from(weight.max(1));
         Self {
@@ -342,7 +287,7 @@ impl Entity {
             start: 0,
             finish: 0,
             active: false,
-            counted: 0,
+            counted: None,
         }
     }
 }
