@@ -17,9 +17,10 @@ mod turn;
 pub use params::{BfqParams, RaisingParams};
 
 use crate::cfq::CfqParams;
+use crate::cfq::context::Context;
 use crate::cfq::params::{Quirks, Tunables};
 use crate::cfq::pending::Choice;
-use crate::cfq::priority::AsyncQueues;
+use crate::cfq::priority::{AsyncQueues, Priority};
 use crate::cfq::requests::Requests;
 use crate::cfq::tasks::Tasks;
 use crate::family::Family;
@@ -27,7 +28,7 @@ use crate::slab::Slab;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, IoPrio, Lba, Merge, Request, RequestId, Share, WeightMap, Why, dense,
+    Instant, IoPrio, Lba, Merge, Request, RequestId, Share, TaskId, WeightMap, Why, dense,
 };
 use pace::Pace;
 use queue::Queue;
@@ -148,6 +149,38 @@ impl Bfq {
         let at = self.queues.put(queue);
         *dense::entry(&mut self.queue_of_entity, entity, || NIL) = at;
         at
+    }
+
+    /// Gives a queue a new priority. Its weight counts from the next service of the queue on, its
+    /// class at once: if the queue has the disk, its turn ends.
+    fn set_priority(&mut self, now: Instant, queue: u32, ioprio: IoPrio) {
+        let (new, old) = (Priority::of(ioprio), self.queues[queue].priority);
+        if (new.class, new.level) == (old.class, old.level) {
+            return;
+        }
+        if new.class != old.class && self.turn.is_some_and(|turn| turn.queue == queue) {
+            self.end_turn(now, End::Preempted);
+        }
+        let q = &mut self.queues[queue];
+        q.priority = new;
+        let (entity, weight, active) = (q.entity, q.weight(), q.active);
+        self.schedule.set_weight(entity, weight);
+        self.schedule.set_class(entity, new.class);
+        if active && new.class != old.class {
+            self.preempt(now, queue);
+        }
+    }
+
+    /// Gives the queues of a task, one in each group, its new priority.
+    fn set_task_priority(&mut self, now: Instant, task: TaskId, ioprio: IoPrio) {
+        let mut group = 0;
+        while let Some(context) = self.tasks.next_of_task(task, group) {
+            let Context { layer, sync_queue, .. } = self.tasks[context];
+            if sync_queue != NIL {
+                self.set_priority(now, sync_queue, ioprio);
+            }
+            group = layer + 1;
+        }
     }
 
     /// Activates a queue that has just got its first pending request.
@@ -324,13 +357,13 @@ impl Elevator for Bfq {
         let group = request.group.0;
         let context = self.tasks.find_or_make(us(now), request.task, group, request.ioprio);
         let queue = self.queue_of(context, request);
-        let q = &mut self.queues[queue];
-        if !q.active {
-            q.priority = crate::cfq::priority::Priority::of(request.ioprio);
+        // An asynchronous queue may have requests of several tasks.
+        if request.sync || !self.queues[queue].active {
+            self.set_priority(now, queue, request.ioprio);
         }
         let heuristics =
             self.params.low_latency.then_some((&self.params.raising, self.params.slice_idle));
-        q.arrives(now, u64::from(request.sectors.0), heuristics);
+        self.queues[queue].arrives(now, u64::from(request.sectors.0), heuristics);
         if request.sync {
             let longest = 2 * self.params.slice_idle.as_us() as i64;
             let context = &mut self.tasks[context];
@@ -411,6 +444,7 @@ impl Elevator for Bfq {
                 self.schedule.set_parent(group.0, parent.0);
             }
             Change::GroupRemoved { group } => self.remove_group(now, group),
+            Change::TaskPriority { task, ioprio } => self.set_task_priority(now, task, ioprio),
             Change::TaskExited { task } => {
                 while let Some(context) = self.tasks.any_of_task(task) {
                     self.orphan(now, context);

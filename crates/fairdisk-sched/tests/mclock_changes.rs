@@ -31,11 +31,16 @@ fn ask(disk: &mut Device<Mclock>, group: u32, qos: Qos) {
     disk.tell(&Change::GroupQos { group: GroupId(group), qos });
 }
 
+/// Requests of the group that were done in the last run.
+fn of_group(disk: &Device<Mclock>, group: u32) -> u32 {
+    disk.done_by(|slot| slot.group.0 == group).0
+}
+
 /// What both groups get in each of the next three seconds.
 fn seconds(disk: &mut Device<Mclock>) -> [(u32, u32); 3] {
     std::array::from_fn(|_| {
         disk.run(Span::from_s(1));
-        (disk.of_group(1), disk.of_group(2))
+        (of_group(disk, 1), of_group(disk, 2))
     })
 }
 
@@ -71,7 +76,7 @@ fn a_new_ceiling_does_not_move_the_floor() {
     for tenth in 0..10 {
         disk.run(Span::from_ms(97));
         ask(&mut disk, 1, Qos { ceiling: iops(1000 + tenth), ..qos });
-        assert!(disk.of_group(1) <= 2, "{}", disk.of_group(1));
+        assert!(of_group(&disk, 1) <= 2, "{}", of_group(&disk, 1));
     }
 }
 
@@ -90,9 +95,8 @@ fn mixed(disk: &mut Device<Mclock>, group: u32) -> (u32, u64) {
     slots.for_each(|slot| slot.lengths = [8, 256]);
     disk.run(Span::from_s(10));
     disk.run(Span::from_s(60));
-    let slots = disk.slots.iter().zip(&disk.done).filter(|(slot, _)| slot.group.0 == group);
-    let bytes: u64 = slots.map(|(_, done)| done.1).sum();
-    (disk.of_group(group) / 60, bytes / 60 / 1024)
+    let (ios, bytes) = disk.done_by(|slot| slot.group.0 == group);
+    (ios / 60, bytes / 60 / 1024)
 }
 
 /// On average, a request is 66 KiB long: 60 I/Os a second are 3960 KiB.

@@ -117,11 +117,21 @@ impl Schedule {
         }
     }
 
-    /// Sets the class of a queue, which must not be active.
+    /// Moves a queue to the line of its new class, where it starts at the virtual time.
     pub(super) fn set_class(&mut self, entity: u32, class: IoClass) {
-        let entity = &mut self.entities[entity];
-        debug_assert!(!entity.active, "it stands in the line of its class");
-        entity.class = class.rank();
+        let Entity { class: old, parent, active, .. } = self.entities[entity];
+        if old == class.rank() {
+            return;
+        }
+        if active {
+            self.leave(entity);
+        }
+        let moved = &mut self.entities[entity];
+        (moved.class, moved.start, moved.finish) = (class.rank(), 0, 0);
+        if active {
+            let now = self.nodes[parent as usize].lines[class.rank()].now;
+            self.enter(entity, now);
+        }
     }
 
     /// Moves a group into `parent`. Does nothing if that would make a circle.

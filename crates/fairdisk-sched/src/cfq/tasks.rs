@@ -98,8 +98,13 @@ impl Tasks {
 
     /// Any context of a live task.
     pub(crate) fn any_of_task(&self, task: TaskId) -> Option<u32> {
-        let first = self.owners.lower_bound(&self.by_owner, owner(task, 0))?;
-        (self[first].task == task).then_some(first)
+        self.next_of_task(task, 0)
+    }
+
+    /// The context of a live task in the first of its layers from `layer` on.
+    pub(crate) fn next_of_task(&self, task: TaskId, layer: u32) -> Option<u32> {
+        let next = self.owners.lower_bound(&self.by_owner, owner(task, layer))?;
+        (self[next].task == task).then_some(next)
     }
 
     /// Any context in `layer` whose task is live.

@@ -30,8 +30,8 @@ pub(crate) struct Device<E> {
     pub(crate) elevator: E,
     pub(crate) slots: Vec<Slot>,
     pub(crate) now: Instant,
-    /// Requests and bytes done since this was last set to zero, by slot.
-    pub(crate) done: Vec<(u32, u64)>,
+    /// Requests and bytes done since the run began, by slot.
+    done: Vec<(u32, u64)>,
     serves: Serves,
     prng: Prng,
     submitted: u64,
@@ -99,10 +99,10 @@ impl<E: Elevator> Device<E> {
         }
     }
 
-    /// Requests done by the tasks of the group since the run began.
-    pub(crate) fn of_group(&self, group: u32) -> u32 {
-        let slots = self.slots.iter().zip(&self.done);
-        slots.filter(|(slot, _)| slot.group.0 == group).map(|(_, done)| done.0).sum()
+    /// Requests and bytes done in the slots that `of` chooses, since the run began.
+    pub(crate) fn done_by(&self, of: impl Fn(&Slot) -> bool) -> (u32, u64) {
+        let slots = self.slots.iter().zip(&self.done).filter(|(slot, _)| of(slot));
+        slots.fold((0, 0), |sum, (_, done)| (sum.0 + done.0, sum.1 + done.1))
     }
 
     fn submit(&mut self, at: usize) {
@@ -149,6 +149,8 @@ impl<E: Elevator> Device<E> {
         let at = request.0 as usize;
         let (ios, bytes) = &mut self.done[at];
         (*ios, *bytes) = (*ios + 1, *bytes + 512 * u64::from(self.sectors[at]));
+        // The scheduler is asked before the task hears of it, as by the engine.
+        self.feed();
         self.submit(at);
     }
 }
