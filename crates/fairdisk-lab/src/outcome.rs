@@ -18,7 +18,7 @@ pub use json::to_json;
 pub(crate) use json::{flushes, latency_ms, published_change};
 pub use score::Score;
 pub use table::{Style, to_table};
-pub(crate) use table::{notes, runs, widest};
+pub(crate) use table::{milliseconds, notes, runs, widest};
 
 use crate::plan::{Figures, Plan, ROOT_GROUP};
 use crate::run::{Ensemble, GroupRun, PlanRuns, Refused, RunEnd, RunResult};

@@ -2,9 +2,10 @@
 
 mod chart;
 
-use super::table::{parts_text, promises_text, quantile_ms};
+use super::table::{has_flushes, parts_text, promises_text};
 use super::{Cell, Comparison, MissingCells, RefusedCell};
 use crate::digits::ms;
+use crate::outcome::milliseconds;
 use crate::page::{Made, escape, page};
 use std::fmt::Write as _;
 
@@ -44,10 +45,13 @@ pub(crate) fn write_pictures(body: &mut String, comparison: &Comparison) {
 
 /// Writes the figures that belong to a picture.
 fn write_cells(body: &mut String, cells: &[Cell]) {
-    body.push_str(
+    let flushes = has_flushes(cells);
+    let _ = writeln!(
+        body,
         "<details>\n<summary>Figures</summary>\n<table>\n<tr><th>scheduler</th><th>I/Os/s</th>\
          <th>of noop</th><th>work</th><th>group</th><th>asked %</th><th>got %</th><th>p50 ms</th>\
-         <th>p99 ms</th><th>p99.9 ms</th><th>wait ms</th><th>promised</th></tr>\n",
+         <th>p99 ms</th><th>p99.9 ms</th><th>wait ms</th>{}<th>promised</th></tr>",
+        if flushes { "<th>fsync p99 ms</th>" } else { "" },
     );
     for cell in cells {
         for (at, group) in cell.reported().enumerate() {
@@ -64,13 +68,16 @@ fn write_cells(body: &mut String, cells: &[Cell]) {
                 let _ = write!(body, "<td class=\"n\">{text}</td>");
             }
             let outcome = &group.outcome;
-            let quantile = |per_mille| quantile_ms(&outcome.latency, per_mille);
+            let quantile = |per_mille| milliseconds(&outcome.latency, per_mille);
             let [asked, got, _] = parts_text(group.parts);
+            let flush = milliseconds(&outcome.directions.flush.latency, 990);
+            let flush =
+                if flushes { format!("<td class=\"n\">{flush}</td>") } else { String::new() };
             let _ = writeln!(
                 body,
                 "<td>{}</td><td class=\"n\">{asked}</td><td class=\"n\">{got}</td><td \
                  class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td \
-                 class=\"n\">{}</td><td>{}</td></tr>",
+                 class=\"n\">{}</td>{flush}<td>{}</td></tr>",
                 escape(&outcome.name),
                 quantile(500),
                 quantile(990),

@@ -2,9 +2,8 @@
 
 use super::{Cell, CellGroup, Comparison, MissingCells, Parts, Promises, RefusedCell};
 use crate::digits::{ms, signed, span_ms};
-use crate::outcome::{Style, widest};
+use crate::outcome::{Style, milliseconds, widest};
 use crate::seconds::seconds;
-use fairdisk_core::Histogram;
 use std::fmt::Write as _;
 
 /// The comparison as text.
@@ -50,9 +49,10 @@ fn write_block(out: &mut String, cells: &[Cell], style: Style) {
     let groups = || cells.iter().flat_map(Cell::reported);
     let names = widest(groups().map(|group| &group.outcome.name), "group");
     let promised = groups().any(|group| !group.promises.are_none());
+    let flushes = has_flushes(cells);
     let head = format!(
         "  {:arms$}  {:>8}  {:>7}  {:>6}  {:names$}  {:>7}  {:>6}  {:>6}  {:>8}  {:>8}  {:>8}  \
-         {:>8}{}",
+         {:>8}{}{}",
         "scheduler",
         "I/Os/s",
         "of noop",
@@ -65,6 +65,7 @@ fn write_block(out: &mut String, cells: &[Cell], style: Style) {
         "p99 ms",
         "p99.9 ms",
         "wait ms",
+        if flushes { "  fsync p99" } else { "" },
         if promised { "  promised" } else { "" },
     );
     let _ = writeln!(out, "{}", style.dim(&head));
@@ -76,18 +77,27 @@ fn write_block(out: &mut String, cells: &[Cell], style: Style) {
         for (at, group) in cell.reported().enumerate() {
             let (arm, rates) =
                 if at == 0 { (cell.label(), &rates) } else { (String::new(), &blank) };
-            let line = format!("  {arm:arms$}  {rates}  {}", group_text(group, names));
+            let line = format!("  {arm:arms$}  {rates}  {}", group_text(group, names, flushes));
             let _ = writeln!(out, "{}", line.trim_end());
         }
     }
 }
 
-fn group_text(group: &CellGroup, names: usize) -> String {
+/// Whether a group in any of the cells called `fsync` or `fdatasync`.
+pub(super) fn has_flushes(cells: &[Cell]) -> bool {
+    cells.iter().flat_map(Cell::reported).any(|group| group.outcome.directions.has_flushes())
+}
+
+fn group_text(group: &CellGroup, names: usize, flushes: bool) -> String {
     let outcome = &group.outcome;
-    let quantile = |per_mille| quantile_ms(&outcome.latency, per_mille);
+    let quantile = |per_mille| milliseconds(&outcome.latency, per_mille);
     let [asked, got, error] = parts_text(group.parts);
+    let flush = match flushes {
+        true => format!("  {:>9}", milliseconds(&outcome.directions.flush.latency, 990)),
+        false => String::new(),
+    };
     format!(
-        "{:names$}  {asked:>7}  {got:>6}  {error:>6}  {:>8}  {:>8}  {:>8}  {:>8}  {}",
+        "{:names$}  {asked:>7}  {got:>6}  {error:>6}  {:>8}  {:>8}  {:>8}  {:>8}{flush}  {}",
         outcome.name,
         quantile(500),
         quantile(990),
@@ -102,14 +112,6 @@ pub(super) fn parts_text(parts: Option<Parts>) -> [String; 3] {
     let percent = |part: f64| format!("{:.1}", part * 100.0);
     let text = |one: Parts| [percent(one.asked), percent(one.got), signed(one.error_points())];
     parts.map_or_else(|| ["-"; 3].map(str::to_owned), text)
-}
-
-/// A quantile of the latencies in milliseconds; `-` if there are none.
-pub(super) fn quantile_ms(latency: &Histogram, per_mille: u32) -> String {
-    match latency.count() {
-        0 => "-".to_owned(),
-        _ => ms(latency.quantile(per_mille).as_ns() as f64 / 1e6),
-    }
 }
 
 /// By how much a ceiling was exceeded, in words. The amount is told as the time in which the

@@ -26,6 +26,11 @@ pub struct Directions {
 }
 
 impl Directions {
+    /// Whether `fsync` or `fdatasync` was called.
+    pub(crate) const fn has_flushes(&self) -> bool {
+        self.flush.latency.count() > 0
+    }
+
     /// The sum with what another subject did.
     pub(super) fn with(mut self, other: &Self) -> Self {
         let pairs = [

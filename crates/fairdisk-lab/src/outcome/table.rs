@@ -204,11 +204,11 @@ impl Columns {
 
 /// Whether a group of the row called `fsync` or `fdatasync`.
 pub(super) fn has_flushes(row: &RowOutcome) -> bool {
-    row.groups.iter().any(|group| group.directions.flush.latency.count() > 0)
+    row.groups.iter().any(|group| group.directions.has_flushes())
 }
 
 /// A quantile of the latencies in milliseconds; `-` if there are none.
-pub(super) fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
+pub(crate) fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
     match latency.count() {
         0 => "-".to_owned(),
         _ => ms(latency.quantile(per_mille).as_ns() as f64 / 1e6),

@@ -2,6 +2,7 @@
 
 use crate::bad_input::demand_one_line;
 use crate::program::{Place, fairdisk};
+use std::fs;
 
 const SHORT: &[&str] = &["compare", "two-groups", "--duration", "10s", "--seeds", "1"];
 
@@ -34,6 +35,27 @@ fn a_load_that_ends_is_noted() {
     place.write("copy.fio", [job("gold"), job("rest")].concat());
     let together = table(&[]);
     assert!(!together.contains("was done"), "{together}");
+}
+
+#[test]
+fn how_long_fsync_takes_is_a_column_of_its_own() {
+    let place = Place::new();
+    let log = "[log]\nrw=write\nbs=4k\ndirect=1\nfsync=1\nsize=1g\ngroup=/log\n";
+    place.write("log.fio", format!("{log}[read]\nrw=randread\ndirect=1\nsize=1g\ngroup=/read\n"));
+    place.write("read.fio", "[read]\nrw=randread\ndirect=1\nsize=1g\ngroup=/read\n");
+    let compare = |file: &str| {
+        let short = ["--scheduler", "fair", "--seeds", "1", "--duration", "1s"];
+        let page = ["--report", "page.html"];
+        let table = place.run(&[&["compare", file][..], &short, &page].concat()).quiet();
+        (table, fs::read_to_string(place.path().join("page.html")).unwrap())
+    };
+    let (table, page) = compare("log.fio");
+    assert!(table.lines().any(|line| line.ends_with("wait ms  fsync p99")), "{table}");
+    let read = table.lines().find(|line| line.contains("  /read")).expect("it ran");
+    assert!(read.ends_with("  -"), "the reader calls none: {read}");
+    assert!(page.contains("<th>fsync p99 ms</th>"));
+    let (table, page) = compare("read.fio");
+    assert!(!table.contains("fsync") && !page.contains("fsync"), "{table}");
 }
 
 #[test]

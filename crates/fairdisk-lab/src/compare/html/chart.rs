@@ -1,8 +1,9 @@
 //! A picture of one device and row: parts got and asked for, throughput and latencies.
 
-use crate::compare::table::{parts_text, quantile_ms};
+use crate::compare::table::parts_text;
 use crate::compare::{Cell, CellGroup, Parts};
 use crate::digits::ms;
+use crate::outcome::milliseconds;
 use crate::page::{COLOURS, escape, open_svg, shortened, write_legend};
 use fairdisk_core::Histogram;
 use std::fmt::Write as _;
@@ -52,7 +53,7 @@ pub(super) fn block(cells: &[Cell]) -> String {
 /// A description of the picture, for readers who cannot see it.
 fn in_words(cells: &[Cell]) -> String {
     let group = |group: &CellGroup| {
-        let (name, p99) = (&group.outcome.name, quantile_ms(&group.outcome.latency, 990));
+        let (name, p99) = (&group.outcome.name, milliseconds(&group.outcome.latency, 990));
         let [asked, got, _] = parts_text(group.parts);
         format!("{name} got {got} of {asked} %, p99 {p99} ms")
     };
