@@ -25,6 +25,7 @@
 //!   time of both.
 
 use super::NIL;
+use super::device::Device;
 use super::emptying::Emptying;
 use super::group::Group;
 use super::queue::Queue;
@@ -87,6 +88,8 @@ pub(super) struct Late {
 pub(super) struct Traces {
     /// The time the device still needs for them, at most.
     hidden: Span,
+    /// What all writes of this `epoch` cost beside those of others, where no costs are told.
+    untold: Span,
     /// When the writes are taken to be done: reads that begin later are not delayed by them.
     until: Instant,
     /// The value of `Cache::epoch` at the last of these writes; they are done if it has changed
@@ -202,7 +205,7 @@ impl Cache {
         let when = self.when(now, &served, undisturbed.is_some());
         let has_traces = self.find_traces(when, &served, groups);
         if rq.op.is_write() {
-            self.written(now, (rq.queue, queue.group), (served, has_traces), groups);
+            self.written(now, (rq, queue.group), (served, has_traces), groups);
             return None;
         }
         let buffered = self.follow(queue.group, &served, groups);
@@ -238,7 +241,7 @@ impl Cache {
     fn written(
         &mut self,
         now: Instant,
-        (queue, group): (u32, u32),
+        (rq, group): (&Rq, u32),
         (served, has_traces): (Service, bool),
         groups: &mut [Group],
     ) {
@@ -251,14 +254,16 @@ impl Cache {
         let when = self.when(now, &served, lasts);
         let own = &mut groups[group as usize].traces;
         let hidden = (own.left(when) + more).min(LASTS_MOST);
+        let before = if own.epoch == self.epoch { own.untold } else { Span::ZERO };
+        let untold = before + Device::untold_cost(rq.bytes());
         self.until = now + TRACES_LAST;
-        *own = Traces { hidden, until: self.until, epoch: self.epoch };
+        *own = Traces { hidden, untold, until: self.until, epoch: self.epoch };
         self.writes_first.wrote(now);
         self.buffered = Span::ZERO;
         self.note_writer(group);
         if !has_traces || self.group == group || hidden > self.hidden(groups) {
             self.end(groups);
-            (self.writer, self.group) = (queue, group);
+            (self.writer, self.group) = (rq.queue, group);
         }
     }
 
@@ -361,17 +366,25 @@ impl Cache {
     }
 
     /// The groups whose acknowledged writes a flush that took `took` has finished, with the part of
-    /// the time that each group's took: in proportion to what was left to be done, and no more.
-    pub(super) fn parts_of_flush(&self, took: Span, groups: &[Group]) -> [(u32, Span); WRITERS] {
-        let left = |group: u32| {
-            let traces = groups.get(group as usize).map(|group| group.traces);
-            let hidden =
-                traces.filter(|it| it.epoch == self.epoch).map_or(Span::ZERO, |it| it.hidden);
-            if group == self.group { hidden - self.late(groups) } else { hidden }
+    /// the time that each group's took: in proportion to what was left to be done, and no more. If
+    /// costs are not told, in proportion to what was written since the last flush.
+    pub(super) fn parts_of_flush(
+        &self,
+        took: Span,
+        is_told: bool,
+        groups: &[Group],
+    ) -> [(u32, Span); WRITERS] {
+        let left = |group: u32| match groups.get(group as usize).map(|group| group.traces) {
+            Some(traces) if traces.epoch != self.epoch => Span::ZERO,
+            Some(traces) if !is_told => traces.untold,
+            Some(traces) if group == self.group => traces.hidden - self.late(groups),
+            Some(traces) => traces.hidden,
+            None => Span::ZERO,
         };
         let left = self.writers.map(|group| (group, left(group)));
-        let all: Span = left.iter().fold(took, |sum, (_, left)| sum + *left) - took;
-        left.map(|(group, left)| (group, took.scaled(left.as_ns(), all.max(took).as_ns().max(1))))
+        let all = left.iter().fold(0, |sum, (_, left)| left.as_ns().saturating_add(sum));
+        let whole = if is_told { all.max(took.as_ns()) } else { all };
+        left.map(|(group, left)| (group, took.scaled(left.as_ns(), whole.max(1))))
     }
 
     /// Forgets all acknowledged writes: a flush has finished them.

@@ -184,7 +184,8 @@ impl Fair {
     pub(super) fn charge_flush(&mut self, by: u32, device_time: Span, ok: bool) -> Span {
         let mut rest = device_time;
         if ok && self.empties_cache() {
-            for (group, part) in self.cache.parts_of_flush(device_time, &self.groups) {
+            let is_told = self.device.is_told();
+            for (group, part) in self.cache.parts_of_flush(device_time, is_told, &self.groups) {
                 if group != by && part > Span::ZERO {
                     self.charge_group(group, Span::ZERO, part);
                     rest = rest - part;
@@ -281,16 +282,18 @@ mod tests {
             fair.complete(now + device_time, &Completion { request, device_time, ok: true });
         }
         let parts = |ms| {
-            let parts = fair.cache.parts_of_flush(Span::from_ms(ms), &fair.groups);
+            let parts = fair.cache.parts_of_flush(Span::from_ms(ms), true, &fair.groups);
             [0, 1, 2].map(|at| (parts[at].0, parts[at].1.as_us()))
         };
         assert_eq!(parts(16), [(1, 12_000), (2, 4000), (NIL, 0)]);
         // What takes longer than all that was left is paid by who flushed.
         assert_eq!(parts(60), [(1, 3 * 7600), (2, 7600), (NIL, 0)]);
+        let untold = fair.cache.parts_of_flush(Span::from_ms(60), false, &fair.groups);
+        assert_eq!(untold.map(|(_, part)| part.as_us())[..3], [45_000, 15_000, 0]);
         fair.flushes(us(1600), GroupId(3));
         fair.flushed(us(17_600), GroupId(3), Span::from_ms(16), true);
         assert_eq!(
-            fair.cache.parts_of_flush(Span::from_ms(16), &fair.groups)[0],
+            fair.cache.parts_of_flush(Span::from_ms(16), true, &fair.groups)[0],
             (NIL, Span::ZERO)
         );
     }

@@ -215,6 +215,11 @@ impl Device {
         cost.max(Span::from_ns(100))
     }
 
+    /// What a request of this size at a random place costs beside others, where no costs are told.
+    pub(super) fn untold_cost(bytes: u64) -> Span {
+        UNTOLD.of(false, bytes)
+    }
+
     /// The most that a request of this size costs, at a random place, read or write. Without a cost
     /// model it is the mean measured time, if any.
     pub(super) fn cost_of_any(&self, bytes: u64) -> Span {
