@@ -66,7 +66,8 @@ pub trait Elevator {
     fn emptied(&mut self, _now: Instant, _device_time: Span, _ok: bool) {}
 
     /// Reports that a bio of the group `by` begins only after the queued request `id` has finished,
-    /// because it overlaps that, so that the group waits for another's turn. May be reported again.
+    /// because it overlaps that, or is a flush of a write that does, so that the group waits for
+    /// another's turn. May be reported again.
     fn awaited(&mut self, _now: Instant, _id: RequestId, _by: GroupId) {}
 
     /// Removes a queued request that was cancelled or absorbed by a merge.

@@ -60,8 +60,8 @@ pub struct EngineConfig {
     pub ticks: Ticks,
     /// The longest request that merging may build, in sectors; 0 disables merging.
     pub merge_sectors_max: u32,
-    /// Whether bios that overlap a write keep their order, and a flush waits for all writes before
-    /// it. Not needed if the submitter sees to this itself, like a page cache.
+    /// Whether bios that overlap a write keep their order, and a flush waits for the writes of its
+    /// group before it. Not needed if the submitter sees to this itself, like a page cache.
     pub keeps_order: bool,
     /// When to plug an idle device; `None` never plugs it.
     pub plug: Option<PlugConfig>,

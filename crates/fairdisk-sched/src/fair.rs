@@ -15,6 +15,7 @@
 //! time.
 
 mod again;
+mod ahead;
 mod allowance;
 mod awaited;
 mod cache;
@@ -52,6 +53,7 @@ mod writes_first;
 pub use params::FairParams;
 
 use crate::family::Family;
+use ahead::Ahead;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use awaited::Awaited;
@@ -104,6 +106,7 @@ pub struct Fair {
     expected: Expected,
     directions: Box<Directions>,
     awaited: Box<Awaited>,
+    ahead: Box<Ahead>,
     returning: Box<Returning>,
     /// The modelled cost of the requests at the device, where requests are charged by the model.
     at_work: Span,
@@ -135,6 +138,7 @@ impl Fair {
             expected: Expected::new(),
             directions: Box::default(),
             awaited: Box::new(Awaited::new()),
+            ahead: Box::new(Ahead::new()),
             returning: Box::new(Returning::new()),
             at_work: Span::ZERO,
             busy_since: Instant::ZERO,
@@ -279,9 +283,7 @@ impl Elevator for Fair {
         entry.in_flight -= 1;
         entry.quiet_since = Some(now);
         entry.think.begins(false);
-        if rq.op.is_write() {
-            entry.unflushed = entry.unflushed.saturating_add(1);
-        }
+        entry.unflushed = entry.unflushed.wrapping_add(1);
         if let Some(target) = entry.qos.latency_p99 {
             entry.room.completed(now.since(rq.arrived), target);
             self.targets.note_room(group, &entry.room);
@@ -296,6 +298,7 @@ impl Elevator for Fair {
         }
         self.cache.reads -= u32::from(rq.is_counted);
         self.awaited.look_on();
+        self.look_at_ahead(now);
         self.expect(now, group);
         self.release_queue(queue);
     }
@@ -326,6 +329,7 @@ impl Elevator for Fair {
         self.awaited.look_on();
         self.charge_flushed(group.0, device_time, ok);
         self.note_flushed(now, device_time, ok);
+        self.look_at_ahead(now);
         if self.groups[group.0 as usize].left_early {
             self.will_return(group.0);
         }
@@ -345,7 +349,7 @@ impl Elevator for Fair {
         self.take_out(id.0);
         let group = self.queues[self.requests[id.0].queue].group;
         if self.has_nothing_synchronous(group) {
-            self.groups[group as usize].is_back = false;
+            self.returning.set_back(&mut self.groups[group as usize], false);
         }
         self.target_wants(now, group);
         self.expect(now, group);

@@ -359,8 +359,10 @@ impl Cache {
 
     /// Notes that the group has written, if there is room.
     fn note_writer(&mut self, group: u32) {
-        let mut places = self.writers.iter_mut();
-        if let Some(place) = places.find(|place| **place == NIL || **place == group) {
+        if self.writers.contains(&group) {
+            return;
+        }
+        if let Some(place) = self.writers.iter_mut().find(|place| **place == NIL) {
             *place = group;
         }
     }

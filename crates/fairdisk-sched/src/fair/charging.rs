@@ -15,6 +15,10 @@ use super::writes_first::BUFFERED_PARTS;
 use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 
+/// In about this time a group makes up for what flushes did of its writes. Chosen: a full cache of
+/// `hdd-ncq` takes a second, and groups with a tenth of the weights pay for all of it.
+const MADE_UP_WITHIN: Span = Span::from_s(10);
+
 impl Fair {
     /// Charges a request that is being dispatched.
     #[inline]
@@ -169,30 +173,40 @@ impl Fair {
     /// Charges a flush of the group. A flush goes ahead of everybody, so the later requests of
     /// those who pay wait instead.
     pub(super) fn charge_flushed(&mut self, group: u32, device_time: Span, ok: bool) {
-        if self.queued == 0 && self.in_flight == 0 {
-            // With nothing queued and nothing at the device, the flush delayed nobody.
-            return;
+        // With nothing queued and nothing at the device, the flush delayed nobody.
+        let delays = self.queued > 0 || self.in_flight > 0;
+        let mut own = device_time;
+        if delays {
+            own = self.charge_flush(group, device_time, ok);
+            // A flush waits for no turn, so without a bound the debt could grow forever.
+            self.tree.forgive_rounds(group);
         }
-        let own = self.charge_flush(group, device_time, ok);
-        self.groups[group as usize].flushed(own);
-        // A flush never waits for its turn, so without a bound the debt could grow forever.
-        self.tree.forgive_rounds(group);
+        if ok {
+            self.groups[group as usize].flushed(own);
+        }
     }
 
-    /// Charges a flush to the groups whose writes it has finished, and the rest, which is returned,
-    /// to `by`.
-    pub(super) fn charge_flush(&mut self, by: u32, device_time: Span, ok: bool) -> Span {
-        let mut rest = device_time;
+    /// Charges the group for its part of a flush. A group of small weight would otherwise have to
+    /// make up for a full cache for minutes.
+    fn pay_for_flush(&mut self, group: u32, part: Span) {
+        self.charge_group(group, Span::ZERO, part);
+        self.tree.forgive_beyond(group, MADE_UP_WITHIN);
+    }
+
+    /// Lets the groups whose writes a flush has finished pay for it, and `by` pay the rest, which
+    /// is returned.
+    pub(super) fn charge_flush(&mut self, by: u32, took: Span, ok: bool) -> Span {
+        let mut rest = took;
         if ok && self.empties_cache() {
             let is_told = self.device.is_told();
-            for (group, part) in self.cache.parts_of_flush(device_time, is_told, &self.groups) {
+            for (group, part) in self.cache.parts_of_flush(took, is_told, &self.groups) {
                 if group != by && part > Span::ZERO {
-                    self.charge_group(group, Span::ZERO, part);
+                    self.pay_for_flush(group, part);
                     rest = rest - part;
                 }
             }
         }
-        self.charge_group(by, Span::ZERO, rest);
+        self.pay_for_flush(by, rest);
         rest
     }
 
@@ -290,12 +304,32 @@ mod tests {
         assert_eq!(parts(60), [(1, 3 * 7600), (2, 7600), (NIL, 0)]);
         let untold = fair.cache.parts_of_flush(Span::from_ms(60), false, &fair.groups);
         assert_eq!(untold.map(|(_, part)| part.as_us())[..3], [45_000, 15_000, 0]);
+        // Group 3 flushes while group 4 wants the disk, and pays for nothing.
+        fair.admit(us(1600), &request(4, 4, Op::Read, us(1600)));
         fair.flushes(us(1600), GroupId(3));
         fair.flushed(us(17_600), GroupId(3), Span::from_ms(16), true);
-        assert_eq!(
-            fair.cache.parts_of_flush(Span::from_ms(16), true, &fair.groups)[0],
-            (NIL, Span::ZERO)
-        );
+        let ahead = |ms| [1, 2, 3].map(|group| fair.tree.is_ahead(group, Span::from_ms(ms)));
+        assert_eq!([3, 10].map(ahead), [[true, true, false], [true, false, false]]);
+        let parts = fair.cache.parts_of_flush(Span::from_ms(16), true, &fair.groups);
+        assert_eq!(parts[0], (NIL, Span::ZERO), "nothing is left of any write");
+    }
+
+    #[test]
+    fn whose_group_is_gone_leaves_no_second_place_to_another() {
+        let us = |us| Instant::ZERO + Span::from_us(us);
+        let mut fair = told_to_take(8);
+        let write = |fair: &mut Fair, slot: u32, group: u32| {
+            let now = us(400 * u64::from(slot));
+            fair.admit(now, &request(slot, group, Op::Write, now));
+            assert!(matches!(fair.decide(now), Decision::Dispatch(..)));
+            let (request, device_time) = (RequestId(slot), Span::from_us(400));
+            fair.complete(now + device_time, &Completion { request, device_time, ok: true });
+        };
+        (0..3).for_each(|slot| write(&mut fair, slot, 1 + slot));
+        fair.configure(us(1200), &Change::GroupRemoved { group: GroupId(1) });
+        write(&mut fair, 3, 3);
+        let parts = fair.cache.parts_of_flush(Span::from_ms(60), true, &fair.groups);
+        assert_eq!(parts.iter().filter(|(group, _)| *group == 3).count(), 1, "{parts:?}");
     }
 
     #[test]

@@ -47,10 +47,12 @@ pub(super) struct Group {
     pub(super) is_back: bool,
     /// The group's flushes at the device or on their way there.
     pub(super) flushes: u32,
-    /// The group's writes since its last flush.
+    /// The group's requests since its last flush.
     pub(super) unflushed: u32,
-    /// The mean time of its flushes for each of its writes.
-    pub(super) flushing: Mean,
+    /// The mean time of its flushes for each of its requests.
+    flushing: Mean,
+    /// Whether the group is among those that are too far ahead for their targets.
+    pub(super) is_looked_at: bool,
     /// When the group's last request or flush completed.
     pub(super) quiet_since: Option<Instant>,
     /// Mean think time: from `quiet_since` to the next synchronous request or flush, capped as in
@@ -82,6 +84,9 @@ pub(super) struct Group {
     pub(super) traces: Traces,
 }
 
+/// A group that has had more requests since its last flush does not wait for flushes any more.
+const UNFLUSHED_MOST: u32 = 64;
+
 impl Group {
     pub(super) fn new() -> Self {
         Self {
@@ -102,6 +107,7 @@ impl Group {
             flushes: 0,
             unflushed: 0,
             flushing: Mean::default(),
+            is_looked_at: false,
             quiet_since: None,
             think: Think::default(),
             pause: Mean::default(),
@@ -133,8 +139,13 @@ impl Group {
 
     /// Notes that a flush of the group took this long for the group's own writes.
     pub(super) fn flushed(&mut self, took: Span) {
-        let writes = core::mem::replace(&mut self.unflushed, 0);
-        self.flushing.add(took / u64::from(writes.max(1)));
+        let requests = core::mem::replace(&mut self.unflushed, 0);
+        self.flushing.add(took / u64::from(requests.max(1)));
+    }
+
+    /// The mean time of the group's flushes for each of its requests, if it still flushes.
+    pub(super) fn flushing(&self) -> Span {
+        if self.unflushed <= UNFLUSHED_MOST { self.flushing.or_zero() } else { Span::ZERO }
     }
 
     /// Notes the pause of a group that left a turn early and has something queued again.

@@ -232,8 +232,13 @@ impl Hierarchy {
 
     /// Limits what the group and those around it owe others to their part of the `lag` of all.
     pub(super) fn forgive_rounds(&mut self, group: u32) {
-        let lag = self.lag;
-        self.bound(group, |line, member| virtual_time(lag, line.weight_with(member)));
+        self.forgive_beyond(group, self.lag);
+    }
+
+    /// Limits what the group and those around it owe others to their part of `most` of all, so that
+    /// it is made up for in about that time.
+    pub(super) fn forgive_beyond(&mut self, group: u32, most: Span) {
+        self.bound(group, |line, member| virtual_time(most, line.weight_with(member)));
     }
 
     /// Limits how far the group and those around it are ahead in their lines, to what `most`

@@ -1,7 +1,8 @@
 //! Latency targets: a group whose request would otherwise be late goes first, whoever has the disk.
 //!
 //! The group is charged for this as for any service, and a group that is ahead of its share by
-//! [`DEBT_MOST`] waits for its turn: a target brings service forward, it does not add to it.
+//! [`DEBT_MOST`] waits until it is less, or for its turn (`ahead`): a target brings service
+//! forward, it does not add to it.
 
 use super::floor::DEBT_MOST;
 use super::group::Group;
@@ -32,9 +33,6 @@ const PRESENT: Span = Span::from_s(1);
 /// How often the present groups are determined: a small part of `PRESENT`, and rare beside
 /// requests.
 const PRESENCE_CHECK: Span = Span::from_ms(50);
-
-/// How soon to look again at least at a group that is too far ahead.
-const LOOK_AGAIN_AFTER: Span = Span::from_ms(1);
 
 /// The room that a group with a target leaves: how much device time of others' requests may be at a
 /// device that serves several at once. It starts at a quarter of the target, falls with each late
@@ -291,10 +289,8 @@ impl Fair {
                 continue;
             }
             if self.tree.is_ahead(group, DEBT_MOST) {
-                // It owes more the longer it is served, so once it owes less again, it need not
-                // wait until it owes nothing. Others are served meanwhile, a request at a time.
-                let later = now + self.device.service.or_zero().max(LOOK_AGAIN_AFTER);
-                self.targets.due.place(group, Some(later));
+                self.targets.due.place(group, None);
+                self.note_ahead(group);
                 continue;
             }
             let until = self.barred.until(self.tree.path(group));
@@ -303,6 +299,13 @@ impl Fair {
             }
             self.targets.due.place(group, until);
         }
+    }
+
+    /// Whether the group has a target and something queued, and is not due for it.
+    pub(super) fn waits_for_target(&self, group: u32) -> bool {
+        let entry = &self.groups[group as usize];
+        let wants = entry.waiting > 0 && entry.qos.latency_p99.is_some();
+        wants && self.targets.due.key(group).is_none()
     }
 
     /// Serves a group that would otherwise miss its target.

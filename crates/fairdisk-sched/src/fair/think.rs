@@ -33,7 +33,7 @@ impl Think {
         if self.flushed { self.after_flush.get() } else { self.after_request.get() }
     }
 
-    /// The same, or zero.
+    /// How long the group thinks after what was done last, or zero.
     pub(super) const fn or_zero(&self) -> Span {
         if self.flushed { self.after_flush.or_zero() } else { self.after_request.or_zero() }
     }

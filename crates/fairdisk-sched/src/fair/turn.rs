@@ -20,7 +20,7 @@
 //! charged for the idle time that the rule would not have allowed.
 
 use super::group::Group;
-use super::{Fair, NIL, Step};
+use super::{Fair, Step};
 use crate::groups::Nested;
 use core::cmp::Ordering;
 use fairdisk_core::{Instant, Span, Why};
@@ -318,7 +318,8 @@ impl Fair {
         let mut gain = Gain::default();
         if behind.is_some() {
             // While it does what it has acknowledged for the group, the disk is not idle.
-            gain.own = self.own(turn.queue);
+            // A task that has its writes flushed thinks once for a request and its flush.
+            gain.own = self.own(turn.queue) + group.flushing();
             gain.isolation = self.isolation(turn.queue);
             gain.time = self.spared(now);
         }
@@ -379,13 +380,10 @@ impl Fair {
         self.device.service.or_zero().max(self.own(queue))
     }
 
-    /// The mean time of a request of the queue, with that of the flush its task waits for before it
-    /// thinks; or zero.
+    /// The mean time of a request of the queue, or zero.
     fn own(&self, queue: u32) -> Span {
-        let Some(queue) = self.queues.get(queue).filter(|queue| queue.group != NIL) else {
-            return Span::ZERO;
-        };
-        queue.service.or_zero() + self.groups[queue.group as usize].flushing.or_zero()
+        let queue = self.queues.get(queue);
+        queue.and_then(|queue| queue.service.get()).unwrap_or(Span::ZERO)
     }
 
     /// The time that the next queue in line loses if another request goes before it.

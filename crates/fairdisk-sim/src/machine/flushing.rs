@@ -24,7 +24,7 @@ pub(super) struct CleanWalk {
 
 impl<E: Elevator> Machine<E> {
     /// Starts to make everything the task has written durable. The engine keeps the flush behind
-    /// the writes submitted before it.
+    /// the writes of the task's group submitted before it.
     pub(super) fn sync(
         &mut self,
         now: Instant,

@@ -121,7 +121,7 @@ fn the_page_shows_and_tells_every_device() {
     let report = ["--report", path.to_str().unwrap()];
     let more = ["--scheduler", "two-layer-cfq", "--device", "fixed-8ms,nvme"];
     fairdisk(&short(&[&more[..], &report[..]].concat())).quiet();
-    let page = std::fs::read_to_string(&path).unwrap();
+    let page = fs::read_to_string(&path).unwrap();
     assert_eq!(page.matches("<svg").count(), 2);
     assert_eq!(page.matches("<desc>noop: backup got").count(), 2, "told in words");
     assert!(page.contains("fairdisk compare two-groups"), "the command that made it");
@@ -142,7 +142,7 @@ fn of_a_run_in_which_nothing_was_done_no_parts_are_told() {
     let compare = [&compare[..], &more].concat();
     let table = place.run(&compare).quiet();
     assert!(table.contains("backup          -       -       -         -  "), "{table}");
-    let page = std::fs::read_to_string(place.path().join("page.html")).unwrap();
+    let page = fs::read_to_string(place.path().join("page.html")).unwrap();
     assert!(page.contains("<desc>noop: backup got - of - %, p99 - ms;"), "{page}");
     let bar = "<rect class=\"g0\" x=\"175.0\"";
     assert_eq!(page.matches(bar).count(), 1, "the legend, and no bars: {page}");

@@ -1,0 +1,99 @@
+//! Groups with latency targets that are too far ahead of their share to be served for it. Each is
+//! looked at again when something has happened, a few at a time, and goes on once it is less far
+//! ahead: to wait until it owes nothing would make its requests later than without a target.
+
+use super::Fair;
+use super::floor::DEBT_MOST;
+use alloc::collections::VecDeque;
+use fairdisk_core::Instant;
+
+/// How many groups are looked at after a request or flush is done.
+const LOOKED_AT: usize = 4;
+
+/// Those groups, in the order in which they are looked at. Some may not wait any more.
+#[derive(Debug)]
+pub(super) struct Ahead(VecDeque<u32>);
+
+impl Ahead {
+    pub(super) const fn new() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl Fair {
+    /// Notes that a group with a target is too far ahead.
+    pub(super) fn note_ahead(&mut self, group: u32) {
+        let entry = &mut self.groups[group as usize];
+        if !core::mem::replace(&mut entry.is_looked_at, true) {
+            self.ahead.0.push_back(group);
+        }
+    }
+
+    /// Lets groups that are no longer too far ahead be served for their targets again.
+    #[inline]
+    pub(super) fn look_at_ahead(&mut self, now: Instant) {
+        if !self.ahead.0.is_empty() {
+            self.look_at_some(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_some(&mut self, now: Instant) {
+        for _ in 0..LOOKED_AT.min(self.ahead.0.len()) {
+            let Some(group) = self.ahead.0.pop_front() else { return };
+            let waits = self.waits_for_target(group);
+            if waits && self.tree.is_ahead(group, DEBT_MOST) {
+                self.ahead.0.push_back(group);
+                continue;
+            }
+            self.groups[group as usize].is_looked_at = false;
+            if waits {
+                self.target_wants(now, group);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fair::{Fair, FairParams};
+    use crate::samples::request;
+    use fairdisk_core::{
+        Change, Completion, Decision, Elevator, GroupId, Instant, Op, Qos, Span, Why,
+    };
+
+    /// However many groups are too far ahead, one that is no longer is served for its target.
+    #[test]
+    fn who_is_no_longer_too_far_ahead_is_served_for_its_target() {
+        let mut fair = Fair::new(&FairParams::default());
+        fair.configure(Instant::ZERO, &Change::Rotational { rotational: false });
+        let (mut now, service) = (Instant::ZERO, Span::from_ms(8));
+        for group in 2..=20 {
+            let qos = Qos { latency_p99: Some(Span::from_ms(10)), ..Qos::NONE };
+            fair.configure(now, &Change::GroupQos { group: GroupId(group), qos });
+        }
+        for group in 1..=20 {
+            fair.admit(now, &request(group, group, Op::Read, now));
+        }
+        let (mut for_target, mut by_share) = (0, 0);
+        for _ in 0..2000 {
+            let Decision::Dispatch(request_id, why) = fair.decide(now) else {
+                panic!("it is idle")
+            };
+            let group = request_id.0;
+            match why {
+                Why::NearTarget => for_target += 1,
+                _ => by_share += 1,
+            }
+            now += service;
+            let completion = Completion { request: request_id, device_time: service, ok: true };
+            fair.complete(now, &completion);
+            fair.admit(now, &request(group, group, Op::Read, now));
+        }
+        // All want more than their share, so targets help as often as a group is behind by less
+        // than what it may be ahead by: time and again, and not only at first.
+        assert!(fair.ahead.0.len() <= 19, "each is there once: {}", fair.ahead.0.len());
+        assert!(for_target > 1000 && by_share > 50, "{for_target} {by_share}");
+    }
+}
