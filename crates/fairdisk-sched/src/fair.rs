@@ -298,7 +298,7 @@ impl Elevator for Fair {
         }
         self.cache.reads -= u32::from(rq.is_counted);
         self.awaited.look_on();
-        self.look_at_ahead(now);
+        self.targets.look_at_ahead = true;
         self.expect(now, group);
         self.release_queue(queue);
     }
@@ -329,7 +329,7 @@ impl Elevator for Fair {
         self.awaited.look_on();
         self.charge_flushed(group.0, device_time, ok);
         self.note_flushed(now, device_time, ok);
-        self.look_at_ahead(now);
+        self.targets.look_at_ahead = true;
         if self.groups[group.0 as usize].left_early {
             self.will_return(group.0);
         }

@@ -30,16 +30,7 @@ impl Fair {
     }
 
     /// Lets groups that are no longer too far ahead be served for their targets again.
-    #[inline]
     pub(super) fn look_at_ahead(&mut self, now: Instant) {
-        if !self.ahead.0.is_empty() {
-            self.look_at_some(now);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_at_some(&mut self, now: Instant) {
         for _ in 0..LOOKED_AT.min(self.ahead.0.len()) {
             let Some(group) = self.ahead.0.pop_front() else { return };
             let waits = self.waits_for_target(group);
