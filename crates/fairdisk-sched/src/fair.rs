@@ -283,7 +283,7 @@ impl Elevator for Fair {
         entry.in_flight -= 1;
         entry.quiet_since = Some(now);
         entry.think.begins(false);
-        entry.unflushed = entry.unflushed.wrapping_add(1);
+        entry.unflushed = entry.unflushed.saturating_add(1);
         if let Some(target) = entry.qos.latency_p99 {
             entry.room.completed(now.since(rq.arrived), target);
             self.targets.note_room(group, &entry.room);

@@ -317,7 +317,6 @@ impl Fair {
         let (behind, used_up) = (self.tree.behind_by(turn.group), self.is_used_up(turn));
         let mut gain = Gain::default();
         if behind.is_some() {
-            // While it does what it has acknowledged for the group, the disk is not idle.
             // A task that has its writes flushed thinks once for a request and its flush.
             gain.own = self.own(turn.queue) + group.flushing();
             gain.isolation = self.isolation(turn.queue);
