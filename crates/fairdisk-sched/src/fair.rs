@@ -106,7 +106,7 @@ pub struct Fair {
     expected: Expected,
     directions: Box<Directions>,
     awaited: Box<Awaited>,
-    ahead: Box<Ahead>,
+    ahead: Ahead,
     returning: Box<Returning>,
     /// The modelled cost of the requests at the device, where requests are charged by the model.
     at_work: Span,
@@ -138,7 +138,7 @@ impl Fair {
             expected: Expected::new(),
             directions: Box::default(),
             awaited: Box::new(Awaited::new()),
-            ahead: Box::new(Ahead::new()),
+            ahead: Ahead::new(),
             returning: Box::new(Returning::new()),
             at_work: Span::ZERO,
             busy_since: Instant::ZERO,
@@ -298,7 +298,7 @@ impl Elevator for Fair {
         }
         self.cache.reads -= u32::from(rq.is_counted);
         self.awaited.look_on();
-        self.targets.look_at_ahead = true;
+        self.ahead.look_on();
         self.expect(now, group);
         self.release_queue(queue);
     }
@@ -329,7 +329,7 @@ impl Elevator for Fair {
         self.awaited.look_on();
         self.charge_flushed(group.0, device_time, ok);
         self.note_flushed(now, device_time, ok);
-        self.targets.look_at_ahead = true;
+        self.ahead.look_on();
         if self.groups[group.0 as usize].left_early {
             self.will_return(group.0);
         }

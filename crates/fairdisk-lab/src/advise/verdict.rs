@@ -4,6 +4,7 @@ use super::wish::{Kind, Wish};
 use crate::byte_rate::Unit;
 use crate::compare::{Cell, CellGroup, Parts, excess};
 use crate::digits::ms;
+use crate::outcome::milliseconds;
 use fairdisk_core::{Qos, Rates};
 use fairdisk_sched::{Honours, Nesting};
 use fairdisk_sim::GroupSpec;
@@ -127,8 +128,10 @@ pub(super) fn rates_like(asked: &Rates, ios: f64, bytes: f64) -> String {
 /// Words for how long flushes took, which are no I/Os and do not count for a latency target.
 fn of_flushes(group: &CellGroup) -> String {
     let flushes = &group.outcome.directions.flush.latency;
-    let p99 = ms(flushes.quantile(990).as_ns() as f64 / 1e6);
-    if flushes.count() > 0 { format!(" (fsync, not counted: {p99} ms)") } else { String::new() }
+    match flushes.count() {
+        0 => String::new(),
+        _ => format!(" (fsync, not counted: {} ms)", milliseconds(flushes, 990)),
+    }
 }
 
 fn floor(asked: &Qos, given: &Qos, group: &CellGroup, duration_s: f64) -> (bool, String, f64) {

@@ -10,13 +10,23 @@ use fairdisk_core::Instant;
 /// How many groups are looked at after a request or flush is done.
 const LOOKED_AT: usize = 4;
 
-/// Those groups, in the order in which they are looked at. Some may not wait any more.
+/// Those groups.
 #[derive(Debug)]
-pub(super) struct Ahead(VecDeque<u32>);
+pub(super) struct Ahead {
+    /// In the order in which they are looked at. Some may not wait any more.
+    line: VecDeque<u32>,
+    /// Whether something was done since some were looked at.
+    is_due: bool,
+}
 
 impl Ahead {
     pub(super) const fn new() -> Self {
-        Self(VecDeque::new())
+        Self { line: VecDeque::new(), is_due: false }
+    }
+
+    /// Notes that something was done.
+    pub(super) const fn look_on(&mut self) {
+        self.is_due = true;
     }
 }
 
@@ -25,17 +35,20 @@ impl Fair {
     pub(super) fn note_ahead(&mut self, group: u32) {
         let entry = &mut self.groups[group as usize];
         if !core::mem::replace(&mut entry.is_looked_at, true) {
-            self.ahead.0.push_back(group);
+            self.ahead.line.push_back(group);
         }
     }
 
     /// Lets groups that are no longer too far ahead be served for their targets again.
     pub(super) fn look_at_ahead(&mut self, now: Instant) {
-        for _ in 0..LOOKED_AT.min(self.ahead.0.len()) {
-            let Some(group) = self.ahead.0.pop_front() else { return };
+        if !core::mem::take(&mut self.ahead.is_due) {
+            return;
+        }
+        for _ in 0..LOOKED_AT.min(self.ahead.line.len()) {
+            let Some(group) = self.ahead.line.pop_front() else { return };
             let waits = self.waits_for_target(group);
             if waits && self.tree.is_ahead(group, DEBT_MOST) {
-                self.ahead.0.push_back(group);
+                self.ahead.line.push_back(group);
                 continue;
             }
             self.groups[group as usize].is_looked_at = false;
@@ -84,7 +97,7 @@ mod tests {
         }
         // All want more than their share, so targets help as often as a group is behind by less
         // than what it may be ahead by: time and again, and not only at first.
-        assert!(fair.ahead.0.len() <= 19, "each is there once: {}", fair.ahead.0.len());
+        assert!(fair.ahead.line.len() <= 19, "each is there once: {}", fair.ahead.line.len());
         assert!(for_target > 1000 && by_share > 50, "{for_target} {by_share}");
     }
 }

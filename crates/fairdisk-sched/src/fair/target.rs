@@ -25,8 +25,6 @@ pub(super) struct Targets {
     room_until: Instant,
     /// Until when others may not write, by the write pace.
     written_until: Instant,
-    /// Whether something was done since groups that are too far ahead were looked at.
-    pub(super) look_at_ahead: bool,
 }
 
 /// A group with a target is present for 1 s after its last request, so that short pauses do not
@@ -113,7 +111,6 @@ impl Targets {
             room: None,
             room_until: Instant::ZERO,
             written_until: Instant::ZERO,
-            look_at_ahead: false,
         }
     }
 
@@ -320,9 +317,7 @@ impl Fair {
     /// Serves a group that would otherwise miss its target, where some group has a target.
     #[inline(never)]
     fn serve_near_target(&mut self, now: Instant) -> Option<Step> {
-        if core::mem::take(&mut self.targets.look_at_ahead) {
-            self.look_at_ahead(now);
-        }
+        self.look_at_ahead(now);
         loop {
             let group = self.near_target(now)?;
             let queue = self.queues.first_of(now, group);
