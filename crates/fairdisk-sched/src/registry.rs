@@ -104,6 +104,10 @@ macro_rules! schedulers {
         /// Any of the schedulers. A single type, so that an engine can switch between them under
         /// load, and an enum, so that calls are not virtual.
         #[derive(Debug)]
+        #[allow(
+            clippy::large_enum_variant,
+            reason = "there is one for a disk, and a box would cost every call an indirection"
+        )]
         pub enum Scheduler {
             $($(#[$doc])* $scheduler($scheduler),)*
         }
