@@ -9,11 +9,16 @@ set -uo pipefail
 log=${CARGO_TARGET_DIR:-target}/test.log
 mkdir -p "$(dirname "$log")"
 passed=0 failed=0 skipped=0
+# What failed, by name, for the end.
+broken=()
 
 # Name, command: one thing that passes or fails.
 step() {
   echo "== $1"
-  if "${@:2}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  if "${@:2}"; then passed=$((passed + 1)); else
+    failed=$((failed + 1))
+    broken+=("$1")
+  fi
 }
 
 # A cargo subcommand that may not be installed.
@@ -50,15 +55,20 @@ count() {
 }
 read -r ok bad ignored absent < <(count "$log")
 
+# Of a log: the names of the tests that failed.
+names_of_failed() {
+  awk '
+    /^failures:$/ { list = 1 }
+    /^test result:/ { list = 0 }
+    list && /^    [a-z0-9_:]+$/ { print $1 }
+  ' "$1"
+}
+
 # Tests of real time and real programs may fail because the machine was busy. Each that failed is
 # tried once more with nothing beside it, and named; one that fails again has failed.
 try_again() {
   local names targets target
-  mapfile -t names < <(awk '
-    /^failures:$/ { list = 1 }
-    /^test result:/ { list = 0 }
-    list && /^    [a-z0-9_:]+$/ { print $1 }
-  ' "$log")
+  mapfile -t names < <(names_of_failed "$log")
   # Without the package: of the whole workspace, as before. A package alone has other features and
   # is built anew.
   mapfile -t targets < <(sed -n 's/^    `-p [^ ]* \(.*\)`$/\1/p' "$log" | sort -u)
@@ -72,20 +82,25 @@ try_again() {
   local again_ok again_bad again_absent _
   read -r again_ok again_bad _ again_absent < <(count "$log.again")
   [ $((again_ok + again_bad)) -eq "$bad" ] || return
+  last=$log.again
   ok=$((ok + again_ok)) bad=$again_bad absent=$((absent + again_absent)) status=$again_bad
   echo "$again_ok of ${#names[@]} that failed beside others passed alone"
 }
+last=$log
 [ "$bad" -gt 0 ] && [ "$bad" -le 5 ] && try_again
+mapfile -t -O "${#broken[@]}" broken < <(names_of_failed "$last")
 
 passed=$((passed + ok - absent)) failed=$((failed + bad)) skipped=$((skipped + ignored + absent))
 if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
-  # It did not compile, or a test ended the whole process.
   failed=$((failed + 1))
+  broken+=("tests that do not compile or that ended their process")
 fi
 
 if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
   echo "with CI=true nothing may be skipped"
   failed=$((failed + 1))
+  broken+=("skips")
 fi
+[ "$failed" -eq 0 ] || printf 'failed: %s\n' "${broken[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
