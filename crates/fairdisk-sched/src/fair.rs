@@ -33,6 +33,7 @@ mod group;
 mod hierarchy;
 mod knee;
 mod mean;
+mod median;
 mod pace;
 mod pairs;
 mod params;

@@ -53,6 +53,24 @@ fn a_group_that_has_its_writes_made_durable_has_its_half() {
     }
 }
 
+/// A disk stays with a stream for as long as there is any of it in its cache, so whoever writes at
+/// random next waits for that.
+#[test]
+fn writers_pay_for_a_cache_that_others_wait_for_to_write() {
+    let loads = ["random", "one", "large"].map(|first| format!("{first} beside a stream"));
+    for load in loads.iter().map(String::as_str).chain(["random beside buffered streams"]) {
+        for (device, within) in [("hdd-7200-2007", 5.0), ("wd2500js", 5.0), ("hdd-ncq", 13.0)] {
+            for (weights, asked) in [("2:1", 66.7), ("1:2", 33.3)] {
+                let row = format!("{load}, {weights}");
+                let result = run_in("writers.toml", device, "fair", &row, Options::default());
+                let got = shares(&result.expect("it runs"))[0];
+                println!("{device}, {row}: {got:.1} of {asked}");
+                assert!((got - asked).abs() <= within, "{device}, {row}: {got:.1} of {asked}");
+            }
+        }
+    }
+}
+
 /// A disk that works on its write cache in the gap between two reads delays each of them, so that
 /// none looks late. It shows once the cache was emptied.
 #[test]

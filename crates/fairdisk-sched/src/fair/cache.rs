@@ -24,6 +24,10 @@
 //!   on writes. If a read that takes much longer than stated follows, the writer is charged the
 //!   time of both.
 
+mod full;
+
+pub(super) use full::Writes;
+
 use super::NIL;
 use super::device::Device;
 use super::emptying::Emptying;
@@ -49,6 +53,8 @@ const FAST_PARTS: u64 = 2;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Service {
     pub(super) took: Span,
+    /// What is stated for it where it lies, or `done_in` without a cost model.
+    pub(super) stated: Span,
     /// The stated time at most, wherever the request lies and whether it reads or writes.
     pub(super) done_in: Span,
     /// The time to find a place again after a request elsewhere; zero if unknown.
@@ -67,6 +73,16 @@ impl Service {
     /// Whether the request took too short a time for a head to have moved for it.
     pub(super) fn is_fast(&self) -> bool {
         self.took.as_ns() < self.done_in.as_ns() / FAST_PARTS
+    }
+}
+
+#[cfg(test)]
+impl Service {
+    /// A request that was alone at a device which serves one at a time and has a cost model.
+    pub(super) fn alone(took: Span, stated: Span, done_in: Span) -> Self {
+        let (back, is_overlong_read) = (Span::ZERO, false);
+        let (was_alone, is_picked, is_told) = (true, false, true);
+        Self { took, stated, done_in, back, is_overlong_read, was_alone, is_picked, is_told }
     }
 }
 
@@ -205,8 +221,9 @@ impl Cache {
         let when = self.when(now, &served, undisturbed.is_some());
         let has_traces = self.find_traces(when, &served, groups);
         if rq.op.is_write() {
+            let late = self.waited(when, queue.group, &served, groups);
             self.written(now, (rq, queue.group), (served, has_traces), groups);
-            return None;
+            return late;
         }
         let buffered = self.follow(queue.group, &served, groups);
         let late = if has_traces {

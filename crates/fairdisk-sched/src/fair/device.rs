@@ -239,7 +239,9 @@ impl Device {
         // On a disk in use most ways are shorter than between any two places of it.
         let back = self.costs.map_or(Span::ZERO, |costs| costs.alone / 2);
         let is_picked = self.picks_next();
-        Service { took, done_in, back, is_overlong_read, was_alone, is_picked, is_told }
+        let stated = |costs: CostModel| costs.cost(rq.op, rq.continues_queue, rq.bytes());
+        let stated = self.costs.map_or(done_in, stated);
+        Service { took, stated, done_in, back, is_overlong_read, was_alone, is_picked, is_told }
     }
 
     /// Adds the time of a request that was alone at the device to the means.

@@ -14,14 +14,14 @@ impl Fair {
             rq.follows &= !was_away;
         }
         rq.for_floor = why == Why::BelowFloor;
-        rq.continues_queue = rq.start == self.queues[rq.queue].position && !rq.op.is_write();
+        rq.continues_queue = rq.start == self.queues[rq.queue].position;
         let rq = *rq;
         let group = self.queues[rq.queue].group;
         self.tree.reach(group);
         self.queues.reach(now, rq.queue);
         self.take_out(at);
         let q = &mut self.queues[rq.queue];
-        q.streak.add(rq.continues_queue);
+        q.streak.add(rq.continues_queue && !rq.op.is_write());
         q.position = rq.end;
         q.in_flight += 1;
         let (amount, is_background) = (rq.amount(), q.task.is_none());

@@ -1,6 +1,6 @@
 //! The state of a group, apart from its place in the hierarchy.
 
-use super::cache::Traces;
+use super::cache::{Traces, Writes};
 use super::ceiling::Ceiling;
 use super::direction::Recent;
 use super::floor::PaidUntil;
@@ -82,6 +82,8 @@ pub(super) struct Group {
     pub(super) needs_all_room: bool,
     /// The group's writes that the device has acknowledged and not yet done.
     pub(super) traces: Traces,
+    /// What its writes take.
+    pub(super) writes: Writes,
 }
 
 /// A group that has had more requests since its last flush does not wait for flushes any more.
@@ -121,6 +123,7 @@ impl Group {
             trial: Trial::default(),
             needs_all_room: false,
             traces: Traces::default(),
+            writes: Writes::default(),
         }
     }
 
@@ -135,6 +138,7 @@ impl Group {
         (self.unflushed, self.flushing) = (0, Mean::default());
         self.recent = Recent::NONE;
         (self.trial, self.traces) = (Trial::default(), Traces::default());
+        self.writes = Writes::default();
     }
 
     /// Notes that a flush of the group took this long for the group's own writes.

@@ -133,17 +133,7 @@ mod tests {
 
         fn served(&mut self, took: Span, pause: Span) -> bool {
             self.now += pause + took;
-            let (done_in, back, is_overlong_read) = (Span::from_ms(13), Span::ZERO, false);
-            let (was_alone, is_told) = (true, true);
-            let served = Service {
-                took,
-                done_in,
-                back,
-                is_overlong_read,
-                was_alone,
-                is_picked: false,
-                is_told,
-            };
+            let served = Service::alone(took, took, Span::from_ms(13));
             self.first.read(self.now, served, Some(Span::from_ms(6)))
         }
 
