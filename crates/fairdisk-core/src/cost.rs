@@ -100,11 +100,12 @@ pub struct CostModel {
 }
 
 impl CostModel {
-    /// The cost of one request of `bytes` bytes.
+    /// The cost of one request of `bytes` bytes. What is discarded is not transferred, so it costs
+    /// as much as a write of nothing.
     #[must_use]
     pub const fn cost(&self, op: Op, is_sequential: bool, bytes: u64) -> Span {
         let cost = if op.is_write() { &self.write } else { &self.read };
-        cost.of(is_sequential, bytes)
+        cost.of(is_sequential, if op.moves_data() { bytes } else { 0 })
     }
 
     /// This model with one cost per byte in each direction, which is the model of `io.cost`.
@@ -117,6 +118,15 @@ impl CostModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_discarded_is_not_transferred() {
+        let write = Cost { random: Span::from_us(50), random_byte_ps: 1000, ..Cost::default() };
+        let (saturation, alone) = (Span::ZERO, Span::ZERO);
+        let costs = CostModel { depth: 32, saturation, alone, read: Cost::default(), write };
+        let of = |op| costs.cost(op, false, 1 << 20).as_us();
+        assert_eq!([Op::Write, Op::WriteZeroes, Op::Discard].map(of), [1098, 1098, 50]);
+    }
 
     #[test]
     fn both_sizes_that_were_measured_cost_what_they_took() {

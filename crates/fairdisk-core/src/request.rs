@@ -82,6 +82,12 @@ impl Op {
         !matches!(self, Self::Read)
     }
 
+    /// Whether the operation transfers its sectors, so that what it costs depends on their number.
+    #[must_use]
+    pub const fn moves_data(self) -> bool {
+        !matches!(self, Self::Flush | Self::Discard)
+    }
+
     /// The operation's name in messages and results.
     #[must_use]
     pub const fn name(self) -> &'static str {

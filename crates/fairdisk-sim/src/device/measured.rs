@@ -107,11 +107,6 @@ struct AtWork {
     served: u32,
 }
 
-/// Whether an operation is charged by its bytes.
-const fn moves_data(op: Op) -> bool {
-    !matches!(op, Op::Flush | Op::Discard)
-}
-
 /// How often two must be doubled to make `n`, times 65,536 and along straight lines between powers
 /// of two: whole numbers are the same on every machine.
 const fn doublings(n: u32) -> u64 {
@@ -191,7 +186,7 @@ impl Measured {
     /// How long a server takes for a part of a request.
     fn takes(&self, request: &AtWork) -> Span {
         let AtWork { io, is_sequential, parts, .. } = *request;
-        if !moves_data(io.op) {
+        if !io.op.moves_data() {
             return self.params.flush;
         }
         let cost = self.costs.cost(io.op, is_sequential, io.sectors.bytes());
@@ -232,7 +227,7 @@ impl Device for Measured {
     fn submit(&mut self, now: Instant, io: &DeviceIo) {
         let slot = self.free.pop().expect("more requests than the depth");
         let is_sequential = io.start == self.position;
-        if moves_data(io.op) {
+        if io.op.moves_data() {
             self.position = Lba(io.start.0.saturating_add(io.sectors.0.into()));
         }
         let stripes = io.sectors.bytes().div_ceil(STRIPE_BYTES);
