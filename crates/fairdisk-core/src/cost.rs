@@ -101,11 +101,11 @@ pub struct CostModel {
 
 impl CostModel {
     /// The cost of one request of `bytes` bytes. What is discarded is not transferred, so it costs
-    /// as much as a write of nothing.
+    /// as much as a small write, however large it is.
     #[must_use]
     pub const fn cost(&self, op: Op, is_sequential: bool, bytes: u64) -> Span {
         let cost = if op.is_write() { &self.write } else { &self.read };
-        cost.of(is_sequential, if op.moves_data() { bytes } else { 0 })
+        cost.of(is_sequential, if op.moves_data() { bytes } else { Times::SMALL.bytes() })
     }
 
     /// This model with one cost per byte in each direction, which is the model of `io.cost`.
@@ -125,7 +125,7 @@ mod tests {
         let (saturation, alone) = (Span::ZERO, Span::ZERO);
         let costs = CostModel { depth: 32, saturation, alone, read: Cost::default(), write };
         let of = |op| costs.cost(op, false, 1 << 20).as_us();
-        assert_eq!([Op::Write, Op::WriteZeroes, Op::Discard].map(of), [1098, 1098, 50]);
+        assert_eq!([Op::Write, Op::WriteZeroes, Op::Discard].map(of), [1098, 1098, 54]);
     }
 
     #[test]

@@ -208,7 +208,8 @@ impl Device {
         let continues = self.position == rq.start;
         let cost = match &self.costs {
             Some(costs) => costs.cost(rq.op, continues, rq.bytes()),
-            None => UNTOLD.of(continues, if rq.op.moves_data() { rq.bytes() } else { 0 }),
+            None if !rq.op.moves_data() => UNTOLD.of(continues, SMALL_BYTES),
+            None => UNTOLD.of(continues, rq.bytes()),
         };
         // No request is free: the group could otherwise have any number of them. 100 ns is below
         // the cost of any real request.
