@@ -19,15 +19,37 @@ pub(super) struct Claim {
 /// The weight of a group's own tasks among the groups nested in it.
 const OWN_TASKS: f64 = 100.0;
 
+/// What floors inside a group leave of its share to those beside them.
+const LEFT_BY_FLOORS: f64 = 0.1;
+
 /// A recipient of a part: a group with everything in it, or only the own tasks of a group.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     weight: f64,
-    least: f64,
-    most: f64,
+    bounds: Bounds,
     /// The group, and whether only its own tasks are meant.
     group: usize,
     tasks: bool,
+}
+
+impl Part {
+    /// What it gets where a weight of one is worth `level`.
+    fn at(&self, level: f64) -> f64 {
+        let (share, Bounds { least, most, floors, beside }) = (level * self.weight, self.bounds);
+        share.max(floors + beside.min(LEFT_BY_FLOORS * share)).clamp(least, most)
+    }
+}
+
+/// The least and the most that a recipient gets.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    least: f64,
+    most: f64,
+    /// The floors of groups inside.
+    floors: f64,
+    /// What those without a floor may have beside them by their weights, if the group gets no more
+    /// than the floors need.
+    beside: f64,
 }
 
 /// What the tasks of each group are entitled to out of `amount`. Floors come first. What a group
@@ -71,24 +93,33 @@ impl<'a> Tree<'a> {
         let mut parts: Vec<Part> = inner
             .iter()
             .map(|&group| {
-                let (least, most) = self.bounds(group);
-                Part { weight: self.claims[group].weight, least, most, group, tasks: false }
+                let (weight, bounds) = (self.claims[group].weight, self.bounds(group));
+                Part { weight, bounds, group, tasks: false }
             })
             .collect();
         if let Some(group) = parent
             && let Some(most) = self.claims[group].demand
         {
-            parts.push(Part { weight: OWN_TASKS, least: 0.0, most, group, tasks: true });
+            let bounds = Bounds { least: 0.0, most, floors: 0.0, beside: 0.0 };
+            parts.push(Part { weight: OWN_TASKS, bounds, group, tasks: true });
         }
         parts
     }
 
     /// The least and the most that a group, with everything in it, gets.
-    fn bounds(&self, group: usize) -> (f64, f64) {
+    fn bounds(&self, group: usize) -> Bounds {
         let (parts, claim) = (self.parts(Some(group)), &self.claims[group]);
-        let sum = |of: fn(&Part) -> f64| parts.iter().map(of).sum::<f64>();
-        let most = sum(|part| part.most).min(claim.ceiling);
-        (sum(|part| part.least).max(claim.floor).min(most), most)
+        let most = parts.iter().map(|part| part.bounds.most).sum::<f64>().min(claim.ceiling);
+        let floors = parts.iter().map(|part| part.bounds.least).sum::<f64>().min(most);
+        let is_lifted = |part: &&Part| part.bounds.least > 0.0;
+        let level = parts.iter().filter(is_lifted).map(|part| part.bounds.least / part.weight);
+        let level = level.fold(f64::INFINITY, f64::min);
+        let beside = parts.iter().map(|part| match is_lifted(&part) {
+            true => part.bounds.beside,
+            false => part.bounds.most.min(level * part.weight),
+        });
+        let beside = if floors > 0.0 { beside.sum() } else { 0.0 };
+        Bounds { least: floors.max(claim.floor).min(most), most, floors, beside }
     }
 }
 
@@ -98,16 +129,14 @@ const HALVINGS: u32 = 200;
 /// The part of `amount` for each recipient: a common level times its weight, within its bounds.
 fn fill(parts: &[Part], amount: f64) -> Vec<f64> {
     let sum = |of: fn(&Part) -> f64| parts.iter().map(of).sum::<f64>();
-    let least = sum(|part| part.least);
+    let least = sum(|part| part.bounds.least);
     if amount <= least && least > 0.0 {
-        return parts.iter().map(|part| part.least * amount / least).collect();
+        return parts.iter().map(|part| part.bounds.least * amount / least).collect();
     }
-    if amount >= sum(|part| part.most) {
-        return parts.iter().map(|part| part.most).collect();
+    if amount >= sum(|part| part.bounds.most) {
+        return parts.iter().map(|part| part.bounds.most).collect();
     }
-    let at = |level: f64| {
-        parts.iter().map(move |part| (level * part.weight).clamp(part.least, part.most))
-    };
+    let at = |level: f64| parts.iter().map(move |part| part.at(level));
     let lightest = parts.iter().map(|part| part.weight).fold(f64::INFINITY, f64::min);
     let (mut low, mut high) = (0.0, amount / lightest);
     for _ in 0..HALVINGS {
@@ -173,6 +202,31 @@ mod tests {
         demand(&[outer.clone(), lifted, claim(100.0)], &[0.0, 0.9, 0.1]);
         let capped = Claim { ceiling: 0.3, ..outer };
         demand(&[capped, inner(1.0), claim(100.0)], &[0.0, 0.3, 0.7]);
+    }
+
+    #[test]
+    fn floors_inside_leave_a_tenth_of_the_share_around_them() {
+        let outer = |weight: f64| Claim { demand: None, ..claim(weight) };
+        let floor = |weight: f64| Claim { floor: 0.24, parent: Some(0), ..claim(weight) };
+        let beside = Claim { parent: Some(0), ..claim(100.0) };
+        // A weight of one is worth 0.76 / 505.
+        let of_one = 0.76 / 505.0;
+        let rest = [5.0 * of_one, 500.0 * of_one];
+        for weight in [1.0, 100.0] {
+            let claims = [outer(50.0), floor(weight), beside.clone(), claim(500.0)];
+            demand(&claims, &[0.0, 0.24, rest[0], rest[1]]);
+        }
+        // The own tasks of the outer group as well.
+        demand(&[claim(50.0), floor(100.0), claim(500.0)], &[rest[0], 0.24, rest[1]]);
+        // Nobody gets more of it than the weights say, or than can be used.
+        let light = Claim { weight: 0.01, ..beside.clone() };
+        let lightest = 0.24 * 0.01 / 100.0;
+        let claims = [outer(50.0), floor(100.0), light, claim(500.0)];
+        demand(&claims, &[0.0, 0.24, lightest, 0.76 - lightest]);
+        let idle = Claim { demand: Some(0.002), ..beside.clone() };
+        demand(&[outer(50.0), floor(100.0), idle, claim(500.0)], &[0.0, 0.24, 0.002, 0.758]);
+        // A share that is enough for the floors pays for them.
+        demand(&[outer(500.0), floor(1.0), beside, claim(500.0)], &[0.0, 0.24, 0.26, 0.5]);
     }
 
     /// Runs in almost no time; scanning all groups for each one would take minutes.

@@ -268,6 +268,16 @@ fn a_floor_is_kept_or_refused() {
     assert!(run("fixed-8ms", "noop", "too much").is_ok(), "noop promises nothing");
 }
 
+/// The sibling is entitled to 2.9 %, less what the group around it owes at the end. It had nothing.
+#[test]
+fn a_floor_locks_nobody_out_of_the_group_around_it() {
+    let result = run("fixed-8ms", "fair", "floor beside").expect("it runs");
+    let shares = shares(&result);
+    println!("{shares:.1?}");
+    assert!(rate(&result, 1) >= 60.0, "{} a second", rate(&result, 1));
+    assert!((1.0..=3.0).contains(&shares[2]), "{shares:.1?}");
+}
+
 #[test]
 fn a_ceiling_is_not_exceeded_by_more_than_a_burst() {
     for device in ["fixed-8ms", "sata-ssd"] {

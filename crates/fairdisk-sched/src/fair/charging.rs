@@ -9,7 +9,6 @@
 //! - A flush, whose cost no model states, is charged the time the device was busy with it.
 
 use super::cache::Late;
-use super::floor::DEBT_MOST;
 use super::requests::Rq;
 use super::writes_first::BUFFERED_PARTS;
 use super::{Fair, NIL};
@@ -47,8 +46,10 @@ impl Fair {
             false => cost,
         };
         self.charge(queue, Span::ZERO, time);
-        let rq = self.requests[at];
-        self.forgive_floor(&rq);
+        // What is measured is accounted for once it is known.
+        if !self.device.is_measured() && self.requests[at].for_floor {
+            self.forgive_floor(group, time);
+        }
         self.try_room(now, group, cost);
     }
 
@@ -129,8 +130,11 @@ impl Fair {
             own = own + late.before + late.earlier - late.after;
             charged += late.earlier;
         }
-        self.charge(rq.queue, charged, if is_theirs { Span::ZERO } else { own });
-        self.forgive_floor(rq);
+        let cost = if is_theirs { Span::ZERO } else { own };
+        self.charge(rq.queue, charged, cost);
+        if rq.for_floor {
+            self.forgive_floor(self.queues[rq.queue].group, cost);
+        }
         self.queues[rq.queue].service.add(own);
         self.device.measured(rq.follows, own);
         if rq.follows {
@@ -161,13 +165,14 @@ impl Fair {
         (took, is_theirs)
     }
 
-    /// Cuts the debt of a group that was served for its floor, so that what the floor gave beyond
-    /// the share is not taken back.
-    #[inline]
-    fn forgive_floor(&mut self, rq: &Rq) {
-        if rq.for_floor {
-            self.tree.forgive(self.queues[rq.queue].group, DEBT_MOST);
-        }
+    /// Accounts for a charge of service for a floor of the group or of one around it, so that what
+    /// the floor gave beyond the share is not taken back.
+    #[cold]
+    #[inline(never)]
+    fn forgive_floor(&mut self, group: u32, cost: Span) {
+        // The floor may have been taken back since.
+        let floored = self.floored_around(group).unwrap_or(group);
+        self.tree.forgive_floor(group, floored, cost);
     }
 
     /// Charges a flush of the group. A flush goes ahead of everybody, so the later requests of

@@ -21,6 +21,9 @@ use fairdisk_core::{GroupId, Instant, Qos, Rates, Refusal, Span};
 const PROMISED_MOST: Span = Span::from_ms(900);
 /// The tenth of a second that is left to the other groups, and for error in the costs.
 const REST: Span = Span::from_ms(100);
+/// How many times as much as the rest all floors may take: of the disk, and of the share of a group
+/// around them.
+pub(super) const FLOORS_PER_REST: u64 = PROMISED_MOST.as_ns() / REST.as_ns();
 /// Size in bytes of the requests for which a floor in bytes is admitted: the default read-ahead of
 /// Linux.
 const LARGE_BYTES: u64 = 128 << 10;
@@ -74,8 +77,7 @@ impl Floors {
     #[inline]
     pub(super) fn took(&mut self, for_floor: bool, time: Span) {
         if for_floor {
-            let part = PROMISED_MOST.as_ns() / REST.as_ns();
-            self.owed += time / part;
+            self.owed += time / FLOORS_PER_REST;
         } else {
             self.owed = self.owed - time;
         }
@@ -230,6 +232,11 @@ impl Fair {
             self.floors.due.place(one, None);
             self.floor_wants(one);
         }
+    }
+
+    /// The innermost group with a floor, of this one and those around it.
+    pub(super) fn floored_around(&self, group: u32) -> Option<u32> {
+        self.tree.path(group).find(|one| self.has_floor(*one))
     }
 
     /// Whether the floor can be kept beside the existing ones.

@@ -9,6 +9,7 @@
 //! A member with nothing queued may be *expected* back soon. It is not in the line, but it keeps
 //! its start, so that it can be told whether a member in the line is ahead of it.
 
+mod debts;
 mod line;
 mod parts;
 
@@ -44,6 +45,8 @@ pub(super) struct Hierarchy {
     members: Vec<Member>,
     /// The outermost line, then the line inside each group.
     lines: Vec<Line>,
+    /// By group: up to where, in the virtual time of its line, its share has paid for floors inside.
+    paid_floors: Vec<VirtualTime>,
     order: Forest<VirtualTime>,
     credit: Span,
     lag: Span,
@@ -81,7 +84,8 @@ impl Hierarchy {
     pub(super) fn new(credit: Span, lag: Span) -> Self {
         let lines = alloc::vec![Line::default()];
         let (nodes, members, order) = (Vec::new(), Vec::new(), Forest::new());
-        Self { nodes, members, lines, order, credit, lag, now: Instant::ZERO }
+        let (paid_floors, now) = (Vec::new(), Instant::ZERO);
+        Self { nodes, members, lines, paid_floors, order, credit, lag, now }
     }
 
     /// Replaces the `lag` of [`new`](Self::new).
@@ -112,6 +116,7 @@ impl Hierarchy {
             });
             self.members.extend([OUTERMOST, own].map(Member::new));
             self.lines.push(Line::default());
+            self.paid_floors.push(0);
         }
     }
 
@@ -130,6 +135,7 @@ impl Hierarchy {
             None => reached.saturating_sub(rescaled(reached - start)),
         };
         self.members[at as usize].weight = new;
+        self.paid_floors[group as usize] = 0;
         self.set_start(at, start);
         if let Some(weight) = self.lines[line as usize].weight_of(state) {
             *weight = *weight - old + new;
@@ -153,6 +159,7 @@ impl Hierarchy {
         let start = self.line(line).reached;
         let member = &mut self.members[of_group(group) as usize];
         *member = Member { line, start, ..*member };
+        self.paid_floors[group as usize] = 0;
         for (outer, more) in [(old, false), (parent, true)] {
             let Some(node) = self.nodes.get_mut(outer as usize) else { continue };
             node.inner = if more { node.inner + 1 } else { node.inner - 1 };
@@ -165,6 +172,7 @@ impl Hierarchy {
     /// Resets the starts of the group, so that a new group with this number is neither ahead nor
     /// behind.
     pub(super) fn forget(&mut self, group: u32) {
+        self.paid_floors[group as usize] = 0;
         for at in [of_group(group), of_tasks(group)] {
             self.set_start(at, self.line(self.member(at).line).reached);
         }
@@ -223,37 +231,6 @@ impl Hierarchy {
             return None;
         }
         if node.inner == 0 { node.wants.then_some(group) } else { self.first_in(line_in(group)) }
-    }
-
-    /// Limits what the group and those around it owe others to `most` service.
-    pub(super) fn forgive(&mut self, group: u32, most: Span) {
-        self.bound(group, |_, member| virtual_time(most, member.weight));
-    }
-
-    /// Limits what the group and those around it owe others to their part of the `lag` of all.
-    pub(super) fn forgive_rounds(&mut self, group: u32) {
-        self.forgive_beyond(group, self.lag);
-    }
-
-    /// Limits what the group and those around it owe others to their part of `most` of all, so that
-    /// it is made up for in about that time.
-    pub(super) fn forgive_beyond(&mut self, group: u32, most: Span) {
-        self.bound(group, |line, member| virtual_time(most, line.weight_with(member)));
-    }
-
-    /// Limits how far the group and those around it are ahead in their lines, to what `most`
-    /// returns.
-    fn bound(&mut self, group: u32, most: impl Fn(&Line, &Member) -> VirtualTime) {
-        let mut at = self.innermost(group);
-        loop {
-            let Member { start, line, .. } = *self.member(at);
-            let bound = self.line(line).reached + most(self.line(line), self.member(at));
-            if start > bound {
-                self.set_start(at, bound);
-            }
-            let Some(outer) = outer_of(line) else { return };
-            at = outer;
-        }
     }
 
     /// Whether the group, or one around it, is ahead of its share by more than `most`.
@@ -458,7 +435,7 @@ mod tests {
 
     /// Serves groups that always want the disk `rounds` times for 1 ms. Returns how often each was
     /// served.
-    fn served(tree: &mut Hierarchy, rounds: u32) -> Vec<u32> {
+    pub(super) fn served(tree: &mut Hierarchy, rounds: u32) -> Vec<u32> {
         let mut served = alloc::vec![0; tree.nodes.len()];
         for _ in 0..rounds {
             let group = tree.first().unwrap();
@@ -497,23 +474,6 @@ mod tests {
         let first = served(&mut tree, 12);
         assert!((10..=12).contains(&first[1]), "{first:?}");
         assert_eq!(served(&mut tree, 100)[1] / 5, 10, "and from then on its share");
-    }
-
-    #[test]
-    fn who_comes_does_not_pay_for_what_others_had_out_of_turn() {
-        let mut tree = tree(&[(100, None), (900, None), (900, None)]);
-        (0..2).for_each(|group| tree.set_wants(group, true));
-        for round in 0..3000 {
-            // As for a floor, group 0 is served whichever is first in line.
-            let group = if round % 3 > 0 { 0 } else { 1 };
-            tree.reach(group);
-            tree.charge(group, Span::ZERO, Span::from_ms(1));
-            tree.forgive(group, Span::from_ms(100));
-        }
-        assert!(tree.is_ahead(0, Span::from_ms(90)));
-        tree.set_wants(2, true);
-        let first = served(&mut tree, 100);
-        assert!(first[2] >= 45 && first[1] >= 40, "{first:?}");
     }
 
     #[test]
