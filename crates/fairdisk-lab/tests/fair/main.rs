@@ -268,6 +268,17 @@ fn a_floor_is_kept_or_refused() {
     assert!(run("fixed-8ms", "noop", "too much").is_ok(), "noop promises nothing");
 }
 
+/// Entitled to 1 %, it had 3.4 to 7.6 %, as it owed no more than its part of two rounds.
+#[test]
+fn who_flushes_pays_for_it_even_with_a_small_weight() {
+    for device in ["hdd-ncq", "wd2500js"] {
+        let result = run(device, "fair", "small weight, fsync").expect("it runs");
+        let shares = shares(&result);
+        println!("{device}: {shares:.1?}");
+        assert!((0.5..=2.0).contains(&shares[0]), "{device}: {shares:.1?}");
+    }
+}
+
 /// The sibling is entitled to 2.9 %, less what the group around it owes at the end. It had nothing.
 #[test]
 fn a_floor_locks_nobody_out_of_the_group_around_it() {

@@ -14,8 +14,8 @@ use super::writes_first::BUFFERED_PARTS;
 use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 
-/// In about this time a group makes up for what flushes did of its writes. Chosen: a full cache of
-/// `hdd-ncq` takes a second, and groups with a tenth of the weights pay for all of it.
+/// In about this time a group makes up for a flush. Chosen: a full cache of `hdd-ncq` takes a second,
+/// and groups with a tenth of the weights pay for all of it.
 const MADE_UP_WITHIN: Span = Span::from_s(10);
 
 impl Fair {
@@ -183,8 +183,6 @@ impl Fair {
         let mut own = device_time;
         if delays {
             own = self.charge_flush(group, device_time, ok);
-            // A flush waits for no turn, so without a bound the debt could grow forever.
-            self.tree.forgive_rounds(group);
         }
         if ok {
             self.groups[group as usize].flushed(own);
@@ -194,8 +192,8 @@ impl Fair {
     /// Charges the group for its part of a flush. A group of small weight would otherwise have to
     /// make up for a full cache for minutes.
     fn pay_for_flush(&mut self, group: u32, part: Span) {
-        self.charge_group(group, Span::ZERO, part);
-        self.tree.forgive_beyond(group, MADE_UP_WITHIN);
+        self.tree.charge_within(group, part, MADE_UP_WITHIN);
+        self.note_used(group, Span::ZERO, part);
     }
 
     /// Lets the groups whose writes a flush has finished pay for it, and `by` pay the rest, which
@@ -242,6 +240,12 @@ impl Fair {
     #[inline]
     pub(super) fn charge_group(&mut self, group: u32, charged: Span, cost: Span) {
         self.tree.charge(group, charged, cost);
+        self.note_used(group, charged, cost);
+    }
+
+    /// Replaces `charged` by `cost` in what the group has used of its turn, if it has one.
+    #[inline]
+    fn note_used(&mut self, group: u32, charged: Span, cost: Span) {
         if let Some(turn) = &mut self.turn
             && turn.group == group
         {

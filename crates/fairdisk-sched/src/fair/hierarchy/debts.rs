@@ -1,6 +1,6 @@
 //! Limits to what groups owe others for service that they had out of turn.
 
-use super::line::{Line, Member};
+use super::line::Member;
 use super::{Hierarchy, of_group, outer_of};
 use crate::fair::floor::{DEBT_MOST, FLOORS_PER_REST};
 use crate::groups::{VirtualTime, virtual_time};
@@ -51,27 +51,17 @@ impl Hierarchy {
         paid
     }
 
-    /// Limits what the group and those around it owe others to their part of the `lag` of all.
-    pub(in crate::fair) fn forgive_rounds(&mut self, group: u32) {
-        self.forgive_beyond(group, self.lag);
-    }
-
-    /// Limits what the group and those around it owe others to their part of `most` of all, so that
-    /// it is made up for in about that time.
-    pub(in crate::fair) fn forgive_beyond(&mut self, group: u32, most: Span) {
-        self.bound(group, |line, member| virtual_time(most, line.weight_with(member)));
-    }
-
-    /// Limits how far the group and those around it are ahead in their lines, to what `most`
-    /// returns.
-    fn bound(&mut self, group: u32, most: impl Fn(&Line, &Member) -> VirtualTime) {
+    /// Charges the group and those around it `cost`, of which each owes others no more than its part
+    /// of `most` of all, so that it is made up for in about that time. What they owed before
+    /// remains.
+    pub(in crate::fair) fn charge_within(&mut self, group: u32, cost: Span, most: Span) {
         let mut at = self.innermost(group);
         loop {
-            let Member { start, line, .. } = *self.member(at);
-            let bound = self.line(line).reached + most(self.line(line), self.member(at));
-            if start > bound {
-                self.set_start(at, bound);
-            }
+            let member = *self.member(at);
+            let Member { start, weight, line, .. } = member;
+            let around = self.line(line);
+            let most = around.reached + virtual_time(most, around.weight_with(&member));
+            self.set_start(at, (start + virtual_time(cost, weight)).min(most.max(start)));
             let Some(outer) = outer_of(line) else { return };
             at = outer;
         }
@@ -98,6 +88,22 @@ mod tests {
         tree.set_wants(2, true);
         let first = served(&mut tree, 100);
         assert!(first[2] >= 45 && first[1] >= 40, "{first:?}");
+    }
+
+    #[test]
+    fn what_is_made_up_for_within_a_time_forgives_nothing_else() {
+        let mut tree = tree(&[(100, None), (300, None)]);
+        (0..2).for_each(|group| tree.set_wants(group, true));
+        let owes =
+            |tree: &Hierarchy, ms: [u64; 2]| ms.map(|ms| tree.is_ahead(0, Span::from_ms(ms)));
+        // Of 10 s for both, group 0 has a fourth.
+        tree.charge_within(0, Span::from_s(60), Span::from_s(10));
+        assert_eq!(owes(&tree, [2400, 2600]), [true, false]);
+        tree.charge(0, Span::ZERO, Span::from_s(1));
+        for _ in 0..2 {
+            tree.charge_within(0, Span::from_s(60), Span::from_s(10));
+            assert_eq!(owes(&tree, [3400, 3600]), [true, false]);
+        }
     }
 
     /// What groups are served in 20 s, in ms. Group 1 lies in group 0, beside group 2 and with
