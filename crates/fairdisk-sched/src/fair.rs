@@ -286,10 +286,9 @@ impl Elevator for Fair {
         entry.think.begins(false);
         entry.unflushed = entry.unflushed.saturating_add(1);
         if let Some(target) = entry.qos.latency_p99 {
-            entry.room.completed(now.since(rq.arrived), target);
-            self.targets.note_room(group, &entry.room);
+            self.adjust_room(group, now.since(rq.arrived), target);
         }
-        let left_early = entry.left_early;
+        let left_early = self.groups[group as usize].left_early;
         if rq.is_held {
             self.done_below_ceilings(now, group, rq.amount());
         }

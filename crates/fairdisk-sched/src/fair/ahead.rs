@@ -36,6 +36,7 @@ impl Fair {
         let entry = &mut self.groups[group as usize];
         if !core::mem::replace(&mut entry.is_looked_at, true) {
             self.ahead.line.push_back(group);
+            self.targets.needs_no_room(group);
         }
     }
 
@@ -46,13 +47,13 @@ impl Fair {
         }
         for _ in 0..LOOKED_AT.min(self.ahead.line.len()) {
             let Some(group) = self.ahead.line.pop_front() else { return };
-            let waits = self.waits_for_target(group);
-            if waits && self.tree.is_ahead(group, DEBT_MOST) {
+            let wants = self.wants_target(group);
+            if wants && self.tree.is_ahead(group, DEBT_MOST) {
                 self.ahead.line.push_back(group);
                 continue;
             }
             self.groups[group as usize].is_looked_at = false;
-            if waits {
+            if wants {
                 self.target_wants(now, group);
             }
         }

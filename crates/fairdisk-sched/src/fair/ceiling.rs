@@ -102,6 +102,13 @@ impl Barred {
         self.until.place(group, Some(at));
         tree.set_barred(group, true);
     }
+
+    /// Bars the group until `at` so that its writes keep a pace. It is not charged with that: it
+    /// keeps its place.
+    pub(super) fn pace_until(&mut self, group: u32, at: Instant, tree: &mut Hierarchy) {
+        self.until.place(group, Some(at));
+        tree.set_paced(group);
+    }
 }
 
 impl Fair {

@@ -17,7 +17,10 @@ impl Fair {
         rq.continues_queue = rq.start == self.queues[rq.queue].position;
         let rq = *rq;
         let group = self.queues[rq.queue].group;
-        self.tree.reach(group);
+        match self.targets.is_empty() {
+            true => self.tree.reach(group),
+            false => self.reach_beside_targets(group, why),
+        }
         self.queues.reach(now, rq.queue);
         self.take_out(at);
         let q = &mut self.queues[rq.queue];
@@ -37,11 +40,10 @@ impl Fair {
             self.use_ceilings_up(now, at, group);
         }
         self.pay_floors(now, group, amount);
-        self.target_wants(now, group);
         self.use_allowance(&rq);
         self.charge_dispatched(now, at);
-        if !self.targets.is_empty() && rq.op.is_write() {
-            self.use_write_pace(now, group, self.requests[at].charged);
+        if !self.targets.is_empty() {
+            self.dispatched_beside_targets(now, at);
         }
         self.expect(now, group);
         Step::Dispatch(RequestId(at), why)

@@ -102,7 +102,9 @@ impl Fair {
     #[inline(never)]
     fn expect_back(&mut self, now: Instant, group: u32) {
         let entry = &self.groups[group as usize];
-        let makes_room = !self.device.is_serial();
+        // Nobody makes room at a device that serves one at a time, but who is served out of turn
+        // for a target gets ahead of those that are expected.
+        let makes_room = !self.device.is_serial() || !self.targets.is_empty();
         let until = if makes_room && entry.is_quiet() { self.back_by(now, group) } else { None };
         let expected = makes_room && !entry.is_quiet() || until.is_some();
         self.expected.until.place(group, until);
@@ -115,7 +117,10 @@ impl Fair {
     fn back_by(&self, now: Instant, group: u32) -> Option<Instant> {
         let entry = &self.groups[group as usize];
         let most = entry.idle.unwrap_or(self.params.idle_max);
-        let worth = Span::from_ns(entry.burst.as_ns().saturating_mul(THINK_BURSTS_MOST));
+        let worth = match self.device.is_serial() {
+            true => most,
+            false => Span::from_ns(entry.burst.as_ns().saturating_mul(THINK_BURSTS_MOST)),
+        };
         let think = entry.think.get().filter(|think| *think <= most && *think <= worth)?;
         // Twice the think time: a pause is sometimes longer than usual.
         Some(now + (think + think).min(most))

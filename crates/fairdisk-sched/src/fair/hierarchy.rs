@@ -9,6 +9,7 @@
 //! A member with nothing queued may be *expected* back soon. It is not in the line, but it keeps
 //! its start, so that it can be told whether a member in the line is ahead of it.
 
+mod brought;
 mod debts;
 mod line;
 mod parts;
@@ -35,6 +36,8 @@ struct Node {
     expected: bool,
     /// Whether the group gets no service for now, such as at its ceiling.
     barred: bool,
+    /// Whether that is because its writes have to keep a pace for others.
+    paced: bool,
 }
 
 /// The tree of groups.
@@ -113,6 +116,7 @@ impl Hierarchy {
                 wants: false,
                 expected: false,
                 barred: false,
+                paced: false,
             });
             self.members.extend([OUTERMOST, own].map(Member::new));
             self.lines.push(Line::default());
@@ -151,10 +155,9 @@ impl Hierarchy {
             return;
         }
         // While barred, the group leaves its old line; it then joins the new one like a newcomer.
-        let barred = core::mem::replace(&mut self.nodes[group as usize].barred, true);
-        self.refresh(of_group(group));
-        self.nodes[group as usize].parent = parent;
-        self.nodes[group as usize].barred = barred;
+        let before = self.nodes[group as usize];
+        self.set_barred(group, true);
+        self.nodes[group as usize] = Node { parent, ..before };
         let line = if parent == NIL { OUTERMOST } else { line_in(parent) };
         let start = self.line(line).reached;
         let member = &mut self.members[of_group(group) as usize];
@@ -175,6 +178,7 @@ impl Hierarchy {
         self.paid_floors[group as usize] = 0;
         for at in [of_group(group), of_tasks(group)] {
             self.set_start(at, self.line(self.member(at).line).reached);
+            self.members[at as usize].is_brought = false;
         }
     }
 
@@ -209,7 +213,8 @@ impl Hierarchy {
 
     /// Sets whether the group, and with it every group inside, gets no service.
     pub(super) fn set_barred(&mut self, group: u32, barred: bool) {
-        self.nodes[group as usize].barred = barred;
+        let node = &mut self.nodes[group as usize];
+        (node.barred, node.paced) = (barred, false);
         self.refresh(of_group(group));
     }
 
@@ -349,15 +354,24 @@ impl Hierarchy {
         let node = &self.nodes[at as usize / 2];
         let inside = &self.lines[at as usize / 2 + 1];
         let is_tasks = at == of_tasks(at / 2);
-        let (wants, expected) = match (is_tasks, node.inner > 0) {
-            (true, false) => (false, false),
-            (true, true) | (false, false) => (node.wants, node.expected),
-            (false, true) => (!inside.tree.is_empty(), !inside.expected.is_empty()),
+        let (wants, expected, paced) = match (is_tasks, node.inner > 0) {
+            (true, false) => (false, false, false),
+            (true, true) | (false, false) => (node.wants, node.expected, false),
+            (false, true) => {
+                (!inside.tree.is_empty(), !inside.expected.is_empty(), !inside.paced.is_empty())
+            }
         };
         match (wants, expected) {
-            _ if node.barred && !is_tasks => State::Away,
+            _ if node.barred && !is_tasks => {
+                if node.paced && wants {
+                    State::Paced
+                } else {
+                    State::Away
+                }
+            }
             (true, _) => State::InLine,
             (false, true) => State::Expected,
+            (false, false) if paced => State::Paced,
             (false, false) => State::Away,
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! The group is charged for this as for any service, and a group that is ahead of its share by
 //! [`DEBT_MOST`] waits until it is less, or for its turn (`ahead`): a target brings service
-//! forward, it does not add to it.
+//! forward, it does not add to it. Others do not lose their claim to it while they are not in line
+//! for a moment (`hierarchy::brought`), and leave no room for it while it waits.
 
 use super::floor::DEBT_MOST;
 use super::group::Group;
@@ -138,15 +139,23 @@ impl Targets {
         self.room.map(|(_, most)| most)
     }
 
-    /// Notes that the group is present, and the room it leaves.
-    pub(super) fn note_room(&mut self, group: u32, room: &Room) {
-        if self.there.key(group) != Some(room.most) {
-            self.there.place(group, Some(room.most));
+    /// Notes that the group `at` is present, and the room it leaves: none while it is too far ahead
+    /// to be served for its target.
+    pub(super) fn note_room(&mut self, at: u32, group: &Group) {
+        let most = group.room.most;
+        if self.there.key(at) != Some(most) && !group.is_looked_at {
+            self.there.place(at, Some(most));
             if self.room.is_none() {
                 // No group was present when this was last determined, so do it at once.
                 self.room_until = Instant::ZERO;
             }
         }
+    }
+
+    /// Notes that others need not leave room for the group for now.
+    pub(super) fn needs_no_room(&mut self, group: u32) {
+        self.there.place(group, None);
+        (self.room, self.room_until) = (None, Instant::ZERO);
     }
 
     /// When to determine the present groups again.
@@ -194,7 +203,7 @@ impl Fair {
             until > now && self.requests[at].op.is_write() && self.is_write_paced(group);
         if is_too_soon {
             self.device.knee.hold_back();
-            self.barred.bar_until(group, until, &mut self.tree);
+            self.barred.pace_until(group, until, &mut self.tree);
         }
         is_too_soon
     }
@@ -217,10 +226,14 @@ impl Fair {
         if let Some(target) = entry.qos.latency_p99 {
             targets.groups += 1;
             entry.room = Room::new(target);
-            targets.note_room(group, &entry.room);
+            targets.note_room(group, entry);
         }
         (targets.room, targets.room_until) = (None, Instant::ZERO);
         targets.due.place(group, None);
+        if self.targets.is_empty() && self.device.is_serial() {
+            // Without targets it does not matter there who is expected.
+            self.expected.release_due(Instant::MAX, &mut self.tree, &mut self.groups);
+        }
         self.target_wants(now, group);
     }
 
@@ -246,8 +259,38 @@ impl Fair {
     pub(super) fn note_target_present(&mut self, group: u32) {
         let entry = &self.groups[group as usize];
         if entry.qos.latency_p99.is_some() {
-            self.targets.note_room(group, &entry.room);
+            self.targets.note_room(group, entry);
         }
+    }
+
+    /// Adjusts the room that a group with a target leaves, after one of its requests. A group that
+    /// is too far ahead waits for its share, not for others' requests.
+    pub(super) fn adjust_room(&mut self, group: u32, latency: Span, target: Span) {
+        let entry = &mut self.groups[group as usize];
+        if !entry.is_looked_at {
+            entry.room.completed(latency, target);
+            self.targets.note_room(group, entry);
+        }
+    }
+
+    /// Accounts for a dispatched request, where a group has a target.
+    #[inline(never)]
+    pub(super) fn dispatched_beside_targets(&mut self, now: Instant, at: u32) {
+        let rq = &self.requests[at];
+        let (group, cost) = (self.queues[rq.queue].group, rq.charged);
+        if rq.op.is_write() {
+            self.use_write_pace(now, group, cost);
+        }
+        self.update_target_due(now, group);
+    }
+
+    /// Advances virtual time for a request of the group, where a group has a target.
+    #[inline(never)]
+    pub(super) fn reach_beside_targets(&mut self, group: u32, why: Why) {
+        let is_brought = |turn: Turn| turn.group == group && turn.is_brought;
+        let out_of_turn = matches!(why, Why::NearTarget | Why::Awaited);
+        let out_of_turn = out_of_turn || self.turn.is_some_and(is_brought);
+        self.tree.reach_beside(group, out_of_turn, DEBT_MOST);
     }
 
     /// Updates when the group is due, after its queued requests have changed. If nothing of it is
@@ -266,7 +309,7 @@ impl Fair {
         self.targets.due.place(group, None);
         let entry = &self.groups[group as usize];
         let Some(target) = entry.qos.latency_p99.filter(|_| entry.waiting > 0) else { return };
-        self.targets.note_room(group, &entry.room);
+        self.targets.note_room(group, entry);
         let queue = self.queues.first_of(now, group);
         let (_, arrived) = self.requests.oldest(&self.queues[queue]);
         let service = self.device.service.or_zero();
@@ -301,11 +344,10 @@ impl Fair {
         }
     }
 
-    /// Whether the group has a target and something queued, and is not due for it.
-    pub(super) fn waits_for_target(&self, group: u32) -> bool {
+    /// Whether the group has a target and something queued.
+    pub(super) fn wants_target(&self, group: u32) -> bool {
         let entry = &self.groups[group as usize];
-        let wants = entry.waiting > 0 && entry.qos.latency_p99.is_some();
-        wants && self.targets.due.key(group).is_none()
+        entry.waiting > 0 && entry.qos.latency_p99.is_some()
     }
 
     /// Serves a group that would otherwise miss its target.
@@ -318,6 +360,9 @@ impl Fair {
     #[inline(never)]
     fn serve_near_target(&mut self, now: Instant) -> Option<Step> {
         self.look_at_ahead(now);
+        if self.device.is_serial() {
+            self.expected.release_due(now, &mut self.tree, &mut self.groups);
+        }
         loop {
             let group = self.near_target(now)?;
             let queue = self.queues.first_of(now, group);
@@ -327,6 +372,7 @@ impl Fair {
             }
             if self.turn.is_none_or(|turn| turn.group != group) {
                 self.give_turn(now, group, queue);
+                self.turn = self.turn.map(|turn| Turn { is_brought: true, ..turn });
             }
             return Some(self.dispatch(now, at, Why::NearTarget));
         }
@@ -361,7 +407,8 @@ mod tests {
         targets.groups = 1;
         assert_eq!(targets.leave_room(at(10), &groups), None);
         groups[0].waiting = 1;
-        targets.note_room(0, &Room::new(Span::from_ms(8)));
+        groups[0].room = Room::new(Span::from_ms(8));
+        targets.note_room(0, &groups[0]);
         assert_eq!(targets.leave_room(at(20), &groups), Some(Span::from_ms(2)));
         assert_eq!(targets.look(), Some(at(70)));
     }

@@ -41,6 +41,8 @@ pub(super) struct Turn {
     pub(super) alone: bool,
     /// Whether another queue has been served since this one was.
     pub(super) is_head_away: bool,
+    /// Whether the group has the turn for its latency target.
+    pub(super) is_brought: bool,
 }
 
 impl Turn {
@@ -54,6 +56,7 @@ impl Turn {
             kept_since: None,
             alone: false,
             is_head_away: false,
+            is_brought: false,
         }
     }
 }

@@ -12,6 +12,8 @@ pub(super) enum State {
     InLine,
     /// It has nothing queued, but is expected back soon.
     Expected,
+    /// It wants the disk, but may not write yet for a latency target of another.
+    Paced,
     Away,
 }
 
@@ -23,14 +25,17 @@ pub(super) struct Member {
     /// Index of the line it belongs to.
     pub(super) line: u32,
     pub(super) state: State,
-    /// When it was last in line or expected.
+    /// When it was last in line, expected or paced.
     pub(super) left: Instant,
+    /// Whether it was served out of turn, and has been ahead of others in its line since.
+    pub(super) is_brought: bool,
 }
 
 impl Member {
     pub(super) const fn new(line: u32) -> Self {
         let weight = Weight::DEFAULT.get() as u64;
-        Self { start: 0, weight, line, state: State::Away, left: Instant::ZERO }
+        let (state, left) = (State::Away, Instant::ZERO);
+        Self { start: 0, weight, line, state, left, is_brought: false }
     }
 }
 
@@ -38,10 +43,11 @@ impl Member {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line {
     pub(super) tree: Tree,
-    /// The expected members, by start.
+    /// The expected members, and those that are paced, by start.
     pub(super) expected: Tree,
-    /// Virtual time: the smallest start in the line when a member was last served. Newcomers start
-    /// near it.
+    pub(super) paced: Tree,
+    /// Virtual time: the smallest start in the line when a member was last served, or a smaller one
+    /// (`brought`). Newcomers start near it.
     pub(super) reached: VirtualTime,
     /// The sum of the weights of the members in the line, and of those expected.
     pub(super) weight: u64,
@@ -53,7 +59,7 @@ impl Line {
     pub(super) const fn weight_with(&self, member: &Member) -> u64 {
         match member.state {
             State::InLine => self.weight,
-            State::Expected | State::Away => self.weight + member.weight,
+            State::Expected | State::Paced | State::Away => self.weight + member.weight,
         }
     }
 
@@ -62,7 +68,7 @@ impl Line {
         match state {
             State::InLine => Some(&mut self.weight),
             State::Expected => Some(&mut self.expected_weight),
-            State::Away => None,
+            State::Paced | State::Away => None,
         }
     }
 
@@ -71,6 +77,7 @@ impl Line {
         match state {
             State::InLine => Some(&mut self.tree),
             State::Expected => Some(&mut self.expected),
+            State::Paced => Some(&mut self.paced),
             State::Away => None,
         }
     }
