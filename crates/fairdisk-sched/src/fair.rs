@@ -37,6 +37,7 @@ mod median;
 mod pace;
 mod pairs;
 mod params;
+mod patience;
 mod queue;
 mod queueing;
 mod queues;
@@ -288,13 +289,13 @@ impl Elevator for Fair {
         if let Some(target) = entry.qos.latency_p99 {
             self.adjust_room(group, now.since(rq.arrived), target);
         }
-        let left_early = self.groups[group as usize].left_early;
+        let left_early = self.groups[group as usize].left_early();
         if rq.is_held {
             self.done_below_ceilings(now, group, rq.amount());
         }
         self.charge_completed(now, &rq, completion.device_time);
         if left_early && self.queues[queue].task.is_some() {
-            self.will_return(group);
+            self.will_return(now, group);
         }
         self.cache.reads -= u32::from(rq.is_counted);
         self.awaited.look_on();
@@ -307,7 +308,7 @@ impl Elevator for Fair {
         self.tree.pass(now);
         self.make_group(group);
         if self.has_nothing_synchronous(group.0) {
-            self.note_thought(now, group.0);
+            self.note_flush(now, group.0);
         }
         self.groups[group.0 as usize].flushes += 1;
         self.cache.flushes += 1;
@@ -330,8 +331,8 @@ impl Elevator for Fair {
         self.charge_flushed(group.0, device_time, ok);
         self.note_flushed(now, device_time, ok);
         self.ahead.look_on();
-        if self.groups[group.0 as usize].left_early {
-            self.will_return(group.0);
+        if self.groups[group.0 as usize].left_early() {
+            self.will_return(now, group.0);
         }
         self.expect(now, group.0);
     }

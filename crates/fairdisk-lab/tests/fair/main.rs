@@ -131,6 +131,26 @@ fn who_thinks_has_its_share_where_the_disk_takes_several_commands() {
     demand_of_thinkers(&rows, &["hdd-ncq", "cheetah-15k5"]);
 }
 
+/// A task that does several requests and then pauses has the mean of two kinds of think times, and
+/// was not waited for long enough: it had 16 to 26 % on the disk that serves one at a time, and 4
+/// to 5 % on the one that takes several commands.
+#[test]
+fn who_pauses_now_and_then_has_its_share() {
+    for (device, row, least) in [
+        ("hdd-7200-2007", "4 ms after 4 reads", 47.0),
+        ("hdd-7200-2007", "2 ms after 8 reads of a stream", 47.0),
+        ("hdd-7200-2007", "3 ms after 4 writes and a flush", 45.0),
+        ("hdd-ncq", "4 ms after 4 reads", 47.0),
+        ("hdd-ncq", "2 ms after 8 reads of a stream", 35.0),
+        ("hdd-ncq", "3 ms after 4 writes and a flush", 45.0),
+    ] {
+        let result = run_in("pauses.toml", device, "fair", row, Options::default());
+        let shares = shares(&result.expect("it runs"));
+        println!("{device}, {row}: {shares:.1?}");
+        assert!((least..=55.0).contains(&shares[0]), "{device}, {row}: {shares:.1?}");
+    }
+}
+
 /// Checks that the thinking task gets at least this much of each disk, and no more than its two
 /// thirds.
 fn demand_of_thinkers(rows: &[(&str, f64)], devices: &[&str]) {

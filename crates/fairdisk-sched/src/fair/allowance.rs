@@ -174,7 +174,7 @@ impl Fair {
             return None;
         }
         let cost = self.device.cost_of_any(self.requests[at].bytes());
-        let pause = self.groups[group as usize].pause.or_zero();
+        let pause = self.groups[group as usize].think.pause().unwrap_or(Span::ZERO);
         // A shorter think time is bridged by keeping the disk free.
         let is_away = pause > self.params.idle_max;
         let waits = is_away && self.returning.allowance.withhold(cost, pause);

@@ -39,9 +39,10 @@ pub(super) struct Group {
     /// Requests of the group's own tasks: queued, and at the device.
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
-    /// Whether the group's last turn ended while it was behind, because its think time is too long
-    /// to wait for.
-    pub(super) left_early: bool,
+    /// What became of the group's last turn when it had nothing queued.
+    pub(super) away: Away,
+    /// A think time that is at least as long as this counts as a pause.
+    pub(super) waited: Span,
     /// Whether the group left its turn early and has come back, until its first synchronous request
     /// is dispatched.
     pub(super) is_back: bool,
@@ -55,11 +56,9 @@ pub(super) struct Group {
     pub(super) is_looked_at: bool,
     /// When the group's last request or flush completed.
     pub(super) quiet_since: Option<Instant>,
-    /// Mean think time: from `quiet_since` to the next synchronous request or flush, capped as in
-    /// `Device::thought`.
+    /// Think times: from `quiet_since` to the next synchronous request or flush, capped as in
+    /// `Device::thought` but for pauses.
     pub(super) think: Think,
-    /// Mean think time after the group left a turn early, without a cap.
-    pub(super) pause: Mean,
     /// What the group has been charged at dispatch since it last had nothing queued and nothing at
     /// the device.
     pub(super) burst: Span,
@@ -86,6 +85,20 @@ pub(super) struct Group {
     pub(super) writes: Writes,
 }
 
+/// What became of the turn of a group that thinks and has not come back yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Away {
+    /// It goes on, or ended for another reason.
+    No,
+    /// It goes on, though the group has been away for longer than usual.
+    Late,
+    /// It ended while the group was behind, because the group was away for too long. Between its
+    /// pauses the group is worth waiting for.
+    Outlasted,
+    /// It ended while the group was behind, because its usual think time is too long to wait for.
+    TooLong,
+}
+
 /// A group that has had more requests since its last flush does not wait for flushes any more.
 const UNFLUSHED_MOST: u32 = 64;
 
@@ -104,7 +117,8 @@ impl Group {
             room: Room::default(),
             waiting: 0,
             in_flight: 0,
-            left_early: false,
+            away: Away::No,
+            waited: Span::ZERO,
             is_back: false,
             flushes: 0,
             unflushed: 0,
@@ -112,7 +126,6 @@ impl Group {
             is_looked_at: false,
             quiet_since: None,
             think: Think::default(),
-            pause: Mean::default(),
             burst: Span::ZERO,
             usual: Usual::default(),
             undisturbed: Usual::default(),
@@ -129,9 +142,9 @@ impl Group {
 
     /// Forgets what was measured, so that a new group with this number starts afresh.
     pub(super) fn forget(&mut self) {
-        self.left_early = false;
+        self.away = Away::No;
         self.idle = None;
-        (self.think, self.pause) = (Think::default(), Mean::default());
+        self.think = Think::default();
         (self.usual, self.presumed) = (Usual::default(), Mean::default());
         (self.settled, self.undisturbed) = (Mean::default(), Usual::default());
         (self.quiet_since, self.burst) = (None, Span::ZERO);
@@ -152,12 +165,18 @@ impl Group {
         if self.unflushed <= UNFLUSHED_MOST { self.flushing.or_zero() } else { Span::ZERO }
     }
 
-    /// Notes the pause of a group that left a turn early and has something queued again.
-    #[cold]
-    fn came_back(&mut self, now: Instant) {
-        if let Some(since) = self.quiet_since {
-            self.pause.add(now.since(since));
+    /// Notes that the group thinks no more, and for how long if that `is_known` and was a pause.
+    /// Returns whether it left its turn early.
+    fn ends_pause(&mut self, now: Instant, is_known: bool) -> bool {
+        let thought = self.quiet_since.filter(|_| is_known).map(|since| now.since(since));
+        let is_away = self.away != Away::No;
+        if let Some(thought) = thought.filter(|thought| is_away && *thought >= self.waited) {
+            self.think.add_pause(thought);
         }
+        if self.away == Away::Late {
+            self.away = Away::No;
+        }
+        self.left_early()
     }
 
     /// When the group may have `amount` more within its ceiling: both by what was dispatched and by
@@ -170,7 +189,12 @@ impl Group {
 
     /// Whether the group has had nothing to do for longer than `longest`, or left its turn early.
     pub(super) fn was_away(&self, now: Instant, longest: Span) -> bool {
-        self.left_early || self.quiet_since.is_none_or(|since| now.since(since) > longest)
+        self.left_early() || self.quiet_since.is_none_or(|since| now.since(since) > longest)
+    }
+
+    /// Whether the group's last turn ended while it was behind, because it thinks for too long.
+    pub(super) const fn left_early(&self) -> bool {
+        matches!(self.away, Away::Outlasted | Away::TooLong)
     }
 
     pub(super) const fn is_quiet(&self) -> bool {
@@ -215,13 +239,24 @@ impl Fair {
     /// it left its turn early.
     pub(super) fn note_back(&mut self, now: Instant, group: u32) {
         let is_known = self.note_thought(now, group);
+        if self.groups[group as usize].away != Away::No {
+            self.came_back(now, group, is_known);
+        }
+    }
+
+    /// Notes that a group is back that was away for longer than usual, or left its turn early.
+    #[cold]
+    fn came_back(&mut self, now: Instant, group: u32, is_known: bool) {
         let entry = &mut self.groups[group as usize];
-        if entry.left_early {
-            if is_known {
-                entry.came_back(now);
-            }
+        if entry.ends_pause(now, is_known) {
             self.returning.set_back(entry, true);
             self.returning.note_return(group);
         }
+    }
+
+    /// Notes that a group thinks no more, as it has a flush. That is served at once in any case.
+    pub(super) fn note_flush(&mut self, now: Instant, group: u32) {
+        let is_known = self.note_thought(now, group);
+        self.groups[group as usize].ends_pause(now, is_known);
     }
 }

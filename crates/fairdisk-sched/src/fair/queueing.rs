@@ -123,8 +123,11 @@ impl Fair {
             return None;
         }
         if waits {
-            if let Some(step) = self.serve_returned(now, turn) {
-                return Some(step);
+            if let Some(returned) = self.serve_returned(now, turn) {
+                if returned.is_err() {
+                    self.end_turn(now);
+                }
+                return returned.ok();
             }
             let at = self.next_of(now, self.queues.first_of(now, group));
             if let Some(step) = self.make_room(now, group, at) {
@@ -146,7 +149,10 @@ impl Fair {
                 || self.is_saturated(Span::ZERO) && !self.goes_away(group);
             return waits_for_it.then_some(Step::WaitCompletion(Why::GroupSliceKept));
         }
-        let kept = self.keep_for_group(now, turn).ok().filter(|_| self.in_flight == 0);
+        // While requests of others are there, the disk is not idle at the group's cost.
+        let is_paid =
+            |it: &Self| it.in_flight > 0 && it.turn.is_some_and(|it| it.kept_since.is_some());
+        let kept = self.keep_for_group(now, turn).ok().filter(|_| !is_paid(self));
         if kept.is_none() {
             self.end_turn(now);
         }

@@ -3,8 +3,9 @@
 //! before.
 
 use super::allowance::Allowance;
-use super::group::Group;
-use super::turn::{Turn, worth_waiting};
+use super::group::{Away, Group};
+use super::patience::worth_waiting;
+use super::turn::Turn;
 use super::{Fair, Step};
 use crate::groups::{Nested, Order};
 use fairdisk_core::{Instant, Span, Why};
@@ -62,31 +63,42 @@ impl Returning {
 impl Fair {
     /// Serves a request of a thinker that has come back and is first in line. The turn stays with
     /// its group: in a turn of its own, the thinker would be served only once per turn of the
-    /// others.
+    /// others. A thinker that usually goes on at once after a pause is given a turn instead: the
+    /// error is why that of the others ends.
     #[inline]
-    pub(super) fn serve_returned(&mut self, now: Instant, turn: Turn) -> Option<Step> {
+    pub(super) fn serve_returned(&mut self, now: Instant, turn: Turn) -> Option<Result<Step, Why>> {
         if self.returning.back == 0 { None } else { self.serve_first_returned(now, turn) }
     }
 
     #[cold]
-    fn serve_first_returned(&mut self, now: Instant, turn: Turn) -> Option<Step> {
+    fn serve_first_returned(&mut self, now: Instant, turn: Turn) -> Option<Result<Step, Why>> {
         let group = self.tree.first().filter(|group| *group != turn.group)?;
         if !self.groups[group as usize].is_back {
             return None;
         }
         let at = self.next_of(now, self.queues.first_of(now, group));
-        (!self.bar_at_ceiling(now, at)).then(|| self.dispatch(now, at, Why::Preempted))
+        if self.bar_at_ceiling(now, at) {
+            return None;
+        }
+        match self.groups[group as usize].away {
+            Away::Outlasted => Some(Err(Why::Preempted)),
+            _ => Some(Ok(self.dispatch(now, at, Why::Preempted))),
+        }
     }
 
     /// Notes when a group that left its turn early is due back, if it has nothing queued and
     /// nothing at the disk. One that is away for longer than a round is not waited for: others
     /// would wait for it longer than in line.
     #[cold]
-    pub(super) fn will_return(&mut self, group: u32) {
+    pub(super) fn will_return(&mut self, now: Instant, group: u32) {
         let entry = &self.groups[group as usize];
         let since = entry.quiet_since.filter(|_| entry.is_quiet() && self.device.is_measured());
-        let pause = entry.pause.get().filter(|pause| *pause <= self.params.round);
-        let back = since.zip(pause).map(|(since, pause)| since + pause);
+        let thinks = since.and_then(|since| {
+            let is_usual = now.since(since) < entry.waited;
+            if is_usual { entry.think.get() } else { entry.think.pause() }
+        });
+        let thinks = thinks.filter(|thinks| *thinks <= self.params.round);
+        let back = since.zip(thinks).map(|(since, thinks)| since + thinks);
         self.returning.order.place(group, back);
     }
 
@@ -143,7 +155,7 @@ impl Fair {
         loop {
             let (group, back) = self.returning.order.first()?;
             let entry = &self.groups[group as usize];
-            let thinks = entry.left_early && entry.is_quiet();
+            let thinks = entry.left_early() && entry.is_quiet();
             if thinks && back + later > now && self.may_go_on(back.max(now), group) {
                 return Some((group, back + later));
             }

@@ -13,7 +13,8 @@
 //! Writes get no such turns: if they are acknowledged before they are done, the time that passes
 //! does not show what they cost.
 
-use super::turn::{Patience, Turn};
+use super::patience::{Gain, Patience};
+use super::turn::Turn;
 use super::{Fair, Step};
 use fairdisk_core::{Instant, Span, Why};
 
@@ -101,12 +102,34 @@ impl Fair {
         if q.in_flight > 0 {
             return Some(Step::WaitCompletion(Why::OwnRequestInFlight));
         }
-        let Patience::Until(until) = self.patience_for(now, turn, self.device.elsewhere()) else {
-            return None;
-        };
+        let until = self.keep_alone(now, turn)?;
         let kept_since = turn.kept_since.or(Some(now));
         self.turn = Some(Turn { kept_since, ..turn });
         Some(Step::WaitUntil(until, Why::IdleWait))
+    }
+
+    /// Until when to keep the device free for the queue that has it to itself and nothing queued,
+    /// if at all.
+    fn keep_alone(&mut self, now: Instant, turn: Turn) -> Option<Instant> {
+        let mut gain = Gain { time: self.device.elsewhere(), ..Gain::default() };
+        let is_measured = self.device.is_measured();
+        if is_measured && self.tree.behind_by(turn.group).is_some() {
+            gain.others = self.in_its_place(now);
+        }
+        match self.patience_for(now, turn, gain) {
+            Patience::Until(until) => Some(until),
+            Patience::Longer(until, waited) => {
+                self.is_late(turn.group, waited);
+                Some(until)
+            }
+            over @ Patience::Over(_) => {
+                if is_measured && self.groups[turn.group as usize].is_quiet() {
+                    self.leaves(now, turn.group, over);
+                }
+                None
+            }
+            _ => None,
+        }
     }
 
     /// Charges the time until a request completed to its queue, if the queue has the device to

@@ -7,10 +7,21 @@ use fairdisk_core::Span;
 /// flushed often thinks after only one of the two, and its mean over both would fit neither.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Think {
-    after_request: Mean,
-    after_flush: Mean,
+    after_request: Kind,
+    after_flush: Kind,
     /// Whether a flush was done last.
     flushed: bool,
+}
+
+/// Mean think times after one of the two. A task that does several requests and then pauses has
+/// two kinds of think times, and their mean fits neither.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kind {
+    /// Of all.
+    usual: Mean,
+    /// Of those after the group left a turn early, and of those that outlasted the usual wait;
+    /// without a cap.
+    pause: Mean,
 }
 
 impl Think {
@@ -20,21 +31,36 @@ impl Think {
         self.flushed = flushed;
     }
 
+    const fn kind(&self) -> &Kind {
+        if self.flushed { &self.after_flush } else { &self.after_request }
+    }
+
+    const fn kind_mut(&mut self) -> &mut Kind {
+        if self.flushed { &mut self.after_flush } else { &mut self.after_request }
+    }
+
     /// Notes that the group has thought for this long.
     pub(super) const fn add(&mut self, thought: Span) {
-        match self.flushed {
-            true => self.after_flush.add(thought),
-            false => self.after_request.add(thought),
-        }
+        self.kind_mut().usual.add(thought);
+    }
+
+    /// Notes that this was a pause.
+    pub(super) const fn add_pause(&mut self, pause: Span) {
+        self.kind_mut().pause.add(pause);
     }
 
     /// How long the group thinks after what was done last; `None` if it never has.
     pub(super) const fn get(&self) -> Option<Span> {
-        if self.flushed { self.after_flush.get() } else { self.after_request.get() }
+        self.kind().usual.get()
+    }
+
+    /// How long its pauses are after what was done last; `None` if it never had one.
+    pub(super) const fn pause(&self) -> Option<Span> {
+        self.kind().pause.get()
     }
 
     /// How long the group thinks after what was done last, or zero.
     pub(super) const fn or_zero(&self) -> Span {
-        if self.flushed { self.after_flush.or_zero() } else { self.after_request.or_zero() }
+        self.kind().usual.or_zero()
     }
 }

@@ -19,7 +19,8 @@
 //! If `idle=` sets how long a group is waited for, that holds even at a loss. The group is then
 //! charged for the idle time that the rule would not have allowed.
 
-use super::group::Group;
+use super::group::{Away, Group};
+use super::patience::{Gain, Patience, asked_for, patience, worth_waiting};
 use super::{Fair, Step};
 use crate::groups::Nested;
 use core::cmp::Ordering;
@@ -61,37 +62,9 @@ impl Turn {
     }
 }
 
-/// Whether to keep the disk free for the task or group whose turn it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Patience {
-    /// Until then, by the rule.
-    Until(Instant),
-    /// Until then, as `idle=` asks; the group is charged for it.
-    AskedFor(Instant),
-    /// It has not come back in time.
-    Over,
-    /// It would gain something, but its think time is too long.
-    TooLong,
-    /// Nothing would be gained.
-    NotWorthIt,
-}
-
-impl Patience {
-    /// The reason for serving somebody else instead; `otherwise` if nothing was waited for.
-    const fn why(self, otherwise: Why) -> Why {
-        match self {
-            Self::Until(_) | Self::AskedFor(_) | Self::Over => Why::IdleWaitFailed,
-            Self::TooLong | Self::NotWorthIt => otherwise,
-        }
-    }
-}
-
 /// No turn is shorter than an eighth of a round: 25 ms of a default one, about two random requests
 /// of a disk with a head.
 const SHORTEST_PARTS: u64 = 8;
-/// A think time may be a quarter of the time gained: not every task comes back, and the others lose
-/// the wait.
-const GAIN_PARTS: u64 = 4;
 
 impl Fair {
     /// The next step on a device that serves one request at a time.
@@ -139,8 +112,8 @@ impl Fair {
         if self.is_used_up(turn) && self.tree.others_want(group) {
             return Err(Why::GroupSliceExpired);
         }
-        if let Some(step) = self.serve_returned(now, turn) {
-            return Ok(step);
+        if let Some(returned) = self.serve_returned(now, turn) {
+            return returned;
         }
         let first = self.queues.first_of(now, group);
         if self.queues.get(queue).is_some_and(|queue| queue.waiting > 0) {
@@ -165,15 +138,36 @@ impl Fair {
                 self.turn = Some(Turn { kept_since, ..turn });
                 Ok(Step::WaitUntil(at, Why::GroupIdleWait))
             }
+            Patience::Longer(at, waited) => {
+                self.is_late(turn.group, waited);
+                Ok(Step::WaitUntil(at, Why::GroupIdleWait))
+            }
             other => {
-                let left_early =
-                    other == Patience::TooLong && self.tree.behind_by(turn.group).is_some();
-                self.groups[turn.group as usize].left_early = left_early;
-                if left_early {
-                    self.will_return(turn.group);
-                }
+                self.leaves(now, turn.group, other);
                 Err(other.why(Why::GroupEmptied))
             }
+        }
+    }
+
+    /// Notes that a group was waited for in vain for as long as is usual, `waited`.
+    pub(super) fn is_late(&mut self, group: u32, waited: Span) {
+        let entry = &mut self.groups[group as usize];
+        (entry.away, entry.waited) = (Away::Late, waited);
+    }
+
+    /// Notes why the turn of a group ends that has nothing queued. What it misses while it is
+    /// behind and thinks, it is not to lose.
+    pub(super) fn leaves(&mut self, now: Instant, group: u32, patience: Patience) {
+        let (away, waited) = match patience {
+            Patience::TooLong => (Away::TooLong, Span::ZERO),
+            Patience::Over(waited) => (Away::Outlasted, waited),
+            _ => (Away::No, Span::ZERO),
+        };
+        let is_behind = away != Away::No && self.tree.behind_by(group).is_some();
+        let entry = &mut self.groups[group as usize];
+        (entry.away, entry.waited) = (if is_behind { away } else { Away::No }, waited);
+        if is_behind {
+            self.will_return(now, group);
         }
     }
 
@@ -212,7 +206,7 @@ impl Fair {
     pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) {
         self.end_keeping(now);
         let entry = &mut self.groups[group as usize];
-        entry.left_early = false;
+        entry.away = Away::No;
         self.returning.set_back(entry, false);
         self.turn = Some(Turn::new(group, queue));
     }
@@ -323,16 +317,19 @@ impl Fair {
             // A task that has its writes flushed thinks once for a request and its flush.
             gain.own = self.own(turn.queue) + group.flushing();
             gain.isolation = self.isolation(turn.queue);
+            gain.others = self.in_its_place(now);
             gain.time = self.spared(now);
         }
         if !used_up {
             gain.time += self.nearness(turn.queue);
         }
         let think = group.think.get();
-        let by_rule = patience(now, since, think, gain, self.idle_most(group));
+        let by_rule =
+            patience(now, since, (think, group.think.pause()), gain, self.idle_most(group));
         match group.idle {
             Some(idle)
-                if !matches!(by_rule, Patience::Until(_)) && (behind.is_some() || !used_up) =>
+                if !matches!(by_rule, Patience::Until(_) | Patience::Longer(..))
+                    && (behind.is_some() || !used_up) =>
             {
                 let rest = if used_up { Span::ZERO } else { self.length(turn.group) - turn.used };
                 let own = rest.max(behind.unwrap_or(Span::ZERO));
@@ -361,18 +358,19 @@ impl Fair {
         if self.stays_with_task(turn) {
             gain += self.nearness(turn.queue);
         }
-        self.patience_for(now, turn, gain)
+        self.patience_for(now, turn, Gain { time: gain, ..Gain::default() })
     }
 
-    /// Whether to keep the disk free for the queue of the turn if that gains `gain` of time.
-    pub(super) fn patience_for(&self, now: Instant, turn: Turn, gain: Span) -> Patience {
+    /// Whether to keep the disk free for the queue of the turn for this gain.
+    pub(super) fn patience_for(&self, now: Instant, turn: Turn, gain: Gain) -> Patience {
         let queue = self.queues.get(turn.queue).filter(|queue| queue.waiting == 0);
         let Some(queue) = queue.filter(|queue| queue.task.is_some() && !queue.orphan) else {
             return Patience::NotWorthIt;
         };
         let Some(since) = queue.quiet_since else { return Patience::NotWorthIt };
-        let most = self.idle_most(&self.groups[turn.group as usize]);
-        patience(now, since, queue.think.get(), Gain { time: gain, ..Gain::default() }, most)
+        let group = &self.groups[turn.group as usize];
+        let pause = group.think.pause().filter(|_| group.is_quiet());
+        patience(now, since, (queue.think.get(), pause), gain, self.idle_most(group))
     }
 
     /// The isolation gained if nothing else is served before the queue's next request: the time of
@@ -380,6 +378,17 @@ impl Fair {
     /// would make the mean of all too short.
     fn isolation(&self, queue: u32) -> Span {
         self.device.service.or_zero().max(self.own(queue))
+    }
+
+    /// How long the requests take that would go to the disk in the place of one and be served
+    /// before it, if the disk takes several: as many as it takes.
+    pub(super) fn in_its_place(&self, now: Instant) -> Span {
+        let Some(group) = self.tree.first().filter(|_| !self.device.is_serial()) else {
+            return Span::ZERO;
+        };
+        let requests = self.queued.min(self.device.depth);
+        let each = self.own(self.queues.first_of(now, group)).as_ns();
+        Span::from_ns(each.saturating_mul(requests.into()))
     }
 
     /// The mean time of a request of the queue, or zero.
@@ -431,58 +440,5 @@ impl Fair {
         let turn = self.turn.filter(|turn| turn.queue == queue);
         let may_be = turn.is_some_and(|turn| turn.alone || self.device.is_serial());
         may_be && self.queues[queue].waiting == 0
-    }
-}
-
-/// What is gained by keeping the disk free.
-#[derive(Clone, Copy, Default)]
-struct Gain {
-    /// The time of the request that would otherwise wait for another. The think time may be as
-    /// long: the device is then busy half of the time.
-    own: Span,
-    /// `own`, or the mean time of all requests if that is longer.
-    isolation: Span,
-    /// The time the device saves.
-    time: Span,
-}
-
-/// How long to wait for a gain: the think time may take this part of it.
-pub(super) fn worth_waiting(gain: Span) -> Span {
-    gain / GAIN_PARTS
-}
-
-/// Whether to keep the disk free for a task or group that was last served at `since` and has this
-/// mean think time.
-fn patience(now: Instant, since: Instant, think: Option<Span>, gain: Gain, most: Span) -> Patience {
-    let Gain { own, isolation, time } = gain;
-    let think = think.unwrap_or(Span::ZERO);
-    if isolation + time == Span::ZERO {
-        return Patience::NotWorthIt;
-    }
-    let worth = own.max(worth_waiting(isolation)) + worth_waiting(time);
-    if think > worth.min(most) || most == Span::ZERO {
-        return Patience::TooLong;
-    }
-    // Twice the think time and a little more: a pause is sometimes longer than usual.
-    let until = since + (think + think + worth_waiting(isolation + time)).min(most);
-    if until > now { Patience::Until(until) } else { Patience::Over }
-}
-
-/// Whether to keep the disk free for a group for `idle`, as set, while the group can pay for it. A
-/// group whose think time is longer would pay in vain.
-fn asked_for(
-    now: Instant,
-    since: Instant,
-    think: Option<Span>,
-    idle: Span,
-    paid_until: Instant,
-) -> Patience {
-    let until = (since + idle).min(paid_until);
-    if think.is_some_and(|think| think > idle) {
-        Patience::TooLong
-    } else if until > now {
-        Patience::AskedFor(until)
-    } else {
-        Patience::Over
     }
 }

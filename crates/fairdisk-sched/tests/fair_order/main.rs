@@ -39,6 +39,8 @@ struct Storm {
     parents: [Option<usize>; GROUPS],
     /// The group that was served last.
     before: Option<usize>,
+    /// The groups that have interrupted turns since, after a pause.
+    back: Vec<usize>,
     served: u64,
 }
 
@@ -59,6 +61,7 @@ impl Storm {
             tasks: vec![task; TASKS],
             parents: [None; GROUPS],
             before: None,
+            back: Vec::new(),
             served: 0,
         }
     }
@@ -153,12 +156,16 @@ impl Storm {
         let who = id.0 as usize;
         let group = self.tasks[who].queued.expect("it is queued");
         // On a disk with a moving head a group keeps the disk for a while, whoever is served in
-        // between.
-        if !self.rotational || self.before != Some(group) {
+        // between, and so may one that is back after a pause.
+        let may_go_on = self.before == Some(group) || self.back.contains(&group);
+        if !self.rotational || !may_go_on {
             assert_eq!(self.naive.next(), Some(group), "{why:?} at {}", self.now);
         }
-        if why != Why::Preempted {
+        if why == Why::Preempted {
+            self.back.push(group);
+        } else {
             self.before = Some(group);
+            self.back.clear();
         }
         self.naive.serve(group);
         self.take_out(who);

@@ -1,0 +1,107 @@
+//! Whether and how long to keep the disk free for a task or group that has nothing queued.
+
+use fairdisk_core::{Instant, Span, Why};
+
+/// A think time may be a quarter of the time gained: not every task comes back, and the others lose
+/// the wait.
+const GAIN_PARTS: u64 = 4;
+
+/// Whether to keep the disk free for the task or group whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// Until then, by the rule.
+    Until(Instant),
+    /// Until then, as `idle=` asks; the group is charged for it.
+    AskedFor(Instant),
+    /// Until then, by the rule: it has been away for longer than is usual, the second value, but
+    /// its pauses are not too long to wait for.
+    Longer(Instant, Span),
+    /// It has not come back within the usual wait, which is given, nor after one of its pauses.
+    Over(Span),
+    /// It has not come back in the time that `idle=` asks for, or cannot pay for more of it.
+    Spent,
+    /// It would gain something, but its think time is too long.
+    TooLong,
+    /// Nothing would be gained.
+    NotWorthIt,
+}
+
+impl Patience {
+    /// The reason for serving somebody else instead; `otherwise` if nothing was waited for.
+    pub(super) const fn why(self, otherwise: Why) -> Why {
+        match self {
+            Self::TooLong | Self::NotWorthIt => otherwise,
+            _ => Why::IdleWaitFailed,
+        }
+    }
+}
+
+/// What is gained by keeping the disk free.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Gain {
+    /// The time of the request that would otherwise wait for another. The think time may be as
+    /// long: the device is then busy half of the time.
+    pub(super) own: Span,
+    /// `own`, or the mean time of all requests if that is longer.
+    pub(super) isolation: Span,
+    /// The time of the requests of others that would be served before, on a disk that takes
+    /// several. How long a task is waited for that comes back does not depend on it: those who
+    /// leave for good would cost more.
+    pub(super) others: Span,
+    /// The time the device saves.
+    pub(super) time: Span,
+}
+
+/// How long to wait for a gain: the think time may take this part of it.
+pub(super) fn worth_waiting(gain: Span) -> Span {
+    gain / GAIN_PARTS
+}
+
+/// Whether to keep the disk free for a task or group that was last served at `since` and has this
+/// mean think time and this mean pause.
+pub(super) fn patience(
+    now: Instant,
+    since: Instant,
+    (think, pause): (Option<Span>, Option<Span>),
+    gain: Gain,
+    most: Span,
+) -> Patience {
+    let Gain { own, isolation, others, time } = gain;
+    let think = think.unwrap_or(Span::ZERO);
+    if isolation + time == Span::ZERO {
+        return Patience::NotWorthIt;
+    }
+    let worth = own.max(worth_waiting(isolation.max(others))) + worth_waiting(time);
+    if think > worth.min(most) || most == Span::ZERO {
+        return Patience::TooLong;
+    }
+    // Twice the think time and a little more: a pause is sometimes longer than usual.
+    let wait = |think: Span| (think + think + worth_waiting(isolation + time)).min(most);
+    let usual = wait(think);
+    if since + usual > now {
+        return Patience::Until(since + usual);
+    }
+    match pause.filter(|pause| *pause <= worth.min(most)).map(|pause| since + wait(pause)) {
+        Some(until) if until > now => Patience::Longer(until, usual),
+        _ => Patience::Over(usual),
+    }
+}
+
+/// Whether to keep the disk free for a group for `idle`, as set, while the group can pay for it. A
+/// group whose think time is longer would pay in vain.
+pub(super) fn asked_for(
+    now: Instant,
+    since: Instant,
+    think: Option<Span>,
+    idle: Span,
+    paid_until: Instant,
+) -> Patience {
+    let until = (since + idle).min(paid_until);
+    if think.is_some_and(|think| think > idle) {
+        Patience::TooLong
+    } else if until > now {
+        Patience::AskedFor(until)
+    } else {
+        Patience::Spent
+    }
+}
