@@ -289,7 +289,7 @@ fn a_floor_is_kept_or_refused() {
     assert!(run("fixed-8ms", "noop", "too much").is_ok(), "noop promises nothing");
 }
 
-/// Entitled to 1 %, it had 3.4 to 7.6 %, as it owed no more than its part of two rounds.
+/// Entitled to 1 %, it had 3.6 and 6.8 %, as it owed no more than its part of two rounds.
 #[test]
 fn who_flushes_pays_for_it_even_with_a_small_weight() {
     for device in ["hdd-ncq", "wd2500js"] {

@@ -14,8 +14,8 @@ use super::writes_first::BUFFERED_PARTS;
 use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 
-/// In about this time a group makes up for a flush. Chosen: a full cache of `hdd-ncq` takes a second,
-/// and groups with a tenth of the weights pay for all of it.
+/// In about this time a group makes up for a flush. Chosen: a full cache of `hdd-ncq` takes a
+/// second, and groups with a tenth of the weights pay for all of it.
 const MADE_UP_WITHIN: Span = Span::from_s(10);
 
 impl Fair {

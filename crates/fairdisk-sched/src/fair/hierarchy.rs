@@ -48,7 +48,8 @@ pub(super) struct Hierarchy {
     members: Vec<Member>,
     /// The outermost line, then the line inside each group.
     lines: Vec<Line>,
-    /// By group: up to where, in the virtual time of its line, its share has paid for floors inside.
+    /// By group: up to where, in the virtual time of its line, its share has paid for floors inside
+    /// it.
     paid_floors: Vec<VirtualTime>,
     order: Forest<VirtualTime>,
     credit: Span,

@@ -51,8 +51,8 @@ impl Hierarchy {
         paid
     }
 
-    /// Charges the group and those around it `cost`, of which each owes others no more than its part
-    /// of `most` of all, so that it is made up for in about that time. What they owed before
+    /// Charges the group and those around it `cost`, of which each owes others no more than its
+    /// part of `most` of all, so that it is made up for in about that time. What they owed before
     /// remains.
     pub(in crate::fair) fn charge_within(&mut self, group: u32, cost: Span, most: Span) {
         let mut at = self.innermost(group);
