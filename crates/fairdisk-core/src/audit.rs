@@ -4,7 +4,7 @@
 
 use crate::attach::{AttachError, Leftovers};
 use crate::elevator::{
-    Admission, Change, Completion, Decision, Description, Elevator, MayQueue, Merge,
+    Admission, Change, Completion, Decision, Description, Elevator, MayQueue, Merge, Submitter,
 };
 use crate::refusal::Refusal;
 use crate::request::{Bio, GroupId, Request, RequestId, TaskId};
@@ -208,17 +208,17 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.complete(now, completion);
     }
 
-    fn flushes(&mut self, now: Instant, group: GroupId) {
+    fn flushes(&mut self, now: Instant, by: Submitter) {
         self.changed(now);
         self.flushes += 1;
-        self.inner.flushes(now, group);
+        self.inner.flushes(now, by);
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span, ok: bool) {
+    fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
         self.changed(now);
         // A flush that was issued before this elevator attached was never counted.
         self.flushes = self.flushes.saturating_sub(1);
-        self.inner.flushed(now, group, device_time, ok);
+        self.inner.flushed(now, by, device_time, ok);
     }
 
     fn emptied(&mut self, now: Instant, device_time: Span, ok: bool) {

@@ -51,15 +51,15 @@ pub trait Elevator {
     /// Reports that a dispatched request has completed.
     fn complete(&mut self, now: Instant, completion: &Completion);
 
-    /// Reports that a flush of `group` has been put on the dispatch list, where nothing that is
-    /// queued passes it; its submitter waits from now on.
-    fn flushes(&mut self, _now: Instant, _group: GroupId) {}
+    /// Reports that a flush has been put on the dispatch list, where nothing that is queued passes
+    /// it; its submitter waits from now on.
+    fn flushes(&mut self, _now: Instant, _by: Submitter) {}
 
-    /// Reports that a flush of `group` has completed, after keeping the device busy for
-    /// `device_time`. Elevators do not order flushes, but they need to know that the device was not
-    /// idle meanwhile and that the submitter can now continue. If it failed (`ok` is false), the
-    /// device may still have writes to do.
-    fn flushed(&mut self, _now: Instant, _group: GroupId, _device_time: Span, _ok: bool) {}
+    /// Reports that a flush has completed, after keeping the device busy for `device_time`.
+    /// Elevators do not order flushes, but they need to know that the device was not idle meanwhile
+    /// and that the submitter can now continue. If it failed (`ok` is false), the device may still
+    /// have writes to do.
+    fn flushed(&mut self, _now: Instant, _by: Submitter, _device_time: Span, _ok: bool) {}
 
     /// Reports that the flush of [`Decision::Flush`] has completed, after keeping the device busy
     /// for `device_time`; `ok` says whether it succeeded.
@@ -176,6 +176,15 @@ pub enum Decision {
     Flush(GroupId, Why),
     /// Nothing is queued and nothing is in flight.
     Idle,
+}
+
+/// Who submitted a flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Submitter {
+    /// The task, which may have exited since; `None` for a flush that an elevator asked for.
+    pub task: Option<TaskId>,
+    /// The group that the flush is charged to.
+    pub group: GroupId,
 }
 
 /// A request that the device has completed.

@@ -29,7 +29,7 @@ pub use pool::{PoolConfig, PoolLayout};
 use crate::account::Accounts;
 use crate::attach::Leftovers;
 use crate::cost::CostModel;
-use crate::elevator::{Admission, Change, Decision, Elevator, Handover, MayQueue};
+use crate::elevator::{Admission, Change, Decision, Elevator, Handover, MayQueue, Submitter};
 use crate::journal::{Entry, Journal, Record};
 use crate::qos::Qos;
 use crate::request::{Bio, GroupId, Op, RequestId, TaskId};
@@ -331,7 +331,8 @@ impl<E: Elevator> Engine<E> {
             // list.
             self.requests.set_state(id, State::Bypassing);
             self.list.push_flush(id);
-            self.elevator.flushes(self.now, bio.group);
+            let by = Submitter { task: Some(bio.task), group: bio.group };
+            self.elevator.flushes(self.now, by);
             self.unplug();
             return;
         }

@@ -46,6 +46,7 @@ pub use contradiction::Contradiction;
 pub use cost::{Cost, CostModel, Times};
 pub use elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge,
+    Submitter,
 };
 pub use engine::{
     Effect, Effects, Engine, EngineConfig, Input, PlugConfig, PlugFlash, PoolConfig, PoolLayout,

@@ -8,7 +8,7 @@ mod leave_to_fifo;
 
 use fairdisk_core::{
     Bio, BioId, Change, Decision, Effect, Effects, Elevator, Engine, EngineConfig, Flags, GroupId,
-    Input, Instant, IoPrio, Journal, Lba, Op, Request, Sectors, Span, TaskId, Why,
+    Input, Instant, IoPrio, Journal, Lba, Op, Request, Sectors, Span, Submitter, TaskId, Why,
 };
 use fifo::Fifo;
 
@@ -26,7 +26,7 @@ struct Flusher {
 enum Told {
     Flushable(bool),
     Emptied { ms: u64, ok: bool },
-    Flushed { group: u32, ms: u64, ok: bool },
+    Flushed { task: Option<u32>, group: u32, ms: u64, ok: bool },
 }
 
 impl Elevator for Flusher {
@@ -45,8 +45,9 @@ impl Elevator for Flusher {
         }
     }
 
-    fn flushed(&mut self, _now: Instant, group: GroupId, device_time: Span, ok: bool) {
-        self.told.push(Told::Flushed { group: group.0, ms: device_time.as_ms(), ok });
+    fn flushed(&mut self, _now: Instant, by: Submitter, device_time: Span, ok: bool) {
+        let (task, group) = (by.task.map(|task| task.0), by.group.0);
+        self.told.push(Told::Flushed { task, group, ms: device_time.as_ms(), ok });
     }
 
     fn emptied(&mut self, _now: Instant, device_time: Span, ok: bool) {
@@ -150,7 +151,7 @@ fn who_takes_over_meanwhile_sees_a_flush_it_did_not_ask_for() {
     assert_eq!(disk.handle(Input::Switch(Box::default())), []);
     disk.ms = 30;
     issued(&disk.handle(Input::Completed { request: flush.id, ok: true }));
-    let flushed = Told::Flushed { group: 7, ms: 30, ok: true };
+    let flushed = Told::Flushed { task: None, group: 7, ms: 30, ok: true };
     assert_eq!(disk.told(), [Told::Flushable(true), flushed]);
 }
 
@@ -161,5 +162,5 @@ fn a_submitters_flush_that_fails_is_told_as_failed() {
     let request = issued(&disk.handle(Input::Submit(flush))).id;
     disk.ms = 30;
     disk.handle(Input::Completed { request, ok: false });
-    assert_eq!(disk.told(), [Told::Flushed { group: 1, ms: 30, ok: false }]);
+    assert_eq!(disk.told(), [Told::Flushed { task: Some(1), group: 1, ms: 30, ok: false }]);
 }

@@ -66,7 +66,7 @@ use directions::Directions;
 use expected::Expected;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, MayQueue, Merge, Refusal, Request, RequestId, Span, Why,
+    Instant, MayQueue, Merge, Refusal, Request, RequestId, Span, Submitter, Why,
 };
 use floor::Floors;
 use group::Group;
@@ -304,7 +304,7 @@ impl Elevator for Fair {
         self.release_queue(queue);
     }
 
-    fn flushes(&mut self, now: Instant, group: GroupId) {
+    fn flushes(&mut self, now: Instant, Submitter { group, .. }: Submitter) {
         self.tree.pass(now);
         self.make_group(group);
         if self.has_nothing_synchronous(group.0) {
@@ -315,7 +315,8 @@ impl Elevator for Fair {
         self.expect(now, group.0);
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span, ok: bool) {
+    fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
+        let Submitter { task, group } = by;
         self.tree.pass(now);
         self.make_group(group);
         let entry = &mut self.groups[group.0 as usize];
@@ -328,7 +329,7 @@ impl Elevator for Fair {
         }
         self.note_target_present(group.0);
         self.awaited.look_on();
-        self.charge_flushed(group.0, device_time, ok);
+        self.charge_flushed((task, group.0), device_time, ok);
         self.note_flushed(now, device_time, ok);
         self.ahead.look_on();
         if self.groups[group.0 as usize].left_early() {

@@ -18,7 +18,7 @@ use crate::token_bucket::{TokenBucket, TokenBucketParams};
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
-    Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId, Span, TaskId,
+    Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId, Span, Submitter, TaskId,
 };
 
 /// Defines [`SchedulerSpec`] from one line per family: its variant and its settings type.
@@ -207,12 +207,12 @@ impl Elevator for Scheduler {
         each!(self, inner => complete(inner, now, completion));
     }
 
-    fn flushes(&mut self, now: Instant, group: GroupId) {
-        each!(self, inner => inner.flushes(now, group));
+    fn flushes(&mut self, now: Instant, by: Submitter) {
+        each!(self, inner => inner.flushes(now, by));
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span, ok: bool) {
-        each!(self, inner => inner.flushed(now, group, device_time, ok));
+    fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
+        each!(self, inner => inner.flushed(now, by, device_time, ok));
     }
 
     fn emptied(&mut self, now: Instant, device_time: Span, ok: bool) {

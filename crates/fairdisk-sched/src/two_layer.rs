@@ -20,7 +20,7 @@ use crate::cfq::queue::NIL;
 use crate::family::Family;
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
-    Handover, Instant, Leftovers, MayQueue, Merge, Request, RequestId, Share, Span, Why,
+    Handover, Instant, Leftovers, MayQueue, Merge, Request, RequestId, Share, Span, Submitter, Why,
 };
 use line::Line;
 use records::Records;
@@ -203,8 +203,8 @@ impl Elevator for TwoLayerCfq {
         }
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId, _device_time: Span, _ok: bool) {
-        let now = self.tick(now);
+    fn flushed(&mut self, now: Instant, by: Submitter, _device_time: Span, _ok: bool) {
+        let (now, group) = (self.tick(now), by.group);
         self.make_group(group);
         self.inner.flushed(now, group.0, group.0 == self.line.active());
     }

@@ -6,7 +6,7 @@ mod reads;
 
 use fairdisk_core::{
     Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Lba, Op, Prng, Qos,
-    Rates, Request, RequestId, Share, Span, Weight,
+    Rates, Request, RequestId, Share, Span, Submitter, Weight,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
 use reads::read;
@@ -171,10 +171,11 @@ impl Play {
         let Some(at) = thinker else { return self.submit(request.0) };
         let Thinker { pause, flush, .. } = self.thinkers[at];
         if flush > Span::ZERO {
-            self.fair.flushes(self.now, group);
+            let by = Submitter { task: None, group };
+            self.fair.flushes(self.now, by);
             self.busy_until = self.now + flush;
             self.pass_until(self.busy_until);
-            self.fair.flushed(self.now, group, flush, true);
+            self.fair.flushed(self.now, by, flush, true);
         }
         let any = Span::from_us(self.prng.between(0, 2 * pause.as_us()));
         self.thinkers[at].back_at = Some(self.now + if self.is_random { any } else { pause });

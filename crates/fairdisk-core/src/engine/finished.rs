@@ -5,7 +5,7 @@ use super::bios::BioIndex;
 use super::effects::{Effect, Effects, Sleeper};
 use super::pool::Slot;
 use super::requests::Completed;
-use crate::elevator::{Completion, Elevator};
+use crate::elevator::{Completion, Elevator, Submitter};
 use crate::journal::Record;
 use crate::request::{Op, RequestId};
 
@@ -23,7 +23,11 @@ impl<E: Elevator> Engine<E> {
                 let completion = Completion { request: id, device_time, ok };
                 self.elevator.complete(self.now, &completion);
             }
-            (false, Op::Flush) => self.elevator.flushed(self.now, request.group, device_time, ok),
+            (false, Op::Flush) => {
+                let task = first.map(|_| request.task);
+                let by = Submitter { task, group: request.group };
+                self.elevator.flushed(self.now, by, device_time, ok);
+            }
             (false, _) => {}
         }
         if first.is_none() {

@@ -356,6 +356,18 @@ fn a_stream_keeps_its_place_among_the_tasks_of_its_group() {
     assert!(rate(0) >= alone_per_s / 5.0 * 0.9, "{} of {alone_per_s}", rate(0));
 }
 
+/// Eight of its twelve tasks read. They had 7 reads a second when only the group paid for flushes,
+/// and would have 168 alone.
+#[test]
+fn who_flushes_pays_for_it_within_its_group() {
+    let row = "readers and fsync in one group";
+    let result = run("hdd-7200-2007", "fair", row).expect("it runs");
+    let seconds = result.elapsed.as_ns() as f64 / 1e9;
+    let [reads, commits] = [0, 1].map(|task| result.tasks[task].bytes as f64 / 4096.0 / seconds);
+    println!("{reads:.0} reads and {commits:.0} commits a second");
+    assert!(reads >= 90.0 && commits >= 50.0, "{reads:.0}, {commits:.0}");
+}
+
 #[test]
 fn a_group_alone_has_the_whole_disk() {
     for device in ["fixed-8ms", "wd2500js", "hdd-ncq", "raid5-4", "sata-ssd", "nvme"] {

@@ -83,7 +83,7 @@ impl Fair {
 mod tests {
     use super::*;
     use crate::fair::FairParams;
-    use crate::samples::request;
+    use crate::samples::{request, submitter};
     use alloc::vec::Vec;
     use core::num::NonZeroU64;
     use fairdisk_core::{
@@ -174,8 +174,8 @@ mod tests {
         let waits = next(&mut fair, 6, 48);
         assert!(matches!(waits, Decision::WaitUntil(_, Why::GroupIdleWait)), "{waits:?}");
         assert_eq!(fair.decide(now), waits);
-        fair.flushes(now, GroupId(7));
-        fair.flushed(now, GroupId(7), Span::ZERO, true);
+        fair.flushes(now, submitter(7));
+        fair.flushed(now, submitter(7), Span::ZERO, true);
         assert_eq!(fair.decide(now), Decision::Dispatch(RequestId(15), Why::Awaited));
     }
 

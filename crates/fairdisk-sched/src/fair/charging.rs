@@ -12,10 +12,10 @@ use super::cache::Late;
 use super::requests::Rq;
 use super::writes_first::BUFFERED_PARTS;
 use super::{Fair, NIL};
-use fairdisk_core::{Instant, Span};
+use fairdisk_core::{Instant, Span, TaskId};
 
-/// In about this time a group makes up for a flush. Chosen: a full cache of `hdd-ncq` takes a
-/// second, and groups with a tenth of the weights pay for all of it.
+/// In about this time a group makes up for a flush, and a task within its group. Chosen: a full
+/// cache of `hdd-ncq` takes a second, and groups with a tenth of the weights pay for all of it.
 const MADE_UP_WITHIN: Span = Span::from_s(10);
 
 impl Fair {
@@ -175,14 +175,24 @@ impl Fair {
         self.tree.forgive_floor(group, floored, cost);
     }
 
-    /// Charges a flush of the group. A flush goes ahead of everybody, so the later requests of
-    /// those who pay wait instead.
-    pub(super) fn charge_flushed(&mut self, group: u32, device_time: Span, ok: bool) {
+    /// Charges a flush of the task in the group. A flush goes ahead of everybody, so the later
+    /// requests of those who pay wait instead.
+    pub(super) fn charge_flushed(
+        &mut self,
+        (task, group): (Option<TaskId>, u32),
+        device_time: Span,
+        ok: bool,
+    ) {
         // With nothing queued and nothing at the device, the flush delayed nobody.
         let delays = self.queued > 0 || self.in_flight > 0;
         let mut own = device_time;
         if delays {
             own = self.charge_flush(group, device_time, ok);
+            // A task without a queue has had no request that others of its group waited for.
+            if let Some(queue) = task.and_then(|task| self.queues.find(task, group)) {
+                self.queues.charge_within(queue, own, MADE_UP_WITHIN);
+                self.note_used_by(queue, Span::ZERO, own);
+            }
         }
         if ok {
             self.groups[group as usize].flushed(own);
@@ -229,6 +239,12 @@ impl Fair {
     pub(super) fn charge(&mut self, queue: u32, charged: Span, cost: Span) {
         self.queues.charge(queue, charged, cost);
         self.charge_group(self.queues[queue].group, charged, cost);
+        self.note_used_by(queue, charged, cost);
+    }
+
+    /// Replaces `charged` by `cost` in what the queue has used of a turn, if it is first in one.
+    #[inline]
+    fn note_used_by(&mut self, queue: u32, charged: Span, cost: Span) {
         if let Some(turn) = &mut self.turn
             && turn.queue == queue
         {
@@ -257,7 +273,7 @@ impl Fair {
 #[cfg(test)]
 mod tests {
     use crate::fair::{Fair, FairParams, NIL};
-    use crate::samples::request;
+    use crate::samples::{request, submitter};
     use fairdisk_core::{
         Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Op, RequestId,
         Span, Why,
@@ -283,8 +299,8 @@ mod tests {
         assert!(matches!(fair.decide(us(0)), Decision::Dispatch(..)));
         let (request, device_time) = (RequestId(0), Span::from_us(300));
         fair.complete(us(300), &Completion { request, device_time, ok: true });
-        fair.flushes(us(300), GroupId(2));
-        fair.flushed(us(900), GroupId(2), Span::from_us(600), ok);
+        fair.flushes(us(300), submitter(2));
+        fair.flushed(us(900), submitter(2), Span::from_us(600), ok);
         fair.cache.writer_beside(2, &fair.groups)
     }
 
@@ -315,8 +331,8 @@ mod tests {
         assert_eq!(untold.map(|(_, part)| part.as_us())[..3], [45_000, 15_000, 0]);
         // Group 3 flushes while group 4 wants the disk, and pays for nothing.
         fair.admit(us(1600), &request(4, 4, Op::Read, us(1600)));
-        fair.flushes(us(1600), GroupId(3));
-        fair.flushed(us(17_600), GroupId(3), Span::from_ms(16), true);
+        fair.flushes(us(1600), submitter(3));
+        fair.flushed(us(17_600), submitter(3), Span::from_ms(16), true);
         let ahead = |ms| [1, 2, 3].map(|group| fair.tree.is_ahead(group, Span::from_ms(ms)));
         assert_eq!([3, 10].map(ahead), [[true, true, false], [true, false, false]]);
         let parts = fair.cache.parts_of_flush(Span::from_ms(16), true, &fair.groups);
@@ -345,10 +361,10 @@ mod tests {
     fn nothing_is_chosen_while_a_flush_is_at_a_disk_that_serves_one_at_a_time() {
         let us = |us| Instant::ZERO + Span::from_us(us);
         let mut fair = told_to_take(8);
-        fair.flushes(us(0), GroupId(1));
+        fair.flushes(us(0), submitter(1));
         fair.admit(us(0), &request(0, 2, Op::Read, us(0)));
         assert_eq!(fair.decide(us(0)), Decision::WaitCompletion(Why::OneAtATime));
-        fair.flushed(us(900), GroupId(1), Span::from_us(900), true);
+        fair.flushed(us(900), submitter(1), Span::from_us(900), true);
         assert!(matches!(fair.decide(us(900)), Decision::Dispatch(..)));
     }
 

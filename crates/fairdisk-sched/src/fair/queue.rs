@@ -9,6 +9,9 @@ use fairdisk_core::{Instant, IoClass, IoPrio, Lba, Span, TaskId};
 /// The number of `ionice` classes; the lower index is served first.
 pub(super) const CLASSES: usize = IoClass::RANKS;
 
+/// The weight of a queue of level 0 within its class.
+pub(super) const WEIGHT_MOST: u64 = 8;
+
 /// A queue of requests.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
@@ -67,9 +70,9 @@ impl Queue {
     }
 
     /// The weight within its class: 8 at level 0 down to 1 at level 7.
-    const fn weight(&self) -> u64 {
+    pub(super) const fn weight(&self) -> u64 {
         let level = self.ioprio.level as u64;
-        if level < 7 { 8 - level } else { 1 }
+        if level < 7 { WEIGHT_MOST - level } else { 1 }
     }
 
     /// Replaces a charge of `charged` by `cost`.

@@ -4,7 +4,7 @@
 //! has received the least service for its level.
 
 use super::NIL;
-use super::queue::{CLASSES, Queue};
+use super::queue::{CLASSES, Queue, WEIGHT_MOST};
 use crate::slab::Slab;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
@@ -317,6 +317,22 @@ impl Queues {
             let tree = &mut self.leaves[group as usize].classes[class].tree;
             self.order.set_key(tree, at, start);
         }
+    }
+
+    /// Charges the queue `cost`, of which it owes the others of its class no more than its part of
+    /// `most` of all, as if all had the highest level. What it owed before remains.
+    pub(super) fn charge_within(&mut self, at: u32, cost: Span, most: Span) {
+        let reached = self.reached(at);
+        let (group, class) = (self[at].group, self[at].class());
+        let all = WEIGHT_MOST * u64::from(self.leaves[group as usize].classes[class].len().max(1));
+        let queue = &mut self[at];
+        if !queue.in_line {
+            // As when it joins the line: there is no credit for the time without requests.
+            queue.start = queue.start.max(reached);
+        }
+        let left = reached.saturating_add(most.as_ns() / all).saturating_sub(queue.start);
+        let left = Span::from_ns(left.saturating_mul(queue.weight()));
+        self.charge(at, Span::ZERO, cost.min(left));
     }
 
     /// The next queue of the group, which must have requests queued.

@@ -6,7 +6,7 @@ use crate::meter::Meter;
 use fairdisk_core::{
     Admission, Bio, BioId, Change, Completion, Cost, CostModel, Decision, Elevator, Flags, GroupId,
     Instant, IoClass, IoPrio, Lba, Merge, Op, Prng, Qos, Rates, Request, RequestId, Sectors, Share,
-    Span, TaskId, Weight,
+    Span, Submitter, TaskId, Weight,
 };
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroU64;
@@ -58,7 +58,7 @@ pub(crate) struct Scene<E> {
     at_device: VecDeque<(Instant, u32)>,
     asleep: BTreeSet<(Instant, u32)>,
     /// Whose flush is at the device.
-    flushing: Option<GroupId>,
+    flushing: Option<Submitter>,
 }
 
 impl<E: Elevator> Scene<E> {
@@ -141,13 +141,13 @@ impl<E: Elevator> Scene<E> {
     /// Begins a flush, or ends the one that is at the device.
     fn flush(&mut self) {
         let ended = self.flushing.take();
-        let group = ended.unwrap_or_else(|| self.some_group());
+        let by = ended.unwrap_or_else(|| self.some_submitter());
         let Self { elevator, now, meter, service, .. } = self;
         if ended.is_some() {
-            return meter.call("flushed", || elevator.flushed(*now, group, *service, true));
+            return meter.call("flushed", || elevator.flushed(*now, by, *service, true));
         }
-        meter.call("flushes", || elevator.flushes(*now, group));
-        self.flushing = Some(group);
+        meter.call("flushes", || elevator.flushes(*now, by));
+        self.flushing = Some(by);
     }
 
     /// Takes out everything that is queued, lets what is at the device complete, and asks about
@@ -301,6 +301,13 @@ impl<E: Elevator> Scene<E> {
 
     fn some_task(&mut self) -> u32 {
         self.prng.below(self.tasks.len() as u64) as u32
+    }
+
+    /// A task and its group.
+    fn some_submitter(&mut self) -> Submitter {
+        let at = self.prng.below(self.tasks.len() as u64) as usize;
+        let Task { id, group, .. } = self.tasks[at];
+        Submitter { task: Some(id), group: GroupId(group) }
     }
 
     fn some_group(&mut self) -> GroupId {
