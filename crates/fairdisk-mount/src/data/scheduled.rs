@@ -5,7 +5,7 @@ use crate::identity::{
     Asks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Silent, Who,
 };
 use fairdisk_core::{
-    AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Rates, Refusal, Span,
+    AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Qos, Rates, Refusal, Span,
 };
 use fairdisk_plane::disk::{Disk, Order, Served, Thread, Unfinished};
 use fairdisk_sched::noop::NoopParams;
@@ -145,19 +145,24 @@ impl ScheduledGate {
                 tracing::warn!(group, %why, "setting refused");
             }
         })?;
-        identity.settings_changed(self.now(), &changed.group);
+        identity.settings_changed(self.now(), &changed.group, settings);
         let refused = self.configure(&mut identity);
-        // Another group's floor may have been examined at last, and refused.
+        // A floor of another group, or one that this group had before, may have been examined at
+        // last, and refused.
         let is_its = |it: &&Refusal| identity.is_called(it.group(), &changed.group);
-        let Some(refusal) = refused.iter().find(is_its).copied() else {
-            identity.tell_changed();
+        let sets_floor = settings.iter().any(Setting::is_of_floor);
+        let Some(refusal) = refused.iter().filter(|_| sets_floor).find(is_its).copied() else {
+            self.tell(&mut identity);
             return Ok(());
         };
         let group = changed.group.clone();
+        let is_it = |known: &GroupName<'_>| known.id == refusal.group();
+        let floor = identity.groups().find(is_it).map_or(Rates::NONE, |known| known.refused);
+        let floor = Setting::words(&Qos { floor, ..Qos::NONE }).collect();
         changed.undo();
-        identity.settings_changed(self.now(), &group);
+        identity.settings_changed(self.now(), &group, &[]);
         self.tell(&mut identity);
-        Err(SettingError::NotKept { group, refusal })
+        Err(SettingError::NotKept { group, floor, refusal })
     }
 
     /// Whether the scheduler knows enough of the disk to tell which floors can be kept.
@@ -197,7 +202,9 @@ impl ScheduledGate {
         self.disk.switch(scheduler)?;
         let mut identity = self.identity();
         identity.ask_anew();
-        Ok(self.configure(&mut identity).first().copied())
+        let refused = self.configure(&mut identity);
+        self.tell(&mut identity);
+        Ok(refused.first().copied())
     }
 
     /// Stops sharing, because nobody is left to share with: whatever is queued is dispatched as
@@ -259,9 +266,16 @@ impl ScheduledGate {
         unfinished
     }
 
-    /// Tells the scheduler what has changed, and logs the outcome.
+    /// Tells the scheduler what has changed, and what holds in place of floors that it refuses.
+    /// Logs the outcome.
     fn tell(&self, identity: &mut Identity) {
         self.configure(identity);
+        identity.settle();
+        // Nothing further is refused, unless a former floor is more by now than the disk can keep.
+        while identity.has_changes() {
+            self.configure(identity);
+            identity.settle();
+        }
         identity.tell_changed();
     }
 

@@ -1,7 +1,7 @@
 //! The groups, their settings, and their changes over time.
 
 use super::standing::Standing;
-use super::{Asks, Hierarchy, RECHECK, SWEEP, Said};
+use super::{Asks, Hierarchy, RECHECK, SWEEP, Said, Setting};
 use fairdisk_core::{Change, Contradiction, GroupId, Instant, Rates};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,6 +70,8 @@ pub(super) struct Groups {
     leaving: Vec<u32>,
     /// The former settings of groups whose change has not been logged yet.
     untold: BTreeMap<u32, Asks>,
+    /// Groups of which the scheduler refused a floor, and has not been told what holds instead.
+    unsettled: Vec<u32>,
     /// Whether a floor is in force that the scheduler could not examine.
     pub(super) unexamined: bool,
     /// The number of the group at which the next sweep begins.
@@ -87,6 +89,7 @@ impl Groups {
             gone: BTreeMap::new(),
             leaving: Vec::new(),
             untold: BTreeMap::new(),
+            unsettled: Vec::new(),
             unexamined: false,
             next: 0,
         }
@@ -134,9 +137,15 @@ impl Groups {
         nest_first(&mut changes[told..]);
     }
 
-    /// Notes that the settings of `path` have changed, possibly to ones that were refused before.
-    /// The cgroup becomes a group if it was none, and the cgroups inside it are assigned again.
-    pub(super) fn changed(&mut self, hierarchy: &Hierarchy, path: &str, changes: &mut Vec<Change>) {
+    /// Notes that the settings of `path` have changed: those that were `set`, or any if none is
+    /// named. A floor that was set is examined, even if it was refused before. The cgroup becomes a
+    /// group if it was none, and the cgroups inside it are assigned again.
+    pub(super) fn changed(
+        &mut self,
+        hierarchy: &Hierarchy,
+        (path, set): (&str, &[Setting]),
+        changes: &mut Vec<Change>,
+    ) {
         let inside = |other: &str| {
             other.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
@@ -146,7 +155,9 @@ impl Groups {
             && owner == path
         {
             let group = self.number(hierarchy, path, said, changes);
-            if let Some(group) = self.get_mut(group) {
+            if set.iter().any(Setting::is_of_floor)
+                && let Some(group) = self.get_mut(group)
+            {
                 group.standing.forgive();
             }
         }
@@ -157,11 +168,19 @@ impl Groups {
         nest_first(&mut changes[told..]);
     }
 
-    /// Notes that the scheduler refused a group's floor, ceiling or target, so that the former ones
-    /// stay in force.
+    /// Notes that the scheduler refused a group's floor.
     pub(super) fn refuse(&mut self, group: GroupId) {
         if let Some(known) = self.get_mut(group.0) {
             known.standing.refuse();
+            self.unsettled.push(group.0);
+        }
+    }
+
+    /// Has the scheduler told what holds in place of the floors that it refused.
+    pub(super) fn settle(&mut self, changes: &mut Vec<Change>) {
+        for number in std::mem::take(&mut self.unsettled) {
+            let Some(known) = self.get_mut(number) else { continue };
+            known.standing.settle(GroupId(number), changes);
         }
     }
 
@@ -311,7 +330,7 @@ impl Groups {
             self.leave(now, number as u32);
             // Another directory may have taken its place, with its own settings.
             if hierarchy.said_of(&path).is_some() {
-                self.changed(hierarchy, &path, changes);
+                self.changed(hierarchy, (&path, &[]), changes);
             }
         }
         self.next = (first + looked_for) % groups;
@@ -374,6 +393,7 @@ mod tests {
     use crate::identity::Setting;
     use fairdisk_core::{Cost, CostModel, Elevator as _, Qos, Share, Span};
     use fairdisk_sched::SchedulerSpec;
+    use std::num::NonZeroU64;
 
     /// A hierarchy with one group, `/a`, and its known state.
     struct Tree {
@@ -398,7 +418,7 @@ mod tests {
             let setting = Setting::parse(setting).expect("a setting");
             self.hierarchy.set("/a", &[setting]).expect("attributes can be kept");
             let mut changes = Vec::new();
-            self.groups.changed(&self.hierarchy, "/a", &mut changes);
+            self.groups.changed(&self.hierarchy, ("/a", &[setting]), &mut changes);
             changes
         }
 
@@ -406,6 +426,11 @@ mod tests {
             let mut changes = Vec::new();
             self.groups.look_again(&self.hierarchy, self.group, &mut changes);
             changes
+        }
+
+        fn shown(&self) -> Option<(String, Rates)> {
+            let known = self.groups.iter().find(|known| known.path == "/a");
+            known.map(|known| (known.asks.to_string(), known.refused))
         }
     }
 
@@ -451,7 +476,7 @@ mod tests {
         for setting in ["min_iops=none", "min_iops=60"] {
             let setting = Setting::parse(setting).expect("a setting");
             tree.hierarchy.set("/a", &[setting]).expect("attributes can be kept");
-            groups.changed(&tree.hierarchy, "/a", &mut changes);
+            groups.changed(&tree.hierarchy, ("/a", &[setting]), &mut changes);
             assert!(changes.len() > 1, "a floor and a place: {changes:?}");
             tell(&mut changes);
         }
@@ -476,6 +501,80 @@ mod tests {
             // After a refusal, the next scheduler is asked again.
             tree.groups.refuse(group);
             assert_eq!(asks(&tree), Some(Asks::DEFAULT));
+        }
+    }
+
+    /// A ceiling and a target hold whatever becomes of the floor beside them.
+    #[test]
+    fn only_the_floor_of_a_group_is_refused() {
+        let tree = Tree::new();
+        let settings = ["min_iops=1000", "max_bps=64K", "latency_p99_ms=50"];
+        let settings = settings.map(|text| Setting::parse(text).expect("a setting"));
+        tree.hierarchy.set("/a", &settings).expect("attributes can be kept");
+        let mut tree = Tree { groups: Groups::new(), ..tree };
+        let (mut changes, floor) =
+            (Vec::new(), Rates { iops: NonZeroU64::new(1000), ..Rates::NONE });
+        let group = tree.groups.find(Instant::ZERO, &tree.hierarchy, "/a", &mut changes);
+        let Some(Change::GroupQos { qos: asked, .. }) = changes.last().copied() else {
+            panic!("no floor: {changes:?}");
+        };
+        assert_eq!(asked.floor, floor);
+        let settled = |tree: &mut Tree| {
+            let mut changes = Vec::new();
+            tree.groups.settle(&mut changes);
+            changes
+        };
+        tree.groups.refuse(group);
+        let rest = Change::GroupQos { group, qos: Qos { floor: Rates::NONE, ..asked } };
+        assert_eq!(settled(&mut tree), [rest]);
+        let (rest, settings) = ("max_bps=65536 latency_p99_ms=50", settings.map(Setting::key));
+        assert_eq!(settings[0], "min_iops");
+        assert_eq!(tree.shown(), Some((format!("weight=100 {rest}"), floor)));
+        // Everything else can be changed.
+        let share = Share::Weight(fairdisk_core::Weight::new(120).expect("a weight"));
+        assert_eq!(tree.set("weight=120"), [Change::GroupShare { group, share }]);
+        let higher = tree.set("max_bps=128K");
+        let is_ceiling =
+            |it: &Change| matches!(it, Change::GroupQos { qos, .. } if qos.floor.is_none());
+        assert!(higher.len() == 1 && higher.iter().all(is_ceiling), "{higher:?}");
+        let shown = "weight=120 max_bps=131072 latency_p99_ms=50".to_owned();
+        assert_eq!(tree.shown(), Some((shown.clone(), floor)));
+        // Another scheduler may keep it, or refuse it like the first one.
+        let mut changes = Vec::new();
+        tree.groups.ask_anew(&mut changes);
+        assert_eq!(changes.len(), 2);
+        tree.groups.refuse(group);
+        assert_eq!(settled(&mut tree), [], "it was told so before");
+        assert_eq!(tree.shown(), Some((shown, floor)));
+    }
+
+    /// The former floor stays, beside the ceiling that came with the one that is refused.
+    #[test]
+    fn a_former_floor_stays_where_the_new_ceiling_has_room_for_it() {
+        let mut tree = Tree::new();
+        tree.set("min_iops=50");
+        for (settings, left) in [
+            (["min_iops=1000", "min_bps=none", "max_iops=2000"], "min_iops=50 max_iops=2000"),
+            (["min_iops=none", "min_bps=4000M", "max_iops=20"], "max_iops=20"),
+        ] {
+            let settings = settings.map(|text| Setting::parse(text).expect("a setting"));
+            tree.hierarchy.set("/a", &settings).expect("attributes can be kept");
+            assert_eq!(tree.look_again().len(), 1);
+            tree.groups.refuse(tree.group);
+            let mut changes = Vec::new();
+            tree.groups.settle(&mut changes);
+            assert_eq!(changes.len(), 1, "{left}");
+            assert_eq!(tree.shown().map(|shown| shown.0), Some(format!("weight=100 {left}")));
+        }
+        // It may turn out to be too much as well.
+        let mut tree = Tree::new();
+        tree.set("min_iops=50");
+        tree.set("min_iops=1000");
+        for left in ["weight=100 min_iops=50", "weight=100"] {
+            tree.groups.refuse(tree.group);
+            tree.groups.settle(&mut Vec::new());
+            let shown = tree.shown().expect("it is there");
+            assert_eq!((&*shown.0, shown.1.iops), (left, NonZeroU64::new(1000)));
         }
     }
 

@@ -174,16 +174,23 @@ impl Identity {
         std::mem::take(&mut self.changes)
     }
 
+    /// Whether there is anything that the scheduler has to be told.
+    #[must_use]
+    pub const fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
     /// Logs groups whose settings have changed since the last call.
     pub fn tell_changed(&mut self) {
         self.groups.tell_changed();
     }
 
-    /// Notes at `now` that the settings of the cgroup `path` have changed. This affects groups at
-    /// once, and the identity of threads at their next requests.
-    pub fn settings_changed(&mut self, now: Instant, path: &str) {
+    /// Notes at `now` that settings of the cgroup `path` were `set`, or that any of them have
+    /// changed if none is named. This affects groups at once, and the identity of threads at their
+    /// next requests.
+    pub fn settings_changed(&mut self, now: Instant, path: &str, set: &[Setting]) {
         if let Some(hierarchy) = &self.hierarchy {
-            self.groups.changed(hierarchy, path, &mut self.changes);
+            self.groups.changed(hierarchy, (path, set), &mut self.changes);
             self.tasks.look_again(now);
         }
     }
@@ -213,10 +220,14 @@ impl Identity {
         self.groups.ask_anew(&mut self.changes);
     }
 
-    /// Notes that the scheduler refused a group's floor, ceiling or target, so that the former ones
-    /// stay in force.
+    /// Notes that the scheduler refused a group's floor. The former one stays in force, if it can.
     pub fn refuse(&mut self, group: GroupId) {
         self.groups.refuse(group);
+    }
+
+    /// Has the scheduler told what holds in place of the floors that it refused.
+    pub fn settle(&mut self) {
+        self.groups.settle(&mut self.changes);
     }
 
     /// The groups, with the numbers by which the scheduler knows them.

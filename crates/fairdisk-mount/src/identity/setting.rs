@@ -140,6 +140,11 @@ impl Setting {
         }
     }
 
+    /// Whether it is one of a floor.
+    pub(crate) const fn is_of_floor(&self) -> bool {
+        matches!(self, Self::Qos(QosKey::MinIops | QosKey::MinBps, _))
+    }
+
     /// The values that the setting takes.
     fn takes(self) -> String {
         let (what, values, none) = match self {
@@ -270,6 +275,8 @@ pub enum SettingError {
     NotKept {
         /// The path of the group.
         group: String,
+        /// Its floor, as it would have been, in the syntax of [`Setting::parse`].
+        floor: Vec<String>,
         /// The scheduler's reason.
         refusal: Refusal,
     },
@@ -308,8 +315,9 @@ impl fmt::Display for SettingError {
                 write!(f, "the settings of group `{group}` cannot be changed: {why}")
             }
             Self::Contradicts(why) => why.fmt(f),
-            Self::NotKept { group, refusal } => {
-                write!(f, "the settings of group `{group}` stay as they were: {refusal}")
+            Self::NotKept { group, floor, refusal } => {
+                let floor = floor.join(" ");
+                write!(f, "the settings of group `{group}` stay as they were: {refusal} ({floor})")
             }
         }
     }

@@ -6,22 +6,24 @@ use fairdisk_core::{Change, Contradiction, GroupId, Qos, Rates};
 /// The settings of a group, as its directory says them and as the scheduler has accepted them.
 #[derive(Debug)]
 pub(super) struct Standing {
-    /// The settings in force, without those that were refused.
+    /// The settings in force, without a floor that was refused.
     asks: Asks,
-    /// The floor, ceiling and target before they last changed, to return to if the scheduler
-    /// refuses.
+    /// The floor, ceiling and target that the scheduler was told last and has not refused.
+    told: Qos,
+    /// Those that it was told before, to which it keeps if it refuses.
     before: Qos,
-    /// The floor, ceiling and target that the scheduler last refused, so that they are not tried
-    /// again and again.
-    refused: Option<Qos>,
+    /// The floor that the scheduler last refused, so that it is not tried again and again.
+    refused: Rates,
     /// The contradiction among the settings of the directory that was last logged.
     contradiction: Option<Contradiction>,
 }
 
 impl Standing {
-    /// That of a group with these settings in force.
+    /// That of a group with these settings in force, of which the scheduler has been told no floor,
+    /// ceiling or target.
     pub(super) const fn new(asks: Asks) -> Self {
-        Self { asks, before: Qos::NONE, refused: None, contradiction: None }
+        let (told, before) = (Qos::NONE, Qos::NONE);
+        Self { asks, told, before, refused: Rates::NONE, contradiction: None }
     }
 
     /// The settings in force, as far as is known: the scheduler may still refuse the last ones.
@@ -30,16 +32,21 @@ impl Standing {
     }
 
     /// The floor that the scheduler refused.
-    pub(super) fn refused_floor(&self) -> Rates {
-        self.refused.map_or(Rates::NONE, |refused| refused.floor)
+    pub(super) const fn refused_floor(&self) -> Rates {
+        self.refused
     }
 
-    /// Takes what the directory says now, without what was refused before. Appends what the
+    /// Takes what the directory says now, without a floor that was refused before. Appends what the
     /// scheduler must be told to `changes`.
     pub(super) fn ask(&mut self, group: GroupId, asks: Asks, changes: &mut Vec<Change>) {
         let before = self.asks;
-        self.refused = self.refused.filter(|refused| *refused == asks.qos);
-        let qos = if self.refused.is_some() { before.qos } else { asks.qos };
+        if self.refused != asks.qos.floor {
+            self.refused = Rates::NONE;
+        }
+        let qos = match self.refused {
+            Rates::NONE => asks.qos,
+            _ => with_floor(asks.qos, before.qos.floor),
+        };
         self.asks = Asks { qos, ..asks };
         let Asks { share, idle, .. } = asks;
         if share != before.share {
@@ -48,8 +55,15 @@ impl Standing {
         if idle != before.idle {
             changes.push(Change::GroupIdle { group, idle });
         }
-        if qos != before.qos {
-            self.before = before.qos;
+        self.settle(group, changes);
+    }
+
+    /// Has the scheduler told what is in force after it has refused, if it does not keep to that
+    /// yet.
+    pub(super) fn settle(&mut self, group: GroupId, changes: &mut Vec<Change>) {
+        let qos = self.asks.qos;
+        if qos != self.told {
+            self.before = core::mem::replace(&mut self.told, qos);
             changes.push(Change::GroupQos { group, qos });
         }
     }
@@ -57,24 +71,36 @@ impl Standing {
     /// Asks for the floor once more, even if it was refused. Returns the settings without it and
     /// with it; `None` if there is none.
     pub(super) fn ask_anew(&mut self) -> Option<[Qos; 2]> {
-        let qos = self.refused.take().unwrap_or(self.asks.qos);
-        if qos.floor.is_none() {
+        let floor = match core::mem::take(&mut self.refused) {
+            Rates::NONE => self.asks.qos.floor,
+            refused => refused,
+        };
+        if floor.is_none() {
             return None;
         }
-        self.before = Qos { floor: Rates::NONE, ..self.asks.qos };
-        self.asks.qos = qos;
-        Some([self.before, qos])
+        let without = Qos { floor: Rates::NONE, ..self.asks.qos };
+        self.asks.qos.floor = floor;
+        (self.before, self.told) = (without, self.asks.qos);
+        Some([without, self.told])
     }
 
-    /// Notes that the scheduler refused the floor, ceiling or target, so that the former ones stay
-    /// in force.
-    pub(super) const fn refuse(&mut self) {
-        self.refused = Some(core::mem::replace(&mut self.asks.qos, self.before));
+    /// Notes that the scheduler refused the floor. The former one stays in force, unless it is the
+    /// one that is refused or contradicts the ceiling; everything else is as it is asked for. The
+    /// scheduler is yet to [be told](Self::settle).
+    pub(super) fn refuse(&mut self) {
+        self.told = self.before;
+        let asked = self.asks.qos;
+        if self.refused.is_none() {
+            self.refused = asked.floor;
+            self.asks.qos = with_floor(asked, self.before.floor);
+        } else {
+            self.asks.qos.floor = Rates::NONE;
+        }
     }
 
-    /// Notes that what was refused may be asked for again.
+    /// Notes that a floor that was refused may be asked for again.
     pub(super) const fn forgive(&mut self) {
-        self.refused = None;
+        self.refused = Rates::NONE;
     }
 
     /// Notes a contradiction among the settings of the directory. Returns it if it is new.
@@ -82,4 +108,10 @@ impl Standing {
         let last = core::mem::replace(&mut self.contradiction, why);
         why.filter(|_| last != why)
     }
+}
+
+/// These settings with this floor, or without one if the ceiling is below it.
+fn with_floor(qos: Qos, floor: Rates) -> Qos {
+    let with = Qos { floor, ..qos };
+    if with.check(false).is_ok() { with } else { Qos { floor: Rates::NONE, ..qos } }
 }

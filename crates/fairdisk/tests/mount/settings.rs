@@ -80,6 +80,39 @@ fn a_floor_that_cannot_be_kept_is_refused_and_nothing_changes() {
     host.unmount();
 }
 
+/// A floor that was stored before the mount, and is refused, does not take a ceiling with it, nor
+/// is it in the way of other settings.
+#[test]
+fn a_refused_floor_takes_nothing_else_with_it() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 1);
+    fs::create_dir(host.group_directory("tenant")).unwrap();
+    for (key, value) in [("min_iops", "1000000"), ("max_bps", "262144")] {
+        keep(&host.group_directory("tenant"), &format!("trusted.fairdisk.{key}"), value);
+    }
+    host.mount_well(&["--device-model", "hdd-7200-2007"]);
+    let group = host.path_of("tenant");
+    let read = format!("dd if={} of=/dev/null iflag=direct bs=4k count=1", host.file("data"));
+    finish(host.start(&group, &read));
+    let got = |asks: &str| {
+        let shown = text(&host.ctl(&["get", &group]));
+        assert_eq!(shown, format!("{asks} [fair refused min_iops=1000000]\n"));
+    };
+    got("weight=100 max_bps=262144");
+    assert_eq!(text(&host.ctl(&["set", &group, "weight=120"])), "");
+    assert_eq!(text(&host.ctl(&["set", &group, "max_bps=64K"])), "");
+    got("weight=120 max_bps=65536");
+    // Examined again with what is new of it, and named.
+    let set = host.ctl(&["set", &group, "max_bps=none", "min_bps=1M"]);
+    assert_eq!(set.status.code(), Some(2), "{}", text(&set));
+    assert!(text(&set).contains("(min_iops=1000000 min_bps=1048576)"), "{}", text(&set));
+    got("weight=120 max_bps=65536");
+    host.unmount();
+}
+
 /// A disk that serves one request at a time is measured, and until then every floor is promised:
 /// one stored before the mount, and one that is set before the first I/O.
 #[test]
