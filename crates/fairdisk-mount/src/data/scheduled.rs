@@ -7,9 +7,10 @@ use crate::identity::{
 use fairdisk_core::{
     AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Qos, Rates, Refusal, Span,
 };
-use fairdisk_plane::disk::{Disk, Order, Served, Thread, Unfinished};
+use fairdisk_plane::disk::{Disk, Order, Presence, Served, Thread, Unfinished};
 use fairdisk_sched::noop::NoopParams;
 use fairdisk_sched::{Scheduler, SchedulerSpec};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -90,7 +91,8 @@ impl ScheduledGate {
         self.disk.now()
     }
 
-    /// All existing groups that have made requests. Locks are held only while the names, or one
+    /// All existing groups that have made requests. What removed ones still have on its way is
+    /// shown with those that are charged for it. Locks are held only while the names, or one
     /// group's account, are copied, so that requests are not delayed for long.
     #[must_use]
     pub fn groups(&self) -> Vec<GroupStatus> {
@@ -105,7 +107,7 @@ impl ScheduledGate {
             oldest: Span::ZERO,
         };
         let mut groups: Vec<GroupStatus> = self.identity().groups().map(status).collect();
-        let presence = self.disk.presence();
+        let presence = self.charged(self.disk.presence());
         for group in &mut groups {
             group.account = self.disk.account(group.id).unwrap_or_default();
             if let Some(now) = presence.get(&group.id) {
@@ -117,6 +119,27 @@ impl ScheduledGate {
         let identity = self.identity();
         groups.retain(|group| identity.is_called(group.id, &group.path));
         groups
+    }
+
+    /// What is on its way, by the groups that are charged for it.
+    fn charged(&self, present: BTreeMap<GroupId, Presence>) -> BTreeMap<GroupId, Presence> {
+        let identity = self.identity();
+        let mut charged: BTreeMap<GroupId, Presence> = BTreeMap::new();
+        for (group, more) in present {
+            let all = charged.entry(identity.heir(group)).or_default();
+            all.load.queued += more.load.queued;
+            all.load.in_flight += more.load.in_flight;
+            all.oldest = all.oldest.max(more.oldest);
+            all.waits = all.waits.max(more.waits);
+        }
+        charged
+    }
+
+    /// The group that is charged for what `group` has written: itself or, once it is removed, the
+    /// closest enclosing one that still exists.
+    #[must_use]
+    pub fn heir(&self, group: GroupId) -> GroupId {
+        self.identity().heir(group)
     }
 
     /// The number of jobs submitted and not yet finished.
@@ -178,7 +201,7 @@ impl ScheduledGate {
         self.tell(&mut self.identity());
         for group in self.disk.presence().into_keys() {
             let mut identity = self.identity();
-            identity.look_again(group);
+            identity.look_again(self.now(), group);
             self.tell(&mut identity);
         }
     }
@@ -189,7 +212,7 @@ impl ScheduledGate {
         let mut identity = self.identity();
         let known = identity.groups().find(|known| known.path == path).map(|known| known.id);
         if let Some(group) = known {
-            identity.look_again(group);
+            identity.look_again(self.now(), group);
             self.tell(&mut identity);
         }
     }
@@ -282,8 +305,7 @@ impl ScheduledGate {
     /// Tells the scheduler what has changed, and has all floors examined as soon as it can, if some
     /// were promised before it knew what requests cost. Returns what is refused.
     fn configure(&self, identity: &mut Identity) -> Vec<Refusal> {
-        let is_floor =
-            |it: &Change| matches!(it, Change::GroupQos { qos, .. } if !qos.floor.is_none());
+        let is_floor = |it: &Change| has_floor(it).is_some();
         // Asked once: requests complete meanwhile.
         let examines = self.disk.examines_floors();
         let mut changes = identity.take_changes();
@@ -295,7 +317,7 @@ impl ScheduledGate {
         }
         let mut refused = Vec::new();
         for change in changes {
-            if let Err(refusal) = self.disk.configure(change) {
+            if let Err(refusal) = self.try_to(change, identity) {
                 Self::note_refused(identity, refusal);
                 refused.push(refusal);
             } else if is_floor(&change) && !examines {
@@ -303,6 +325,22 @@ impl ScheduledGate {
             }
         }
         refused
+    }
+
+    /// Tells the scheduler of one change. If there is no room for a floor, the room that removed
+    /// groups left counts, even if nobody has noticed yet that they are gone.
+    fn try_to(&self, change: Change, identity: &mut Identity) -> Result<(), Refusal> {
+        if has_floor(&change).is_some_and(|group| identity.is_gone(group)) {
+            return Ok(());
+        }
+        match self.disk.configure(change) {
+            Err(Refusal::Floor { .. }) if identity.free_floors(self.now()) => {
+                let ends = identity.take_changes();
+                ends.into_iter().try_for_each(|end| self.disk.configure(end))?;
+                self.try_to(change, identity)
+            }
+            told => told,
+        }
     }
 
     fn note_refused(identity: &mut Identity, refusal: Refusal) {
@@ -326,6 +364,14 @@ impl ScheduledGate {
             0 => identity.user_of(now, file),
             _ => identity.classify(now, caller),
         })
+    }
+}
+
+/// The group that the change gives a floor.
+const fn has_floor(change: &Change) -> Option<GroupId> {
+    match change {
+        Change::GroupQos { group, qos } if !qos.floor.is_none() => Some(*group),
+        _ => None,
     }
 }
 

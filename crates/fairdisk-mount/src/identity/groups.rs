@@ -45,8 +45,12 @@ impl Group {
 
     /// Whether the directory still exists and has not been replaced by another.
     fn is_there(&self, hierarchy: &Hierarchy) -> bool {
-        let there = hierarchy.inode(&self.path);
-        there.is_some() && (self.inode.is_none() || self.inode == there)
+        hierarchy.inode(&self.path).is_some_and(|there| self.inode.is_none_or(|is| is == there))
+    }
+
+    /// Whether another directory has taken the place of the group's.
+    fn is_replaced(&self, hierarchy: &Hierarchy) -> bool {
+        self.inode.is_some_and(|was| hierarchy.inode(&self.path).is_some_and(|is| is != was))
     }
 }
 
@@ -110,30 +114,30 @@ impl Groups {
         }
         let (path, said) = hierarchy.effective(cgroup);
         let told = changes.len();
-        let group = self.number(hierarchy, path, said, changes);
-        self.nest(hierarchy, group, path, changes);
+        let group = self.number(now, hierarchy, path, said, changes);
+        self.nest(now, hierarchy, group, path, changes);
         nest_first(&mut changes[told..]);
         self.found.insert(cgroup.to_owned(), Found { group, at: now });
         GroupId(group)
     }
 
-    /// Reads a group's settings and its place again, if its directory still exists.
+    /// Reads a group's settings and its place again. If its directory is gone, so are its settings.
     pub(super) fn look_again(
         &mut self,
+        now: Instant,
         hierarchy: &Hierarchy,
         group: GroupId,
         changes: &mut Vec<Change>,
     ) {
-        let known = self.get(group.0).filter(|known| known.gone.is_none());
-        let Some(path) = known.map(|known| known.path.clone()) else { return };
-        // The settings of a removed group remain in force for its queued requests.
-        if hierarchy.inode(&path).is_none() {
-            return;
+        let Some(known) = self.get(group.0).filter(|known| known.gone.is_none()) else { return };
+        let (path, is_there) = (known.path.clone(), known.is_there(hierarchy));
+        if !is_there {
+            return self.leave(now, group.0, changes);
         }
         let said = hierarchy.said_of(&path).unwrap_or(Said::NOTHING);
         let told = changes.len();
         self.ask(group.0, said, changes);
-        self.nest(hierarchy, group.0, &path, changes);
+        self.nest(now, hierarchy, group.0, &path, changes);
         nest_first(&mut changes[told..]);
     }
 
@@ -142,6 +146,7 @@ impl Groups {
     /// group if it was none, and the cgroups inside it are assigned again.
     pub(super) fn changed(
         &mut self,
+        now: Instant,
         hierarchy: &Hierarchy,
         (path, set): (&str, &[Setting]),
         changes: &mut Vec<Change>,
@@ -154,16 +159,20 @@ impl Groups {
         if let (owner, said) = hierarchy.effective(path)
             && owner == path
         {
-            let group = self.number(hierarchy, path, said, changes);
+            let known = self.known(now, hierarchy, path, changes);
             if set.iter().any(Setting::is_of_floor)
-                && let Some(group) = self.get_mut(group)
+                && let Some(known) = known.and_then(|number| self.get_mut(number))
             {
-                group.standing.forgive();
+                known.standing.forgive();
+            }
+            let number = self.number(now, hierarchy, path, said, changes);
+            if known.is_none() && !set.is_empty() {
+                self.untold.insert(number, Asks::DEFAULT);
             }
         }
         let known = self.iter().filter(|group| inside(group.path)).map(|group| group.id);
         for group in known.collect::<Vec<_>>() {
-            self.look_again(hierarchy, group, changes);
+            self.look_again(now, hierarchy, group, changes);
         }
         nest_first(&mut changes[told..]);
     }
@@ -182,6 +191,24 @@ impl Groups {
             let Some(known) = self.get_mut(number) else { continue };
             known.standing.settle(GroupId(number), changes);
         }
+    }
+
+    /// Looks for the directories of all groups that have a floor. Returns whether one is gone, and
+    /// its floor with it.
+    pub(super) fn free_floors(
+        &mut self,
+        now: Instant,
+        hierarchy: &Hierarchy,
+        changes: &mut Vec<Change>,
+    ) -> bool {
+        let gone = (0..).zip(&self.list).filter_map(|(number, group)| {
+            let known = group.as_ref().filter(|known| known.gone.is_none())?;
+            let has_floor = !known.standing.asks().qos.floor.is_none();
+            (has_floor && !known.is_there(hierarchy)).then_some(number)
+        });
+        let gone: Vec<u32> = gone.collect();
+        gone.iter().for_each(|number| self.leave(now, *number, changes));
+        !gone.is_empty()
     }
 
     /// Submits all floors, one after the other, including refused ones: to a new scheduler, or to
@@ -208,11 +235,18 @@ impl Groups {
     }
 
     /// Sets the parents of a group and of the groups around it from their directories.
-    fn nest(&mut self, hierarchy: &Hierarchy, group: u32, path: &str, changes: &mut Vec<Change>) {
+    fn nest(
+        &mut self,
+        now: Instant,
+        hierarchy: &Hierarchy,
+        group: u32,
+        path: &str,
+        changes: &mut Vec<Change>,
+    ) {
         let (mut group, mut path) = (group, path);
         loop {
             let outer = hierarchy.outer(path);
-            let parent = outer.map(|(path, said)| self.number(hierarchy, path, said, changes));
+            let parent = outer.map(|(path, said)| self.number(now, hierarchy, path, said, changes));
             self.set_parent(group, parent.map(GroupId), changes);
             let (Some(parent), Some((outer, _))) = (parent, outer) else { return };
             (group, path) = (parent, outer);
@@ -227,14 +261,33 @@ impl Groups {
         }
     }
 
+    /// The number of the group at `path`, if there is one. Another directory that has taken its
+    /// place is another group.
+    fn known(
+        &mut self,
+        now: Instant,
+        hierarchy: &Hierarchy,
+        path: &str,
+        changes: &mut Vec<Change>,
+    ) -> Option<u32> {
+        let number = self.numbers.get(path).copied()?;
+        if self.get(number).is_some_and(|known| known.is_replaced(hierarchy)) {
+            self.leave(now, number, changes);
+            return None;
+        }
+        Some(number)
+    }
+
+    /// The number of the group at `path`, which begins if there is none.
     fn number(
         &mut self,
+        now: Instant,
         hierarchy: &Hierarchy,
         path: &str,
         said: Said,
         changes: &mut Vec<Change>,
     ) -> u32 {
-        if let Some(number) = self.numbers.get(path).copied() {
+        if let Some(number) = self.known(now, hierarchy, path, changes) {
             self.ask(number, said, changes);
             return number;
         }
@@ -295,6 +348,11 @@ impl Groups {
         })
     }
 
+    /// Whether the directory of a group was found to be gone.
+    pub(super) fn is_gone(&self, group: GroupId) -> bool {
+        self.get(group.0).is_some_and(|known| known.gone.is_some())
+    }
+
     /// Whether `group` is the number of the existing group at `path`.
     pub(super) fn is_called(&self, group: GroupId, path: &str) -> bool {
         self.get(group.0).is_some_and(|known| known.gone.is_none() && known.path == path)
@@ -323,31 +381,37 @@ impl Groups {
         self.forget(now, unfinished, changes);
         let (groups, looked_for) = (self.list.len(), self.list.len().min(LOOKED_FOR));
         let first = self.next;
-        for number in (first..first + looked_for).map(|number| number % groups) {
-            let known = self.get(number as u32).filter(|known| known.gone.is_none());
-            let Some(gone) = known.filter(|known| !known.is_there(hierarchy)) else { continue };
-            let path = gone.path.clone();
-            self.leave(now, number as u32);
-            // Another directory may have taken its place, with its own settings.
-            if hierarchy.said_of(&path).is_some() {
-                self.changed(hierarchy, (&path, &[]), changes);
+        let mut gone = Vec::new();
+        for number in (first..first + looked_for).map(|number| (number % groups) as u32) {
+            let known = self.get(number).filter(|known| known.gone.is_none());
+            if let Some(known) = known.filter(|known| !known.is_there(hierarchy)) {
+                gone.push(known.path.clone());
+                self.leave(now, number, changes);
             }
+        }
+        // Other directories may have taken their places, with their own settings. Their floors have
+        // the room that all of those left.
+        for path in gone.iter().filter(|path| hierarchy.said_of(path).is_some()) {
+            self.changed(now, hierarchy, (path, &[]), changes);
         }
         self.next = (first + looked_for) % groups;
     }
 
-    /// Notes that a group's directory is gone. Its settings remain in force for requests in flight;
-    /// what is written out from now on is charged to its heir.
-    fn leave(&mut self, now: Instant, number: u32) {
+    /// Notes that a group's directory is gone, and its settings with it. What it has queued is
+    /// served as that of a group of which nobody said anything, inside its parent; what is written
+    /// out from now on is charged to its heir.
+    fn leave(&mut self, now: Instant, number: u32, changes: &mut Vec<Change>) {
         let Some(group) = self.get_mut(number) else { return };
         tracing::debug!(group = group.path, "group is gone");
         group.gone = Some(now);
+        group.standing.end(GroupId(number), changes);
         let (path, outer) = (group.path.clone(), group.parent.unwrap_or(GroupId::ROOT));
         let outer = self.heir(outer);
         let heirs = self.gone.values_mut().filter(|heir| heir.0 == number);
         heirs.for_each(|heir| *heir = outer);
         self.gone.insert(number, outer);
         self.numbers.remove(&path);
+        self.untold.remove(&number);
         self.found.retain(|_, found| found.group != number);
         self.leaving.push(number);
     }
@@ -418,13 +482,14 @@ mod tests {
             let setting = Setting::parse(setting).expect("a setting");
             self.hierarchy.set("/a", &[setting]).expect("attributes can be kept");
             let mut changes = Vec::new();
-            self.groups.changed(&self.hierarchy, ("/a", &[setting]), &mut changes);
+            let set = ("/a", &[setting][..]);
+            self.groups.changed(Instant::ZERO, &self.hierarchy, set, &mut changes);
             changes
         }
 
         fn look_again(&mut self) -> Vec<Change> {
             let mut changes = Vec::new();
-            self.groups.look_again(&self.hierarchy, self.group, &mut changes);
+            self.groups.look_again(Instant::ZERO, &self.hierarchy, self.group, &mut changes);
             changes
         }
 
@@ -476,7 +541,7 @@ mod tests {
         for setting in ["min_iops=none", "min_iops=60"] {
             let setting = Setting::parse(setting).expect("a setting");
             tree.hierarchy.set("/a", &[setting]).expect("attributes can be kept");
-            groups.changed(&tree.hierarchy, ("/a", &[setting]), &mut changes);
+            groups.changed(Instant::ZERO, &tree.hierarchy, ("/a", &[setting]), &mut changes);
             assert!(changes.len() > 1, "a floor and a place: {changes:?}");
             tell(&mut changes);
         }
@@ -579,11 +644,106 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_gone_keeps_to_what_it_was_told() {
+    fn the_settings_of_a_group_go_with_it() {
         let mut tree = Tree::new();
-        assert_eq!(tree.set("ioprio=0").len(), 1);
+        let group = tree.group;
+        for setting in ["ioprio=0", "idle=20", "min_iops=5", "max_bps=1"] {
+            assert_eq!(tree.set(setting).len(), 1);
+        }
         std::fs::remove_dir(tree.place.path().join("a")).expect("it is empty");
-        assert_eq!(tree.look_again(), []);
+        let ends = [
+            Change::GroupShare { group, share: Share::DEFAULT },
+            Change::GroupIdle { group, idle: None },
+            Change::GroupQos { group, qos: Qos::NONE },
+        ];
+        assert_eq!(tree.look_again(), ends);
+        assert_eq!((tree.look_again(), tree.shown()), (Vec::new(), None));
+        assert_eq!(tree.groups.heir(group), GroupId::ROOT);
+        let mut changes = Vec::new();
+        tree.groups.ask_anew(&mut changes);
+        assert_eq!(changes, []);
+    }
+
+    /// The floor of a group that is gone is in nobody's way, even of a group in its place.
+    #[test]
+    fn a_group_made_again_has_the_room_that_the_former_one_left() {
+        let mut tree = Tree::new();
+        tree.set("min_iops=60");
+        let (old, successor) = (tree.place.path().join("a"), tree.place.path().join("b"));
+        let again = |successor: &std::path::Path, old: &std::path::Path| {
+            std::fs::create_dir(successor).expect("beside it, so that it has another number");
+            std::fs::remove_dir(old).expect("it is empty");
+            std::fs::rename(successor, old).expect("its place is free");
+        };
+        again(&successor, &old);
+        let changes = tree.set("min_iops=60");
+        let end = Change::GroupQos { group: tree.group, qos: Qos::NONE };
+        let added = |it: &&Change| matches!(it, Change::GroupAdded { .. });
+        let Some(Change::GroupAdded { group, .. }) = changes.iter().find(added).copied() else {
+            panic!("no other group: {changes:?}");
+        };
+        assert_ne!(group, tree.group);
+        let floors = changes.iter().filter(|it| matches!(it, Change::GroupQos { .. }));
+        let floors: Vec<&Change> = floors.collect();
+        assert_eq!((floors.len(), floors[0]), (2, &end), "{changes:?}");
+        assert!(matches!(floors[1], Change::GroupQos { group: new, .. } if *new == group));
+        // Nothing was asked for in its place: whoever needs the room looks for it.
+        let mut changes = Vec::new();
+        assert!(!tree.groups.free_floors(at(10), &tree.hierarchy, &mut changes));
+        std::fs::remove_dir(&old).expect("it is empty");
+        assert!(tree.groups.free_floors(at(10), &tree.hierarchy, &mut changes));
+        assert_eq!(changes, [Change::GroupQos { group, qos: Qos::NONE }]);
+    }
+
+    /// All that are gone leave room before any of those in their places asks for some.
+    #[test]
+    fn a_sweep_takes_floors_away_before_it_gives_any() {
+        let mut tree = Tree::new();
+        tree.set("min_iops=30");
+        let of = |name: &str| tree.place.path().join(name);
+        let floor = Setting::parse("min_iops=60").expect("a setting");
+        std::fs::create_dir(of("z")).expect("a group");
+        tree.hierarchy.set("/z", &[floor]).expect("attributes can be kept");
+        let mut changes = Vec::new();
+        let z = tree.groups.find(at(1000), &tree.hierarchy, "/z", &mut changes);
+        std::fs::create_dir(of("new")).expect("a group");
+        tree.hierarchy.set("/new", &[floor]).expect("attributes can be kept");
+        std::fs::remove_dir(of("a")).expect("it is empty");
+        std::fs::remove_dir(of("z")).expect("it is empty");
+        std::fs::rename(of("new"), of("a")).expect("its place is free");
+        changes.clear();
+        tree.groups.sweep(at(2000), &tree.hierarchy, &BTreeSet::new(), &mut changes);
+        let floors = changes.iter().filter_map(|change| match change {
+            Change::GroupQos { group, qos } => Some((*group, qos.floor.is_none())),
+            _ => None,
+        });
+        let floors: Vec<(GroupId, bool)> = floors.collect();
+        assert_eq!(floors[..2], [(tree.group, true), (z, true)]);
+        assert!(floors.len() == 3 && !floors[2].1, "{changes:?}");
+    }
+
+    /// Also the first setting of a group, and none of the one that was there before.
+    #[test]
+    fn what_was_set_is_told_with_what_was_there_before() {
+        let mut tree = Tree::new();
+        let a = tree.place.path().join("a");
+        let untold = |tree: &mut Tree| std::mem::take(&mut tree.groups.untold);
+        std::fs::create_dir(a.join("b")).expect("a group");
+        let weight = Setting::parse("weight=7").expect("a setting");
+        tree.hierarchy.set("/a/b", &[weight]).expect("attributes can be kept");
+        let mut changes = Vec::new();
+        let set = ("/a/b", &[weight][..]);
+        tree.groups.changed(at(0), &tree.hierarchy, set, &mut changes);
+        let b = tree.groups.numbers["/a/b"];
+        assert_eq!(untold(&mut tree), BTreeMap::from([(b, Asks::DEFAULT)]));
+        std::fs::create_dir(a.join("c")).expect("beside it, so that it has another number");
+        std::fs::remove_dir(a.join("b")).expect("it is empty");
+        std::fs::rename(a.join("c"), a.join("b")).expect("its place is free");
+        tree.hierarchy.set("/a/b", &[weight]).expect("attributes can be kept");
+        tree.groups.changed(at(0), &tree.hierarchy, set, &mut changes);
+        let new = tree.groups.numbers["/a/b"];
+        assert_ne!(new, b);
+        assert_eq!(untold(&mut tree), BTreeMap::from([(new, Asks::DEFAULT)]));
     }
 
     fn at(ms: u64) -> Instant {
@@ -616,7 +776,7 @@ mod tests {
             let other = format!("/{time}");
             std::fs::create_dir(tree.place.path().join(&other[1..])).expect("a group");
             assert_eq!(find(&mut tree, time, &other) == a, told, "{time}");
-            tree.groups.leave(at(100_000), tree.groups.numbers[&other]);
+            tree.groups.leave(at(100_000), tree.groups.numbers[&other], &mut changes);
         }
     }
 
@@ -634,7 +794,9 @@ mod tests {
         assert_eq!(tree.groups.iter().count(), 1, "nobody has asked for anything there");
         let new = tree.groups.find(at(2001), &tree.hierarchy, "/a", &mut changes);
         assert_ne!(new, tree.group);
-        assert_eq!(changes, [Change::GroupAdded { group: new, share: Share::DEFAULT }]);
+        let share = Share::DEFAULT;
+        let changed = Change::GroupShare { group: tree.group, share };
+        assert_eq!(changes, [changed, Change::GroupAdded { group: new, share }]);
         tree.groups.sweep(at(4001), &tree.hierarchy, &nobody, &mut changes);
         assert_eq!(tree.groups.iter().count(), 2, "it is that one from now on");
         // One more group, which has settings.
@@ -666,7 +828,8 @@ mod tests {
             assert_eq!(tree.groups.heir(b), GroupId::ROOT);
             changes
         };
-        assert_eq!(sweep(2000, &[]), []);
+        let share = Share::DEFAULT;
+        assert_eq!(sweep(2000, &[]), [a, b].map(|group| Change::GroupShare { group, share }));
         assert_eq!(sweep(4000, &[b]), []);
         let removed = [b, a].map(|group| Change::GroupRemoved { group });
         assert_eq!(sweep(6000, &[]), removed);
@@ -680,7 +843,7 @@ mod tests {
         for number in 0..many {
             // Without a directory, as if it had just been removed.
             let path = format!("/{number}");
-            tree.groups.number(&tree.hierarchy, &path, Said::NOTHING, &mut changes);
+            tree.groups.number(at(0), &tree.hierarchy, &path, Said::NOTHING, &mut changes);
         }
         for pass in 1..=5 {
             let nobody = BTreeSet::new();

@@ -190,16 +190,16 @@ impl Identity {
     /// next requests.
     pub fn settings_changed(&mut self, now: Instant, path: &str, set: &[Setting]) {
         if let Some(hierarchy) = &self.hierarchy {
-            self.groups.changed(hierarchy, (path, set), &mut self.changes);
+            self.groups.changed(now, hierarchy, (path, set), &mut self.changes);
             self.tasks.look_again(now);
         }
     }
 
     /// Reads a group's settings again. A group whose tasks all wait for the disk makes no requests,
     /// at which this would happen otherwise.
-    pub fn look_again(&mut self, group: GroupId) {
+    pub fn look_again(&mut self, now: Instant, group: GroupId) {
         if let Some(hierarchy) = &self.hierarchy {
-            self.groups.look_again(hierarchy, group, &mut self.changes);
+            self.groups.look_again(now, hierarchy, group, &mut self.changes);
         }
     }
 
@@ -228,6 +228,24 @@ impl Identity {
     /// Has the scheduler told what holds in place of the floors that it refused.
     pub fn settle(&mut self) {
         self.groups.settle(&mut self.changes);
+    }
+
+    /// Looks for groups with a floor that were removed. Returns whether there are any: the changes
+    /// to tell then end their floors.
+    pub(crate) fn free_floors(&mut self, now: Instant) -> bool {
+        let Some(hierarchy) = &self.hierarchy else { return false };
+        self.groups.free_floors(now, hierarchy, &mut self.changes)
+    }
+
+    /// Whether the group was removed, so that nothing it asks for counts.
+    pub(crate) fn is_gone(&self, group: GroupId) -> bool {
+        self.groups.is_gone(group)
+    }
+
+    /// The group that is charged for what is left of `group`: itself, or the closest enclosing one
+    /// that still exists.
+    pub(crate) fn heir(&self, group: GroupId) -> GroupId {
+        self.groups.heir(group)
     }
 
     /// The groups, with the numbers by which the scheduler knows them.

@@ -58,6 +58,11 @@ impl Standing {
         self.settle(group, changes);
     }
 
+    /// Gives up everything that was asked for, as the directory with the settings is gone.
+    pub(super) fn end(&mut self, group: GroupId, changes: &mut Vec<Change>) {
+        self.ask(group, Asks::DEFAULT, changes);
+    }
+
     /// Has the scheduler told what is in force after it has refused, if it does not keep to that
     /// yet.
     pub(super) fn settle(&mut self, group: GroupId, changes: &mut Vec<Change>) {

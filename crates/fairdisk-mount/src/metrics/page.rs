@@ -5,7 +5,7 @@ use crate::data::scheduled::GroupStatus;
 use crate::identity::Asks;
 use crate::mounting::mounted::Watch;
 use crate::mounting::mounts::{MountEntry, Mounts};
-use fairdisk_core::{GroupAccount, Histogram, Share, Span};
+use fairdisk_core::{GroupAccount, GroupId, Histogram, Share, Span};
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
@@ -145,7 +145,8 @@ impl Page {
     fn present(&self, text: &mut Text, mounts: &[(MountEntry, Watch)], groups: &[GroupStatus]) {
         let mut dirty: BTreeMap<u32, u64> = BTreeMap::new();
         for (group, bytes) in mounts.iter().flat_map(|(_, watch)| watch.dirty()) {
-            *dirty.entry(group).or_default() += bytes;
+            let charged = self.mounts.gate().heir(GroupId(group));
+            *dirty.entry(charged.0).or_default() += bytes;
         }
         let mut family = |name, help, value: &dyn Fn(&GroupStatus) -> Option<f64>| {
             text.family(name, Kind::Gauge, help);

@@ -61,7 +61,9 @@ fn a_mount_in_the_foreground_tells_what_happens_to_it() {
     finish(host.start(&group, &read));
     assert!(host.ctl(&["set", &group, "ioprio=0"]).status.success());
     assert!(host.ctl(&["set", &group, "idle=9"]).status.success());
-    for (old, new) in [("weight=200", "ioprio=0"), ("ioprio=0", "ioprio=0 idle=9")] {
+    for (old, new) in
+        [("weight=100", "weight=200"), ("weight=200", "ioprio=0"), ("ioprio=0", "ioprio=0 idle=9")]
+    {
         let changed = event(&mut lines, "setting changed");
         let values = ["group", "old", "new"].map(|key| of(&changed, key).unwrap());
         assert_eq!(values, [&group, old, new]);

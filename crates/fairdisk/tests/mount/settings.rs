@@ -73,7 +73,8 @@ fn a_floor_that_cannot_be_kept_is_refused_and_nothing_changes() {
     };
     assert_eq!((kept("min_iops"), kept("weight")), (Ok(b"10".to_vec()), Err(Errno::NODATA)));
     let logged = fs::read_to_string(&log).unwrap();
-    assert!(logged.contains("floor refused") && !logged.contains("setting changed"), "{logged}");
+    let told = |event: &str| logged.matches(event).count();
+    assert_eq!((told("floor refused"), told("setting changed")), (2, 1), "{logged}");
     let set = host.ctl(&["set", &group, "weight=300", "min_iops=11"]);
     assert!(set.status.success(), "{}", text(&set));
     assert_eq!(text(&host.ctl(&["get", &group])), "weight=300 min_iops=11\n");
@@ -110,6 +111,67 @@ fn a_refused_floor_takes_nothing_else_with_it() {
     assert_eq!(set.status.code(), Some(2), "{}", text(&set));
     assert!(text(&set).contains("(min_iops=1000000 min_bps=1048576)"), "{}", text(&set));
     got("weight=120 max_bps=65536");
+    host.unmount();
+}
+
+/// Removes a group, which is busy for a moment after its last task has left it.
+fn remove(host: &Host, name: &str) {
+    wait_until(|| fs::remove_dir(host.group_directory(name)).is_ok());
+}
+
+#[test]
+fn a_group_that_is_made_again_has_what_is_set_for_it() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    let log = host.at().with_file_name("log");
+    host.mount_well(&["--device-model", "hdd-7200-2007", "--log-file", log.to_str().unwrap()]);
+    let asks = ["min_iops=60", "max_bps=1M"];
+    let mut group = String::new();
+    for _ in 0..2 {
+        group = host.group("service", asks[0]);
+        assert_eq!(text(&host.ctl(&["set", &group, asks[1]])), "");
+        remove(&host, "service");
+    }
+    // Most of the disk was promised to it, and is free again.
+    let other = host.group("other", asks[0]);
+    assert_eq!(text(&host.ctl(&["get", &other])), "weight=100 min_iops=60\n");
+    let logged = fs::read_to_string(&log).unwrap();
+    assert!(!logged.contains("refused"), "{logged}");
+    let of_group = format!("event=\"setting changed\" group={group} old=\"weight=100\" ");
+    assert_eq!(logged.matches(&of_group).count(), 2, "{logged}");
+    host.unmount();
+}
+
+/// What is queued for a removed group is served without its ceiling, and shown with the group that
+/// is charged for it.
+#[test]
+fn the_settings_of_a_removed_group_hold_nobody_up() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 1);
+    host.mount_well(&["--device-model", "hdd-7200-2007"]);
+    for (name, setting) in [("open", "weight=100"), ("limited", "max_bps=1")] {
+        let around = host.group(name, setting);
+        let inside = format!("{name}/tenant");
+        let (group, reader) = waits(&host, &inside);
+        assert_eq!(host.entry(&around)["queued"], 0);
+        let tasks = fs::read_to_string(host.group_directory(&inside).join("cgroup.procs")).unwrap();
+        for task in tasks.lines() {
+            fs::write(host.group_directory(name).join("cgroup.procs"), task).unwrap();
+        }
+        remove(&host, &inside);
+        if name == "limited" {
+            // The ceiling around it is another's, which is charged for it.
+            wait_until(|| host.entry(&around)["queued"] == 1);
+            assert!(host.entry(&group).is_null());
+            assert_eq!(text(&host.ctl(&["set", &around, "max_bps=none"])), "");
+        }
+        finish(reader);
+    }
     host.unmount();
 }
 
@@ -231,7 +293,7 @@ fn what_cannot_be_meant_together_is_refused_and_nothing_changes() {
         let is_it = |line: &&str| line.contains(event) && line.contains(&of_group);
         logged.lines().filter(is_it).count()
     };
-    assert_eq!((told("setting refused"), told("setting changed")), (5, 3), "{logged}");
+    assert_eq!((told("setting refused"), told("setting changed")), (5, 4), "{logged}");
     host.unmount();
 }
 
