@@ -254,12 +254,6 @@ impl Disk {
         self.shared.lock().state.examines_floors()
     }
 
-    /// The name of the current scheduler's revision.
-    #[must_use]
-    pub fn scheduler(&self) -> &'static str {
-        self.shared.lock().state.scheduler()
-    }
-
     /// What performs the jobs of a busy disk.
     #[must_use]
     pub const fn served(&self) -> &Served {

@@ -230,9 +230,9 @@ impl Disk {
         };
         let gate = self.mounts.gate();
         let from = gate.scheduler();
-        match gate.switch(spec.build()) {
+        match gate.switch(name, spec.build()) {
             Ok(refusal) => {
-                tracing::info!(from, to = gate.scheduler(), "scheduler switched");
+                tracing::info!(from, to = name, "scheduler switched");
                 let mut about = self.about();
                 about.settings.scheduler = Some(name.to_owned());
                 about.honours = spec.honours();
@@ -385,6 +385,7 @@ fn may_change(uid: Uid) -> bool {
 mod tests {
     use super::*;
     use crate::data::scheduled::ScheduledGate;
+    use crate::metrics::Page;
     use fairdisk_core::EngineConfig;
     use fairdisk_plane::backend::Preference;
     use fairdisk_plane::disk::{Device, Disk as Plane};
@@ -394,7 +395,7 @@ mod tests {
         let spec = SchedulerSpec::Noop(NoopParams);
         let (config, how) = (EngineConfig::default(), Preference::Threads);
         let plane = Plane::start(spec.build(), config, Device::Fixed, 1, how).unwrap();
-        let gate = Arc::new(ScheduledGate::new(plane, None));
+        let gate = Arc::new(ScheduledGate::new(plane, "noop", None));
         let find = |name: &str| SchedulerSpec::named(name).ok_or_else(String::new);
         let settings = Settings { scheduler: Some("noop".to_owned()), ..Settings::default() };
         let about = About { disk: "sdx".to_owned(), settings, honours: spec.honours(), find };
@@ -419,5 +420,18 @@ mod tests {
         assert_eq!(&*done, b"\"done\"\n");
         let text = String::from_utf8(list().to_vec()).unwrap();
         assert!(text.contains(r#""scheduler":"deadline""#), "{text}");
+    }
+
+    /// In the log and in the metrics as well, where a revision has another name.
+    #[test]
+    fn a_scheduler_is_called_as_it_was_asked_for() {
+        let disk = disk();
+        let page = Page::new(Arc::clone(&disk.mounts), None);
+        for name in ["noop", "cfq"] {
+            disk.switch(name);
+            assert_eq!(disk.mounts.gate().scheduler(), name);
+            let shown = format!("fairdisk_scheduler_info{{scheduler=\"{name}\"}} 1\n");
+            assert!(page.text().contains(&shown), "{name}");
+        }
     }
 }

@@ -18,6 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// share it, each through a [`MountGate`].
 pub struct ScheduledGate {
     disk: Disk,
+    /// The name under which the current scheduler was asked for.
+    scheduler: Mutex<String>,
     hierarchy: Option<Hierarchy>,
     identity: Mutex<Identity>,
     /// For each mount, the function that returns its accounts with dirty data.
@@ -54,11 +56,14 @@ pub struct GroupStatus {
 }
 
 impl ScheduledGate {
-    /// A gate to `disk`, whose groups are the cgroups of `hierarchy`.
+    /// A gate to `disk`, whose scheduler was asked for as `scheduler`, and whose groups are the
+    /// cgroups of `hierarchy`.
     #[must_use]
-    pub fn new(disk: Disk, hierarchy: Option<Hierarchy>) -> Self {
+    pub fn new(disk: Disk, scheduler: &str, hierarchy: Option<Hierarchy>) -> Self {
+        let scheduler = Mutex::new(scheduler.to_owned());
         let identity = Mutex::new(Identity::new(hierarchy.clone()));
-        Self { disk, hierarchy, identity, dirty: Mutex::default(), mounts: AtomicU32::new(0) }
+        let (dirty, mounts) = (Mutex::default(), AtomicU32::new(0));
+        Self { disk, scheduler, hierarchy, identity, dirty, mounts }
     }
 
     /// The gate of a further mount.
@@ -73,10 +78,15 @@ impl ScheduledGate {
         self.hierarchy.as_ref()
     }
 
-    /// The name of the current scheduler's revision.
+    /// The name under which the current scheduler was asked for, as `cfq`, which is a revision of
+    /// another name.
     #[must_use]
-    pub fn scheduler(&self) -> &'static str {
-        self.disk.scheduler()
+    pub fn scheduler(&self) -> String {
+        self.called().clone()
+    }
+
+    fn called(&self) -> MutexGuard<'_, String> {
+        self.scheduler.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What performs the I/O of a busy disk.
@@ -217,12 +227,14 @@ impl ScheduledGate {
         }
     }
 
-    /// Switches to another scheduler. Returns the first floor that it refuses to guarantee, if any.
+    /// Switches to another scheduler, which was asked for as `name`. Returns the first floor that
+    /// it refuses to guarantee, if any.
     ///
     /// # Errors
     /// The new scheduler cannot take over, and the current one stays.
-    pub fn switch(&self, scheduler: Scheduler) -> Result<Option<Refusal>, AttachError> {
+    pub fn switch(&self, name: &str, scheduler: Scheduler) -> Result<Option<Refusal>, AttachError> {
         self.disk.switch(scheduler)?;
+        name.clone_into(&mut self.called());
         let mut identity = self.identity();
         identity.ask_anew();
         let refused = self.configure(&mut identity);

@@ -104,7 +104,7 @@ impl Page {
         text.family("fairdisk_build_info", Kind::Gauge, "The version, as a label.");
         text.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
         text.family("fairdisk_scheduler_info", Kind::Gauge, "The scheduler, as a label.");
-        text.sample(&[("scheduler", gate.scheduler())], 1);
+        text.sample(&[("scheduler", &gate.scheduler())], 1);
         text.family("fairdisk_uptime_seconds", Kind::Gauge, "The time since the first mount.");
         text.sample(&[], gate.now().as_ns() as f64 / 1e9);
         self.mounts(&mut text, &mounts);

@@ -181,10 +181,6 @@ impl State {
         Unfinished { tasks, groups }
     }
 
-    pub(super) fn scheduler(&self) -> &'static str {
-        self.engine.elevator().describe().name
-    }
-
     pub(super) fn examines_floors(&self) -> bool {
         self.engine.elevator().examines_floors()
     }
