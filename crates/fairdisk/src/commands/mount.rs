@@ -94,7 +94,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<Address>,
     /// Schedule nothing: what the mount itself costs
-    #[arg(long, conflicts_with_all = ["device_model", "costs", "depth", "io", "cgroups", "metrics"])]
+    #[arg(long, conflicts_with_all = ["scheduler", "device_model", "costs", "depth", "io",
+                                      "cgroups", "metrics"])]
     unscheduled: bool,
     /// A scheduler of its own, even if other mounts on the disk have one
     #[arg(long, conflicts_with = "unscheduled")]

@@ -163,6 +163,8 @@ fn an_address_that_cannot_be_is_said_before_anything_is_mounted() {
     assert!(page.contains("fairdisk_uptime_seconds "), "{page}");
     host.unmount();
     while UnixStream::connect(&socket).is_ok() {}
-    let both = ["mount", "/tmp", "/tmp", "--unscheduled", "--metrics", &address];
-    assert_eq!(fairdisk(&both).status.code(), Some(2));
+    for (option, value) in [("--metrics", &*address), ("--scheduler", "fair")] {
+        let both = ["mount", "/tmp", "/tmp", "--unscheduled", option, value];
+        assert_eq!(fairdisk(&both).status.code(), Some(2), "{option}");
+    }
 }
