@@ -38,3 +38,4 @@ pub use mounting::mounts::{MountEntry, Mounts};
 pub use mounting::options::MountOptions;
 pub use requests::tree::MountCounts;
 pub use sys::descriptors::Inherited;
+pub use trouble::tell_unsaid;

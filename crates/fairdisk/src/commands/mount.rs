@@ -24,6 +24,7 @@ use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::Address;
 use fairdisk_mount::{
     BlockDevice, Guardian, MountError, MountOptions, Mounted, OpenGate, Rounds, end_at_first_panic,
+    tell_unsaid,
 };
 use fairdisk_plane::disk::DEPTH_MAX;
 use std::path::{Path, PathBuf};
@@ -116,7 +117,9 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     args.log.start(args.detached)?;
     end_at_first_panic();
-    serve(args).inspect_err(|failure| {
+    let served = serve(args);
+    tell_unsaid(true);
+    served.inspect_err(|failure| {
         // In the foreground the error is printed at the end.
         if args.detached {
             tracing::error!(error = %failure.message(), "failed");

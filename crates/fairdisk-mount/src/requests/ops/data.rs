@@ -8,6 +8,7 @@ use crate::data::landed::{Landed, Target};
 use crate::files::open_file::OpenFile;
 use crate::requests::caller::User;
 use crate::requests::tree::Tree;
+use crate::trouble;
 use fairdisk_core::{Flags, Lba, Op, SECTOR_BYTES, Sectors};
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 use rustix::io::ReadWriteFlags;
@@ -146,7 +147,10 @@ impl Tree {
                 let then = Box::new(move || reply.written(landed.len as u32));
                 self.dirtied(file, written, (landed.start, landed.end), then);
             }
-            Err(error) => reply.error(error.into()),
+            Err(error) => {
+                trouble::tell("write", &file.fd, &error);
+                reply.error(error.into());
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Periodic observation of the mounts of a disk, and log messages about what needs attention.
 
 use fairdisk_core::Span;
-use fairdisk_mount::{GroupStatus, Mounts};
+use fairdisk_mount::{GroupStatus, Mounts, tell_unsaid};
 use std::collections::BTreeMap;
 
 /// The number of rounds of the main loop between two observations, which amounts to 5 s.
@@ -34,6 +34,7 @@ impl Observer {
     /// Does the work of one round of the main loop.
     pub(super) fn look_now_and_then(&mut self, mounts: &Mounts) {
         self.rounds += 1;
+        tell_unsaid(false);
         self.tell_left(mounts.left_behind(), mounts.jobs_left_behind());
         if self.rounds.is_multiple_of(SETTINGS_ROUNDS) {
             mounts.gate().look_again();
