@@ -36,6 +36,10 @@ pub(super) struct Row {
     /// The group's limits and targets, for JSON.
     pub(super) qos: QosEntry,
     pub(super) ignored: Vec<String>,
+    /// The floor that the scheduler refused, in the syntax of `ctl set`.
+    pub(super) refused: Vec<String>,
+    /// Whether the floor was promised without an examination.
+    pub(super) unexamined: bool,
 }
 
 /// The column that rows are sorted by.
@@ -127,6 +131,8 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
         limits: limits(after),
         qos: after.qos,
         ignored: after.ignored.clone(),
+        refused: after.refused.clone(),
+        unexamined: after.unexamined,
     }
 }
 
@@ -146,6 +152,8 @@ pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
             "errors": row.errors,
             "limits": row.qos,
             "ignored": row.ignored,
+            "refused": row.refused,
+            "unexamined": row.unexamined,
         })
     };
     json!({
@@ -244,6 +252,19 @@ mod tests {
         assert_eq!((rows[0].asked, rows[0].got), (75.0, 75.0));
         assert_eq!((rows[1].ios_per_s, rows[1].p50_ms), (50.0, Some(2.0)));
         assert_eq!((rows[2].asked, rows[2].p99_ms), (0.0, None));
+    }
+
+    #[test]
+    fn what_is_refused_or_not_examined_is_in_the_json() {
+        let refused = vec!["min_iops=9".to_owned()];
+        let group = GroupEntry { refused, unexamined: true, ..group("/a", 100, 1.0, 1) };
+        let (before, after) = (status(10.0, Vec::new()), status(12.0, vec![group]));
+        let shown = json(&before, &after, &rows(&before, &after, SortBy::Got));
+        let group = &shown["groups"][0];
+        assert_eq!(
+            (&group["refused"], &group["unexamined"]),
+            (&json!(["min_iops=9"]), &json!(true))
+        );
     }
 
     /// A group that waits and got nothing still asks for its share.

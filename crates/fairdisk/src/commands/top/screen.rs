@@ -224,6 +224,8 @@ mod tests {
             limits: "<=100 iops".to_owned(),
             qos: QosEntry::default(),
             ignored: Vec::new(),
+            refused: Vec::new(),
+            unexamined: false,
         }
     }
 
