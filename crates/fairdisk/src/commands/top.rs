@@ -10,10 +10,11 @@ use crate::interrupt;
 use crate::number_arg::within;
 use crate::output;
 use crate::time_arg;
+use fairdisk_core::{Instant, Span};
 use fairdisk_mount::control::{Ask, Client, Status};
+use fairdisk_plane::{Clock as _, MonotonicClock};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
-use rates::Row;
 use screen::{Screen, Wish};
 use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -113,58 +114,180 @@ fn no_terminal(error: io::Error) -> Failure {
     Failure::Run(format!("cannot use the terminal: {error}"))
 }
 
+/// The screen, and what it shows.
+struct Watch<'a> {
+    clock: MonotonicClock,
+    terminal: &'a mut DefaultTerminal,
+    client: Client,
+    screen: Screen,
+    /// The last look but one.
+    before: Status,
+    /// The last look, with the weights that were set since.
+    after: Status,
+}
+
+/// What happens between two looks.
+trait Stage {
+    fn now(&self) -> Instant;
+
+    /// Waits up to `patience` for an event of the terminal. Returns whether there is one.
+    fn waits(&mut self, patience: Span) -> Result<bool, Failure>;
+
+    /// Reads an event from the terminal and acts on it. Returns whether to quit.
+    fn act(&mut self) -> Result<bool, Failure>;
+
+    fn draw(&mut self) -> Result<(), Failure>;
+}
+
 fn watch(
     terminal: &mut DefaultTerminal,
     mut client: Client,
     interval: Duration,
 ) -> Result<(), Failure> {
-    let mut screen = Screen::default();
-    let mut before = client.status()?;
-    let mut after = before.clone();
+    let clock = MonotonicClock::start();
+    let before = client.status()?;
+    let after = before.clone();
+    let mut watch = Watch { clock, terminal, client, screen: Screen::default(), before, after };
+    let interval = Span::from_ns(interval.as_nanos() as u64);
+    while !quits_until(watch.now() + interval, &mut watch)? {
+        let now = watch.client.status()?;
+        watch.before = std::mem::replace(&mut watch.after, now);
+    }
+    Ok(())
+}
+
+/// Draws and acts on events until the next look is due, however many events there are. Returns
+/// whether to quit. Keys that came together are all acted on before the next drawing.
+fn quits_until(due: Instant, stage: &mut impl Stage) -> Result<bool, Failure> {
     loop {
-        let mut rows = rates::rows(&before, &after, screen.sort);
-        terminal.draw(|frame| screen.draw(frame, &after, &rows)).map_err(no_terminal)?;
-        let mut left = interval;
-        while !left.is_zero() {
-            let piece = Duration::from_millis(200).min(left);
-            if !event::poll(piece).map_err(no_terminal)? {
-                left = left.saturating_sub(piece);
-                continue;
-            }
-            if act(&mut screen, &mut client, &rows)? {
-                return Ok(());
-            }
-            rows = rates::rows(&before, &after, screen.sort);
-            terminal.draw(|frame| screen.draw(frame, &after, &rows)).map_err(no_terminal)?;
+        stage.draw()?;
+        let mut patience = due.since(stage.now());
+        if patience == Span::ZERO || !stage.waits(patience)? {
+            return Ok(false);
         }
-        let now: Status = client.status()?;
-        before = std::mem::replace(&mut after, now);
+        while patience > Span::ZERO && stage.waits(Span::ZERO)? {
+            if stage.act()? {
+                return Ok(true);
+            }
+            patience = due.since(stage.now());
+        }
     }
 }
 
-/// Reads an event from the terminal and acts on it. Returns whether to quit.
-fn act(screen: &mut Screen, client: &mut Client, rows: &[Row]) -> Result<bool, Failure> {
-    let Event::Key(key) = event::read().map_err(no_terminal)? else { return Ok(false) };
-    if key.kind != KeyEventKind::Press {
-        return Ok(false);
+impl Stage for Watch<'_> {
+    fn now(&self) -> Instant {
+        self.clock.now()
     }
-    match screen.key(key, rows) {
-        Some(Wish::Quit) => return Ok(true),
-        Some(Wish::Weight(group, weight)) => {
-            let settings = vec![format!("weight={weight}")];
-            screen.message = match client.ask(&Ask::Set { group: group.clone(), settings }) {
-                Ok(_) => format!("{group}: weight {weight}"),
-                Err(error) => error.to_string(),
-            };
+
+    fn waits(&mut self, patience: Span) -> Result<bool, Failure> {
+        event::poll(Duration::from_nanos(patience.as_ns())).map_err(no_terminal)
+    }
+
+    fn act(&mut self) -> Result<bool, Failure> {
+        let Event::Key(key) = event::read().map_err(no_terminal)? else { return Ok(false) };
+        if key.kind != KeyEventKind::Press {
+            return Ok(false);
         }
-        None => {}
+        let rows = rates::rows(&self.before, &self.after, self.screen.sort);
+        match self.screen.key(key, &rows) {
+            Some(Wish::Quit) => return Ok(true),
+            Some(Wish::Weight(group, weight)) => {
+                let settings = vec![format!("weight={weight}")];
+                let ask = Ask::Set { group: group.clone(), settings };
+                self.screen.message = match self.client.ask(&ask) {
+                    Ok(_) => {
+                        note_weight(&mut self.after, &group, weight);
+                        format!("{group}: weight {weight}")
+                    }
+                    Err(error) => error.to_string(),
+                };
+            }
+            None => {}
+        }
+        Ok(false)
     }
-    Ok(false)
+
+    fn draw(&mut self) -> Result<(), Failure> {
+        let Self { terminal, screen, before, after, .. } = self;
+        let rows = rates::rows(before, after, screen.sort);
+        let drawn = terminal.draw(|frame| screen.draw(frame, after, &rows));
+        drawn.map(drop).map_err(no_terminal)
+    }
+}
+
+/// Notes a weight that was set since the look, so that it is shown, and the next key counts from
+/// it.
+fn note_weight(status: &mut Status, group: &str, weight: u32) {
+    if let Some(entry) = status.groups.iter_mut().find(|entry| entry.path == group) {
+        (entry.weight, entry.ioprio) = (weight, None);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+    /// A group and a terminal at which a key is held: each press takes 50 ms to act on, and others
+    /// are there by then.
+    struct Held {
+        now: Instant,
+        pressed: u32,
+        most: u32,
+        drawn: u32,
+        screen: Screen,
+        status: Status,
+    }
+
+    impl Stage for Held {
+        fn now(&self) -> Instant {
+            self.now
+        }
+
+        fn waits(&mut self, patience: Span) -> Result<bool, Failure> {
+            let waits = self.pressed < self.most;
+            if !waits {
+                self.now += patience;
+            }
+            Ok(waits)
+        }
+
+        fn act(&mut self) -> Result<bool, Failure> {
+            self.pressed += 1;
+            self.now += Span::from_ms(50);
+            let rows = rates::rows(&self.status, &self.status, self.screen.sort);
+            let key = KeyEvent::new(KeyCode::Char('+'), KeyModifiers::NONE);
+            if let Some(Wish::Weight(group, weight)) = self.screen.key(key, &rows) {
+                note_weight(&mut self.status, &group, weight);
+            }
+            Ok(false)
+        }
+
+        fn draw(&mut self) -> Result<(), Failure> {
+            self.drawn += 1;
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn each_press_of_a_key_counts_and_a_held_key_does_not_hold_up_the_next_look() {
+        let looks = |most| {
+            let status = rates::tests::status_of("/a", 100);
+            let mut screen = Screen::default();
+            let rows = rates::rows(&status, &status, screen.sort);
+            screen.key(KeyEvent::new(KeyCode::Down, KeyModifiers::NONE), &rows);
+            let now = Instant::ZERO;
+            let mut held = Held { now, pressed: 0, most, drawn: 0, screen, status };
+            assert!(!quits_until(now + Span::from_s(1), &mut held).unwrap());
+            held
+        };
+        let few = looks(5);
+        assert_eq!((few.status.groups[0].weight, few.drawn), (303, 2));
+        assert_eq!(looks(0).drawn, 1);
+        let held = looks(u32::MAX);
+        assert_eq!(held.now, Instant::ZERO + Span::from_s(1), "the next look is in time");
+        assert_eq!((held.pressed, held.drawn), (20, 2));
+    }
 
     #[test]
     fn an_interval_is_a_time_or_seconds() {

@@ -187,7 +187,7 @@ fn longest(latency: &[LatencyCount], oldest_ms: f64) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     fn group(path: &str, weight: u32, ms: f64, reads: u64) -> GroupEntry {
@@ -233,6 +233,11 @@ mod tests {
             unattributed_writes: 0,
             groups,
         }
+    }
+
+    /// A look at one group.
+    pub(in super::super) fn status_of(path: &str, weight: u32) -> Status {
+        status(10.0, vec![group(path, weight, 1.0, 1)])
     }
 
     #[test]
