@@ -15,6 +15,7 @@ use std::time::Duration;
 pub struct Client {
     path: PathBuf,
     stream: BufReader<UnixStream>,
+    patience: Option<Duration>,
 }
 
 /// Why a request has failed.
@@ -29,6 +30,13 @@ pub enum ControlError {
     },
     /// The connection was lost.
     Lost(io::Error),
+    /// There was no answer in the time that the client waits.
+    Silent {
+        /// The number of the daemon's process, as far as it is known.
+        process: Option<i32>,
+        /// How long the client has waited.
+        patience: Duration,
+    },
     /// The answer is not of this protocol or version.
     Gibberish(String),
     /// The request was refused, for this reason.
@@ -44,6 +52,12 @@ impl fmt::Display for ControlError {
                 write!(f, "no mount answers at {}: {error}", socket.display())
             }
             Self::Lost(error) => write!(f, "the mount hung up: {error}"),
+            Self::Silent { process, patience } => {
+                let seconds = patience.as_secs_f64();
+                f.write_str("the process of the mount")?;
+                process.map_or(Ok(()), |process| write!(f, " ({process})"))?;
+                write!(f, " has not answered for {seconds} s; it may be stopped or hang")
+            }
             Self::Gibberish(answer) => {
                 write!(f, "the mount answered `{answer}`: is it of another version?")
             }
@@ -62,18 +76,33 @@ impl Client {
     pub fn connect(socket: &Path) -> Result<Self, ControlError> {
         let stream = UnixStream::connect(socket)
             .map_err(|error| ControlError::NotRunning { socket: socket.to_owned(), error })?;
-        Ok(Self { path: socket.to_owned(), stream: BufReader::new(stream) })
+        Ok(Self { path: socket.to_owned(), stream: BufReader::new(stream), patience: None })
     }
 
-    /// Limits the time of each read and write. An answer that takes longer counts as a lost
-    /// connection.
+    /// Limits the time of each read and write. After an answer that takes longer the connection is
+    /// of no more use.
     ///
     /// # Errors
     /// The system refuses.
-    pub fn wait_no_longer_than(&self, patience: Duration) -> io::Result<()> {
+    pub fn wait_no_longer_than(&mut self, patience: Duration) -> io::Result<()> {
+        self.wait(Some(patience))
+    }
+
+    fn wait(&mut self, patience: Option<Duration>) -> io::Result<()> {
+        self.patience = patience;
         let stream = self.stream.get_ref();
-        stream.set_read_timeout(Some(patience))?;
-        stream.set_write_timeout(Some(patience))
+        stream.set_read_timeout(patience)?;
+        stream.set_write_timeout(patience)
+    }
+
+    /// Has the daemon say within `patience` that it is there, for requests that may take any time.
+    ///
+    /// # Errors
+    /// It does not, or the connection is lost.
+    pub fn is_there_within(&mut self, patience: Duration) -> Result<(), ControlError> {
+        self.wait_no_longer_than(patience).map_err(ControlError::Lost)?;
+        self.ask(&Ask::Mounts)?;
+        self.wait(None).map_err(ControlError::Lost)
     }
 
     /// The path of the socket.
@@ -96,17 +125,29 @@ impl Client {
         peer.is_ok_and(|peer| peer.uid.is_root() || peer.uid == geteuid())
     }
 
+    /// The reason for which a read or write has failed.
+    fn lost(&self, error: io::Error) -> ControlError {
+        match (error.kind(), self.patience) {
+            (io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut, Some(patience)) => {
+                ControlError::Silent { process: self.process(), patience }
+            }
+            _ => ControlError::Lost(error),
+        }
+    }
+
     /// Sends a request and waits for the answer.
     ///
     /// # Errors
-    /// The request is refused or fails, or the connection is lost.
+    /// The request is refused or fails, the answer takes too long, or the connection is lost.
     pub fn ask(&mut self, ask: &Ask) -> Result<Answer, ControlError> {
         let gibberish = |error: serde_json::Error| ControlError::Gibberish(error.to_string());
         let mut line = serde_json::to_string(ask).map_err(gibberish)?;
         line.push('\n');
-        self.stream.get_mut().write_all(line.as_bytes()).map_err(ControlError::Lost)?;
+        let sent = self.stream.get_mut().write_all(line.as_bytes());
+        sent.map_err(|error| self.lost(error))?;
         let mut answer = String::new();
-        if self.stream.read_line(&mut answer).map_err(ControlError::Lost)? == 0 {
+        let read = self.stream.read_line(&mut answer);
+        if read.map_err(|error| self.lost(error))? == 0 {
             return Err(ControlError::Lost(io::ErrorKind::UnexpectedEof.into()));
         }
         match serde_json::from_str(&answer) {
@@ -154,4 +195,27 @@ fn sockets(directory: &Path) -> Vec<PathBuf> {
         paths.filter(|path| path.extension().is_some_and(|ending| ending == "sock")).collect();
     all.sort();
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    /// As a stopped process does, whose connections the kernel accepts all the same.
+    #[test]
+    fn who_never_answers_is_named_after_a_while() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("socket");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let patience = Duration::from_millis(20);
+        let mut client = Client::connect(&path).unwrap();
+        let error = client.is_there_within(patience).unwrap_err().to_string();
+        let own = std::process::id();
+        let says = format!("the process of the mount ({own}) has not answered for 0.02 s");
+        assert!(error.starts_with(&says), "{error}");
+        let mut client = Client::connect(&path).unwrap();
+        client.wait_no_longer_than(patience).unwrap();
+        assert!(matches!(client.status(), Err(ControlError::Silent { .. })));
+    }
 }

@@ -34,6 +34,10 @@ pub(crate) struct Args {
 /// How long to wait for each daemon's answer when listing mounts for an error message.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How long to wait for the answer to anything else, which takes milliseconds even on a busy disk:
+/// a daemon that takes longer is stopped or hangs, and whoever asks has to be told.
+const LONG_PATIENCE: Duration = Duration::from_secs(10);
+
 /// The option that selects a mount.
 #[derive(Debug, clap::Args)]
 pub(super) struct At {
@@ -176,14 +180,25 @@ pub(super) fn connect(at: &At) -> Result<Client, Failure> {
 }
 
 /// Connects to the daemon of the selected mount; `None` if no mount is running and none was
-/// selected.
+/// selected. The client does not wait for ever.
 ///
 /// # Errors
 /// The selected mount does not answer, or several disks have mounts and none was selected.
 fn find(at: &At) -> Result<Option<Client>, Failure> {
+    let mut client = choose(at)?;
+    let patient = client.as_mut().map_or(Ok(()), |it| it.wait_no_longer_than(LONG_PATIENCE));
+    patient.map_err(|error| Failure::Run(error.to_string()))?;
+    Ok(client)
+}
+
+fn choose(at: &At) -> Result<Option<Client>, Failure> {
     if let Some(mountpoint) = &at.at {
         return reach(mountpoint).map(Some).map_err(|error| {
-            let (at, others) = (mountpoint.display(), ways_to(running()));
+            let at = mountpoint.display();
+            if matches!(error, ControlError::Silent { .. }) {
+                return Failure::Run(format!("--at {at}: {error}"));
+            }
+            let others = ways_to(running());
             Failure::Run(match others.is_empty() {
                 true => format!("--at {at}: {error}; {NOBODY}"),
                 false => format!("--at {at}: {error}; what does answer:{others}"),
@@ -211,6 +226,7 @@ fn reach(mountpoint: &Path) -> Result<Client, ControlError> {
     let there = places.iter().map(|place| place.join(&name)).find(|path| path.exists());
     let socket = there.unwrap_or_else(|| places[0].join(&name));
     let mut client = Client::connect(&socket)?;
+    client.wait_no_longer_than(LONG_PATIENCE).map_err(ControlError::Lost)?;
     match client.ask(&Ask::Mounts)? {
         Answer::Mounts(all) if all.iter().any(|it| *it.mountpoint == *path.to_string_lossy()) => {
             Ok(client)

@@ -8,6 +8,10 @@ use fairdisk_mount::control::{self, Answer, Ask, Client, ControlError, Wanted};
 use fairdisk_mount::is_mount;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long a process that runs the disk may take to say that it is there.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The result of asking the other process.
 pub(super) enum Outcome {
@@ -33,6 +37,15 @@ pub(super) fn mount(args: &Args, engine: &Engine, mut client: Client) -> Result<
         settings: args.settings(engine.hierarchy.as_ref()),
         namespace: control::namespace(),
     };
+    match client.is_there_within(PATIENCE) {
+        Ok(()) => {}
+        Err(ControlError::Lost(_)) => return Ok(Outcome::Gone),
+        Err(error) => {
+            return Err(Failure::Run(format!(
+                "{error}; end it, or use --separate for a scheduler of your own"
+            )));
+        }
+    }
     match client.ask(&Ask::Mount(Box::new(wanted))) {
         Ok(Answer::Mounted(at)) => Ok(Outcome::Joined(Joined { client, mountpoint: at.into() })),
         Ok(Answer::Over) | Err(ControlError::Lost(_)) => Ok(Outcome::Gone),
