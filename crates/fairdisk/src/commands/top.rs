@@ -54,8 +54,8 @@ impl Args {
 
 /// Parses the time between two looks.
 fn interval(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<u64>().map(|seconds| format!("{seconds}s"));
-    let time = time_arg::parse(seconds.as_deref().unwrap_or(text));
+    let is_number = text.ends_with(|last: char| last.is_ascii_digit());
+    let time = if is_number { time_arg::parse(&format!("{text}s")) } else { time_arg::parse(text) };
     let time = time.map(|time| Duration::from_nanos(time.as_ns()));
     let allowed = Duration::from_millis(100)..=Duration::from_secs(3600);
     let expected =
@@ -291,10 +291,17 @@ mod tests {
 
     #[test]
     fn an_interval_is_a_time_or_seconds() {
-        for (text, ms) in [("1", 1000), ("2s", 2000), ("100ms", 100), ("1h", 3_600_000)] {
+        for (text, ms) in [
+            ("1", 1000),
+            ("0.1", 100),
+            ("2.5", 2500),
+            ("2s", 2000),
+            ("100ms", 100),
+            ("1h", 3_600_000),
+        ] {
             assert_eq!(interval(text), Ok(Duration::from_millis(ms)), "{text}");
         }
-        for text in ["0", "0s", "99ms", "3601", "2h", "-1", "often", "1 s"] {
+        for text in ["", "0", "0s", "0.09", "99ms", "3601", "2h", "-1", "often", "1 s"] {
             assert!(interval(text).unwrap_err().contains("100ms to 1h"), "{text}");
         }
     }
