@@ -1,9 +1,7 @@
 //! The settings of a group: their keys, values and limits, and what they amount to together.
 
 use super::hierarchy::MOUNTS;
-use fairdisk_core::{
-    Contradiction, Qos, QosKey, Refusal, Share, Span, Weight, WeightMap, parse_number,
-};
+use fairdisk_core::{Contradiction, Qos, QosKey, Refusal, Share, Span, Weight, WeightMap};
 use fairdisk_sched::Honours;
 use std::fmt;
 use std::path::PathBuf;
@@ -150,10 +148,12 @@ impl Setting {
         let (what, values, none) = match self {
             Self::Weight(_) => ("a weight is a number from", "1 to 10000", "none"),
             Self::Priority(_) => ("a group priority is a number from", "0 (high) to 7", "none"),
-            Self::Idle(_) => ("how long to wait is a number of ms from", "0 to 1000", "default"),
+            Self::Idle(_) => {
+                ("how long to wait is a whole number of ms from", "0 to 1000", "default")
+            }
             Self::Qos(key, _) => {
                 let (what, none) = match key {
-                    QosKey::Burst => ("a burst is a number of ms from", "default"),
+                    QosKey::Burst => ("a burst is a whole number of ms from", "default"),
                     QosKey::LatencyP99 => ("a latency target is a number of ms from", "none"),
                     _ => ("a rate, each second, is", "none"),
                 };
@@ -200,13 +200,14 @@ impl Setting {
 
     /// The setting with a value; `None` if the value is out of range.
     fn with_value(self, value: &str) -> Option<Self> {
-        let number = || parse_number(value);
         Some(match self {
-            Self::Weight(_) => Self::Weight(Some(Weight::new(u32::try_from(number()?).ok()?)?)),
+            Self::Weight(_) => Self::Weight(Some(Weight::new(value.parse().ok()?)?)),
             Self::Priority(_) => {
-                Self::Priority(Some(number()?.try_into().ok().filter(|priority| *priority <= 7)?))
+                Self::Priority(Some(value.parse().ok().filter(|priority| *priority <= 7)?))
             }
-            Self::Idle(_) => Self::Idle(Some(Span::from_ms(number().filter(|ms| *ms <= 1000)?))),
+            Self::Idle(_) => {
+                Self::Idle(Some(Span::from_ms(value.parse().ok().filter(|ms| *ms <= 1000)?)))
+            }
             Self::Qos(key, _) => Self::Qos(key, Some(key.parse(value)?)),
         })
     }
@@ -344,6 +345,9 @@ mod tests {
         for (text, says) in [
             ("weight=0", "1 to 10000"),
             ("weight=many", "1 to 10000"),
+            ("weight=1K", "1 to 10000"),
+            ("idle=2.5", "a whole number of ms from 0 to 1000"),
+            ("burst_ms=1.5", "a whole number of ms from 1 to 60000"),
             ("latency_p99_ms=0", "0.001 to 60000"),
             ("latency_p99_ms=nan", "0.001 to 60000"),
             ("weight=4294967396", "1 to 10000"),

@@ -407,8 +407,8 @@ fn values_that_make_no_sense_are_named_without_a_mount_as_well() {
     let got = without_a_mount(&host, "ctl get $GROUP/inner");
     let group = host.path_of("tenant");
     let says = format!(
-        "note: a setting of {group}/inner does not count: idle=5000: how long to wait is a number \
-         of ms from 0 to 1000, or default\n\
+        "note: a setting of {group}/inner does not count: idle=5000: how long to wait is a whole \
+         number of ms from 0 to 1000, or default\n\
          note: a setting of {group} does not count: `burst_ms` is about a ceiling; add `max_iops` \
          or `max_bps`, or drop it\n"
     );
