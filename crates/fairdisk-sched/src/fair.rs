@@ -286,10 +286,10 @@ impl Elevator for Fair {
         entry.quiet_since = Some(now);
         entry.think.begins(false);
         entry.unflushed = entry.unflushed.saturating_add(1);
+        let left_early = entry.left_early();
         if let Some(target) = entry.qos.latency_p99 {
             self.adjust_room(group, now.since(rq.arrived), target);
         }
-        let left_early = self.groups[group as usize].left_early();
         if rq.is_held {
             self.done_below_ceilings(now, group, rq.amount());
         }
