@@ -418,7 +418,11 @@ impl Cache {
         self.usual = Span::ZERO;
         self.epoch = self.epoch.wrapping_add(1);
         (self.writer, self.group) = (NIL, NIL);
-        self.writers = [NIL; WRITERS];
+        for writer in core::mem::replace(&mut self.writers, [NIL; WRITERS]) {
+            if let Some(group) = groups.get_mut(writer as usize) {
+                group.writes.done(LASTS_MOST);
+            }
+        }
     }
 
     /// The queue that is charged for acknowledged writes, or `NIL`.

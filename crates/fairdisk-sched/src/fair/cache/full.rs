@@ -15,8 +15,9 @@ use super::super::writes_first::BUFFERED_PARTS;
 use super::{Cache, LASTS_MOST, Late, Served, Service, TRACES_LAST};
 use fairdisk_core::Span;
 
-/// A write waited for room if it took three times as long as usual. Chosen: among random writes of
-/// one group about one in fifty does.
+/// A write waited for room if it took three times as long as usual. A full rotation is twice the
+/// average rotational delay and the longest seek about twice the average, so that next to no write
+/// takes as long by itself.
 const WAITED_FACTOR: u64 = 3;
 
 /// What a group's writes take.
@@ -45,7 +46,7 @@ impl Writes {
     }
 
     /// Notes that the device was seen to have worked on the group's writes for so long.
-    fn done(&mut self, took: Span) {
+    pub(super) fn done(&mut self, took: Span) {
         self.lacking = self.lacking - took;
     }
 }
