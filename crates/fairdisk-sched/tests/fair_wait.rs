@@ -25,8 +25,8 @@ struct Storm {
     prng: Prng,
     now: Instant,
     weights: Vec<u64>,
-    /// How many groups have a latency target.
-    targets: u64,
+    /// Whether each group has a latency target.
+    has_target: Vec<bool>,
     tasks: u32,
     service_max: Span,
     /// A request takes all of that after another group's, and a small part of it otherwise.
@@ -60,7 +60,7 @@ impl Storm {
             elevator.configure(Instant::ZERO, &Change::Depth { depth: DEPTH as u32 });
         }
         let has_targets = prng.chance(1, 3);
-        let mut targets = 0;
+        let mut has_target = vec![false; weights.len()];
         for (at, weight) in weights.iter().enumerate() {
             let (group, share) = (GroupId(1 + at as u32), Share::Weight(weight_of(*weight)));
             elevator.configure(Instant::ZERO, &Change::GroupAdded { group, share });
@@ -68,7 +68,7 @@ impl Storm {
                 let latency_p99 = Some(Span::from_ms(prng.between(1, 60)));
                 let qos = Qos { latency_p99, ..Qos::NONE };
                 elevator.configure(Instant::ZERO, &Change::GroupQos { group, qos });
-                targets += 1;
+                has_target[at] = true;
             }
         }
         // Two at least, so that a group always wants the disk.
@@ -83,7 +83,7 @@ impl Storm {
             prng,
             now,
             weights,
-            targets,
+            has_target,
             tasks,
             service_max,
             seeks,
@@ -123,11 +123,16 @@ impl Storm {
             // What is at the disk when a turn is used up is done first.
             turn + self.service_max.as_ns() * self.places() as u64
         };
-        let own = self.weights[group];
         let turns: u64 = self.weights.iter().map(|weight| turn(*weight)).sum();
-        // What each group with a target may have before its turn.
-        let early = self.targets * (Span::from_ms(100).as_ns() + turn(0));
-        Span::from_ns(turn(own) * all / own + turns + early)
+        // What a group with a target may have before its turn. The others have their parts for it
+        // before it is served again.
+        let early = |has_target: bool| match has_target {
+            true => Span::from_ms(100).as_ns() + turn(0),
+            false => 0,
+        };
+        let all_early: u64 = self.has_target.iter().map(|has_target| early(*has_target)).sum();
+        let own = turn(self.weights[group]) + early(self.has_target[group]);
+        Span::from_ns(own * all / self.weights[group] + turns + all_early)
     }
 
     /// Serves until one request is done.
