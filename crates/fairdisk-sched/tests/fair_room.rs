@@ -1,14 +1,16 @@
 //! Latency targets on a device that serves several requests at once and whose cost model is not
 //! known, as under a mount.
 
+#[path = "support/filling.rs"]
+mod filling;
 #[path = "support/reads.rs"]
 mod reads;
 
 use fairdisk_core::{
-    Change, Completion, Decision, Elevator, GroupId, Instant, Lba, Prng, Qos, RequestId, Share,
-    Span,
+    Change, Completion, Elevator, GroupId, Instant, Lba, Prng, Qos, RequestId, Share, Span,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
+use filling::fill;
 use reads::read;
 use std::collections::VecDeque;
 
@@ -68,23 +70,10 @@ impl Crowd {
         self.elevator.admit(self.now, &request);
     }
 
-    /// Fills the device. Returns when to ask again.
-    fn fill(&mut self) -> Option<Instant> {
-        while self.there.len() + self.worked_on.len() < DEPTH as usize {
-            match self.elevator.decide(self.now) {
-                Decision::Dispatch(request, _) => {
-                    self.elevator.activate(self.now, request);
-                    self.there.push_back(request);
-                }
-                Decision::WaitUntil(at, _) => return Some(at),
-                _ => return None,
-            }
-        }
-        None
-    }
-
     fn step(&mut self) {
-        let asked = self.fill();
+        let there = self.there.len() + self.worked_on.len();
+        let take = |request| self.there.push_back(request);
+        let asked = fill(&mut self.elevator, self.now, (there, DEPTH as usize), take);
         while self.worked_on.len() < SERVERS
             && let Some(request) = self.there.pop_front()
         {

@@ -1,14 +1,17 @@
 //! A latency target brings service forward and does not add to a group's share, on a disk that
 //! takes one request at a time and on one with a head that takes several.
 
+#[path = "support/filling.rs"]
+mod filling;
 #[path = "support/reads.rs"]
 mod reads;
 
 use fairdisk_core::{
-    Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Lba, Prng, Qos,
-    RequestId, Share, Span, Weight,
+    Change, Completion, Cost, CostModel, Elevator, GroupId, Instant, Lba, Prng, Qos, RequestId,
+    Share, Span, Weight,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
+use filling::fill;
 use reads::read;
 use std::collections::VecDeque;
 
@@ -67,26 +70,13 @@ impl Greedy {
         self.elevator.admit(self.now, &request);
     }
 
-    /// Fills the disk. Returns when to ask again.
-    fn fill(&mut self) -> Option<Instant> {
-        while self.there.len() < self.depth {
-            match self.elevator.decide(self.now) {
-                Decision::Dispatch(request, _) => {
-                    self.elevator.activate(self.now, request);
-                    if self.there.is_empty() {
-                        self.since = self.now;
-                    }
-                    self.there.push_back(request);
-                }
-                Decision::WaitUntil(at, _) => return Some(at),
-                _ => return None,
-            }
-        }
-        None
-    }
-
     fn step(&mut self) {
-        let asked = self.fill();
+        let there = self.there.len();
+        let take = |request| self.there.push_back(request);
+        let asked = fill(&mut self.elevator, self.now, (there, self.depth), take);
+        if there == 0 {
+            self.since = self.now;
+        }
         let done = self.there.front().map(|_| self.since + SERVICE);
         let next = [done, self.back, asked].into_iter().flatten().min();
         self.now = next.expect("something happens");

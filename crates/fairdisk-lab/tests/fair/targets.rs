@@ -7,22 +7,19 @@ use super::{Options, run_in, shares};
 /// readers on `raid5-4`, and 52 instead of 1 beside writers on `sata-ssd`.
 #[test]
 fn a_target_does_not_add_to_a_share() {
-    for (device, row, asked) in [
-        ("hdd-ncq", "one reader", 16.7),
-        ("hdd-ncq", "four readers", 16.7),
-        ("hdd-ncq", "light", 0.1),
-        ("hdd-7200-2007", "one reader", 16.7),
-        ("sata-ssd", "writers", 2.0),
-        ("sata-ssd", "writers, nested", 2.0),
+    for (device, row, asked, within) in [
+        ("hdd-ncq", "one reader", 16.7, 1.0),
+        ("hdd-ncq", "four readers", 16.7, 1.0),
+        ("hdd-ncq", "light", 0.1, 1.0),
+        ("hdd-7200-2007", "one reader", 16.7, 1.0),
+        // The array is not kept busy by the other group alone.
+        ("raid5-4", "four readers", 16.7, 3.0),
+        ("sata-ssd", "writers", 2.0, 1.0),
+        ("sata-ssd", "writers, nested", 2.0, 1.0),
     ] {
         let result = run_in("targets.toml", device, "fair", row, Options::default());
         let shares = shares(&result.expect("it runs"));
         println!("{device}, {row}: {shares:.1?}");
-        assert!((shares[0] - asked).abs() <= 1.0, "{device}, {row}: {shares:.1?}");
+        assert!((shares[0] - asked).abs() <= within, "{device}, {row}: {shares:.1?}");
     }
-    // The array is not kept busy by the other group alone.
-    let result = run_in("targets.toml", "raid5-4", "fair", "four readers", Options::default());
-    let shares = shares(&result.expect("it runs"));
-    println!("raid5-4: {shares:.1?}");
-    assert!((shares[0] - 16.7).abs() <= 3.0, "raid5-4: {shares:.1?}");
 }

@@ -8,11 +8,11 @@
 //! charged to the other group with the most acknowledged writes left to be done, unless it is the
 //! group's own doing: writes that were taken in at once have to be done as well.
 
-use super::super::NIL;
-use super::super::group::Group;
-use super::super::median::Median;
-use super::super::writes_first::BUFFERED_PARTS;
 use super::{Cache, LASTS_MOST, Late, Served, Service, TRACES_LAST};
+use crate::fair::NIL;
+use crate::fair::group::Group;
+use crate::fair::median::Median;
+use crate::fair::writes_first::BUFFERED_PARTS;
 use fairdisk_core::Span;
 
 /// A write waited for room if it took three times as long as usual. A full rotation is twice the
@@ -22,7 +22,7 @@ const WAITED_FACTOR: u64 = 3;
 
 /// What a group's writes take.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in super::super) struct Writes {
+pub(in crate::fair) struct Writes {
     usual: Median,
     /// What writes lacked of what they take once the cache is full: so much of their work is still
     /// to be done, and the group's later writes wait for it.
