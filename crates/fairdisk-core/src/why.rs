@@ -84,7 +84,7 @@ reasons! {
     /// The device already has as much outstanding work as it can complete in time.
     DeviceBusy => "the device has as much to do as it gets done in time",
     /// More requests at the device would slow down a group that is behind its share.
-    DepthLimited => "more requests at the device would slow a group down that is behind its share",
+    DepthLimited => "more requests at the device would slow a group or task that is behind its share",
     /// The request is served before its turn so that its group meets its latency target.
     NearTarget => "it goes first so that its group meets its latency target",
     /// The engine keeps an idle device plugged until a few requests have gathered. Only the engine
@@ -99,7 +99,7 @@ reasons! {
     OthersInFlight => "the queue being served waits for others' requests",
     /// The request belongs to a sequential stream, which leaves the device to a group that is
     /// behind its share.
-    StreamYields => "a stream makes way for a group that is behind",
+    StreamYields => "a stream makes way for a group or task that is behind",
     /// Writes that would not be done before a group that is behind its share comes back from a
     /// pause have to wait, and shortly before that all requests do.
     HeldForThinker => "waiting for a group that is behind and due back",

@@ -31,6 +31,7 @@ mod expected;
 mod floor;
 mod group;
 mod hierarchy;
+mod inside;
 mod knee;
 mod mean;
 mod median;
@@ -91,6 +92,16 @@ enum Step {
     Flush(GroupId, Why),
 }
 
+impl Step {
+    /// A wait until then, or for a completion if that is no instant.
+    fn wait_until(until: Instant, why: Why) -> Self {
+        match until {
+            Instant::MAX => Self::WaitCompletion(why),
+            _ => Self::WaitUntil(until, why),
+        }
+    }
+}
+
 /// The `fair` scheduler.
 #[derive(Debug)]
 pub struct Fair {
@@ -133,7 +144,7 @@ impl Fair {
             barred: Box::new(Barred::new()),
             floors: Floors::new(),
             targets: Targets::new(),
-            queues: Queues::new(params.expire),
+            queues: Queues::new(params.expire, params.idle_max),
             requests: Requests::new(),
             device: Device::new(),
             cache: Box::new(Cache::new()),
@@ -425,6 +436,7 @@ impl Elevator for Fair {
 
     fn lets_through(&self, task: fairdisk_core::TaskId, group: GroupId) -> bool {
         !self.cache.emptying.may_intervene()
+            && !self.queues.has_priorities(group.0)
             && self.queues.find(task, group.0).is_some_and(|queue| self.is_alone(group.0, queue))
     }
 

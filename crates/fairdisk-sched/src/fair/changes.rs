@@ -47,6 +47,7 @@ impl Fair {
         if self.device.is_serial() != was[0] {
             (0..self.groups.len() as u32).for_each(|group| self.expect(now, group));
         }
+        self.keep_places();
         self.set_round(now);
         self.cache.emptying.device_changed();
         self.forget_directions();

@@ -9,6 +9,9 @@ use fairdisk_core::{Instant, IoClass, IoPrio, Lba, Span, TaskId};
 /// The number of `ionice` classes; the lower index is served first.
 pub(super) const CLASSES: usize = IoClass::RANKS;
 
+/// The number of levels in a class.
+pub(super) const LEVELS: u8 = IoPrio::LEVELS;
+
 /// The weight of a queue of level 0 within its class.
 pub(super) const WEIGHT_MOST: u64 = 8;
 
@@ -22,6 +25,8 @@ pub(super) struct Queue {
     /// Service received divided by the weight of its level, in the virtual time of its class.
     pub(super) start: u64,
     pub(super) in_line: bool,
+    /// Whether the queue, with nothing queued, keeps a place among those that are expected.
+    pub(super) has_place: bool,
     pub(super) by_position: Tree,
     pub(super) by_age: List,
     pub(super) waiting: u32,
@@ -30,6 +35,8 @@ pub(super) struct Queue {
     pub(super) position: Lba,
     /// How far the reads have been sequential.
     pub(super) streak: Streak,
+    /// Whether it streams and waits until others of its group have had as much.
+    pub(super) is_caught_up_with: bool,
     /// When the last of its requests completed, if any has.
     pub(super) quiet_since: Option<Instant>,
     /// Mean think time: from `quiet_since` to the next request.
@@ -50,12 +57,14 @@ impl Queue {
             ioprio,
             start: 0,
             in_line: false,
+            has_place: false,
             by_position: Tree::new(),
             by_age: List::new(),
             waiting: 0,
             in_flight: 0,
             position: Lba(0),
             streak: Streak::default(),
+            is_caught_up_with: false,
             quiet_since: None,
             think: Mean::default(),
             service: Mean::default(),

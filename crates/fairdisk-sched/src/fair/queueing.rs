@@ -3,6 +3,8 @@
 //! service utility", 2004). A request is charged its cost when it is dispatched.
 
 use super::hierarchy::WHOLE_DISK;
+use super::queue::WEIGHT_MOST;
+use super::turn::Turn;
 use super::{Fair, Step};
 use fairdisk_core::{Bio, Instant, Request, Span, Why};
 
@@ -70,8 +72,8 @@ impl Fair {
                 Verdict::Wait(step) => return step,
             }
             if self.is_better_alone(queue) {
-                if self.yields(now, group) {
-                    return Step::WaitCompletion(Why::StreamYields);
+                if let Some(step) = self.yields(now, group, queue) {
+                    return step;
                 }
                 if self.has_company(queue) {
                     self.begin_alone(now, group, queue);
@@ -129,8 +131,20 @@ impl Fair {
                 }
                 return returned.ok();
             }
-            let at = self.next_of(now, self.queues.first_of(now, group));
-            if let Some(step) = self.make_room(now, group, at) {
+            let queue = self.queues.first_of(now, group);
+            if self.is_better_alone(queue) {
+                if let Some(step) = self.yields(now, group, queue) {
+                    return Some(step);
+                }
+                if self.has_company_inside(queue) {
+                    let used_by_queue = Span::ZERO;
+                    self.turn = Some(Turn { queue, used_by_queue, alone: true, ..turn });
+                    return self.go_on_alone(now);
+                }
+            }
+            let at = self.next_of(now, queue);
+            let kept = self.keep_for_task(now, turn, queue);
+            if let Some(step) = kept.or_else(|| self.make_room(now, group, at)) {
                 return Some(step);
             }
             if self.bar_at_ceiling(now, at) {
@@ -178,9 +192,13 @@ impl Fair {
     /// write counts with all of its cost: the device may acknowledge it at once and work on it long
     /// afterwards. So does a read that fills a device without a head by itself.
     fn make_room(&mut self, now: Instant, group: u32, at: u32) -> Option<Step> {
-        if !self.is_busy() || !self.tree.has_passed_expected(group) {
+        if !self.is_busy() {
             return None;
         }
+        let inside = match self.tree.has_passed_expected(group) {
+            true => None,
+            false => Some(self.expected_inside(now, group, self.requests[at].queue)?),
+        };
         self.device.knee.contend();
         let rq = &self.requests[at];
         let counts_in_full = rq.op.is_write() || self.device.is_filled_by(rq.op, rq.bytes());
@@ -188,17 +206,34 @@ impl Fair {
             true => self.is_saturated(self.cost_of(at)),
             false => self.is_saturated(Span::ZERO) && !self.may_have_more(),
         };
+        let expected = |queue: u32| self.queues[queue].expected_until(self.params.idle_max);
+        let due = inside.and_then(expected).unwrap_or(Instant::MAX);
         if !waits || !self.device.is_flash() {
-            return waits.then_some(Step::WaitCompletion(Why::DepthLimited));
+            return waits.then_some(Step::wait_until(due, Why::DepthLimited));
         }
-        let most = || now + self.held_back_most(group, at);
+        let most = || match inside {
+            None => now + self.held_back_most(group, at),
+            Some(before) => now + self.held_back_inside(before, at),
+        };
         let until = match self.expected.held {
             None => most(),
             Some((held, until)) if held == at => until,
             Some((_, until)) => until.min(most()),
         };
         self.expected.held = Some((at, until));
-        (until > now).then_some(Step::WaitUntil(until, Why::DepthLimited))
+        (until > now).then_some(Step::WaitUntil(until.min(due), Why::DepthLimited))
+    }
+
+    /// How long a request is held back for this expected queue of its own group: as the request of
+    /// another group is, if all others of its class had the highest level. A better class goes
+    /// before it until the request's own has been passed over.
+    fn held_back_inside(&self, before: u32, at: u32) -> Span {
+        let queue = &self.queues[self.requests[at].queue];
+        if self.queues[before].class() < queue.class() {
+            return self.params.expire;
+        }
+        let all = WEIGHT_MOST * u64::from(self.queues.in_line_with(self.requests[at].queue) + 1);
+        self.cost_of(at).scaled(HELD_FACTOR * all, queue.weight())
     }
 
     /// How long those in line are held back at most, with this request of the group as the next: a

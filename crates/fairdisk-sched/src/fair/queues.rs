@@ -3,11 +3,16 @@
 //! Within a group the `ionice` classes are served in order. Within a class, the queue is next that
 //! has received the least service for its level.
 
+mod expected;
+
+pub(super) use expected::{For, Keep};
+
 use super::NIL;
 use super::queue::{CLASSES, Queue, WEIGHT_MOST};
 use crate::slab::Slab;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
+use expected::{Places, Ranks};
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Instant, IoPrio, Span, TaskId, dense};
@@ -64,6 +69,7 @@ struct Leaf {
     asynchronous: u32,
     /// All queues of the group that requests can still be added to.
     queues: List,
+    ranks: Ranks,
 }
 
 /// The queues of all groups.
@@ -79,12 +85,13 @@ pub(super) struct Queues {
     leaves: Vec<Leaf>,
     in_leaf: Lists<()>,
     order: Forest<u64>,
+    places: Places,
     /// How long a class may be passed over before it is served once.
     patience: Span,
 }
 
 impl Queues {
-    pub(super) const fn new(patience: Span) -> Self {
+    pub(super) const fn new(patience: Span, idle_max: Span) -> Self {
         Self {
             queues: Slab::new(),
             recent: Vec::new(),
@@ -93,6 +100,7 @@ impl Queues {
             leaves: Vec::new(),
             in_leaf: Lists::new(),
             order: Forest::new(),
+            places: Places::new(idle_max),
             patience,
         }
     }
@@ -100,8 +108,12 @@ impl Queues {
     /// Ensures that the group exists.
     pub(super) fn make_group(&mut self, group: u32) {
         while self.leaves.len() <= group as usize {
-            let classes = [Class::EMPTY; CLASSES];
-            self.leaves.push(Leaf { classes, asynchronous: NIL, queues: List::new() });
+            self.leaves.push(Leaf {
+                classes: [Class::EMPTY; CLASSES],
+                asynchronous: NIL,
+                queues: List::new(),
+                ranks: Ranks::default(),
+            });
         }
     }
 
@@ -175,6 +187,7 @@ impl Queues {
         let group = queue.group as usize;
         let at = self.queues.put(queue);
         self.in_leaf.insert(&mut self.leaves[group].queues, at, ());
+        self.add_rank(at);
         at
     }
 
@@ -191,7 +204,14 @@ impl Queues {
         let in_line = self[at].in_line;
         self.give_place_up(at);
         let (class, reached) = (self[at].class(), self.reached(at));
+        let can_grow = !self[at].orphan;
+        if can_grow {
+            self.remove_rank(at);
+        }
         self[at].ioprio = ioprio;
+        if can_grow {
+            self.add_rank(at);
+        }
         if self[at].class() != class {
             // Each class has its own virtual time. The queue keeps how far it is ahead of it.
             let ahead = self[at].start.saturating_sub(reached);
@@ -238,6 +258,7 @@ impl Queues {
             }
             None => leaf.asynchronous = NIL,
         }
+        self.remove_rank(at);
         self[at].orphan = true;
         self.release_if_done(at);
     }
@@ -260,13 +281,17 @@ impl Queues {
     /// Adds a queue that has got requests to its line. It gets no credit for the time without
     /// requests.
     pub(super) fn join(&mut self, now: Instant, at: u32) {
-        let (group, class) = (self[at].group, self[at].class());
-        let class = &mut self.leaves[group as usize].classes[class];
+        let (group, class_at) = (self[at].group, self[at].class());
+        let class = &mut self.leaves[group as usize].classes[class_at];
         if class.is_empty() {
             class.note_served(now);
         }
+        let reached = class.reached;
+        let has_place = self.queues[at].has_place;
+        let least = if has_place { self.take_place(now, at) } else { reached };
+        let class = &mut self.leaves[group as usize].classes[class_at];
         let queue = &mut self.queues[at];
-        queue.start = queue.start.max(class.reached);
+        queue.start = queue.start.max(least);
         queue.in_line = true;
         if class.away == at {
             class.away = NIL;
@@ -284,7 +309,11 @@ impl Queues {
         if before != NIL {
             self.order.remove(&mut class.tree, before);
         }
+        let keeps_place = self.leaves[group as usize].ranks.are_kept;
         self[at].in_line = false;
+        if keeps_place {
+            self.keep_place(at);
+        }
     }
 
     /// Takes a queue out of its line, if it is there, and does not keep its place in the tree.
@@ -316,6 +345,8 @@ impl Queues {
             let start = self[at].start;
             let tree = &mut self.leaves[group as usize].classes[class].tree;
             self.order.set_key(tree, at, start);
+        } else if self[at].has_place {
+            self.move_place(at);
         }
     }
 
@@ -351,6 +382,11 @@ impl Queues {
         let classes = self.leaves[group as usize].classes.iter();
         let waiting = classes.filter(|one| !one.is_empty() && one.passed >= PASSED_OVER_REQUESTS);
         waiting.map(|one| one.waits_since + self.patience).filter(|at| *at > now).min()
+    }
+
+    /// The number of queues in line that have the class and group of this one.
+    pub(super) fn in_line_with(&self, at: u32) -> u32 {
+        self.leaves[self[at].group as usize].classes[self[at].class()].len()
     }
 
     /// Whether other queues of the group are in line beside this one, which is.

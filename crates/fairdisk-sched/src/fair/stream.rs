@@ -35,7 +35,7 @@ impl Streak {
         self.0 = if continues { (self.0 + 1).min(STREAK_MOST) } else { self.0 / 2 };
     }
 
-    const fn is_stream(self) -> bool {
+    pub(super) const fn is_stream(self) -> bool {
         self.0 >= STREAM_READS
     }
 }
@@ -46,22 +46,27 @@ impl Fair {
         self.device.pays_alone() && self.queues[queue].streak.is_stream()
     }
 
-    /// Whether others than the queue want the device or have requests there.
+    /// Whether others than the queue want the device or have requests there, for which it matters
+    /// that the queue has turns.
     pub(super) fn has_company(&self, queue: u32) -> bool {
-        let q = &self.queues[queue];
-        self.tree.others_want(q.group)
-            || self.queues.others_in_line(queue)
-            || self.in_flight > q.in_flight
+        let group = self.queues[queue].group;
+        self.tree.others_want(group)
+            || self.in_flight > self.groups[group as usize].in_flight
+            || self.has_company_inside(queue)
     }
 
     /// Whether a stream of the group, which is next, leaves the device to a group that is behind
-    /// and has requests there, or is due back soon.
-    pub(super) fn yields(&self, now: Instant, group: u32) -> bool {
-        if !self.tree.has_passed_expected(group) {
-            return false;
+    /// and has requests there, or is due back soon; or to another queue of its own group.
+    pub(super) fn yields(&mut self, now: Instant, group: u32, queue: u32) -> Option<Step> {
+        let (soon, is_busy) = (now + self.worth_alone(), self.is_busy());
+        let is_soon = |until: Instant| is_busy || until <= soon;
+        let wait = |until| Step::wait_until(until, Why::StreamYields);
+        if self.tree.has_passed_expected(group)
+            && (is_busy || self.expected.first_until().is_some_and(is_soon))
+        {
+            return Some(wait(Instant::MAX));
         }
-        let soon = now + self.worth_alone();
-        self.is_busy() || self.expected.first_until().is_some_and(|until| until <= soon)
+        self.yields_inside(now, queue).filter(|until| is_soon(*until)).map(wait)
     }
 
     /// Begins a turn in which no other queue's requests are issued.
@@ -88,7 +93,8 @@ impl Fair {
         // A group that is behind and has nothing queued for the moment would lose the heads'
         // position.
         let goes_on = q.waiting == 0 && self.tree.behind_by(turn.group).is_some();
-        if self.is_over_alone(turn) && !goes_on || !q.streak.is_stream() {
+        let is_over = self.is_over_alone(turn) && !goes_on || self.is_preempted(now, queue);
+        if is_over || !q.streak.is_stream() {
             return None;
         }
         if self.in_flight > q.in_flight && self.device.has_work_elsewhere(self.at_work) {

@@ -376,7 +376,7 @@ impl Fair {
     /// The isolation gained if nothing else is served before the queue's next request: the time of
     /// a request, its own or any, whichever is longer. Writes acknowledged before they are done
     /// would make the mean of all too short.
-    fn isolation(&self, queue: u32) -> Span {
+    pub(super) fn isolation(&self, queue: u32) -> Span {
         self.device.service.or_zero().max(self.own(queue))
     }
 

@@ -1,0 +1,244 @@
+//! Which queues of a group with nothing queued are expected, on a device that serves several
+//! requests at once: those that have requests there, and those of tasks that think.
+//!
+//! As between groups, a task with few requests in flight would get less than its part beside tasks
+//! that fill the device, however soon each request is handed over. Tasks of one priority share what
+//! their group gets as they ask for it: to hold them back for each other would cost throughput that
+//! nobody asked to give. So only groups keep such places whose tasks differ in priority, or may be
+//! better alone.
+
+use super::super::patience::worth_waiting;
+use super::super::queue::{LEVELS, Queue};
+use super::{Leaf, Queues};
+use alloc::vec::Vec;
+use fairdisk_core::tree::{Forest, Tree};
+use fairdisk_core::{Instant, Span};
+
+/// The queues of a group that have one priority.
+#[derive(Clone, Debug)]
+struct Rank {
+    /// The class and the level in it; the lower is served first.
+    rank: u8,
+    /// The number of queues that requests can still be added to.
+    queues: u32,
+    /// Those with nothing queued, unless they have been found not to be expected any more.
+    places: Tree,
+}
+
+/// The priorities of a group's queues; most groups have one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranks {
+    ranks: Vec<Rank>,
+    /// Whether queues with nothing queued keep a place.
+    pub(super) are_kept: bool,
+}
+
+impl Ranks {
+    const fn are_mixed(&self) -> bool {
+        self.ranks.len() > 1
+    }
+
+    fn of(&mut self, rank: u8) -> &mut Rank {
+        let at = self.ranks.iter().position(|one| one.rank == rank).unwrap_or_else(|| {
+            self.ranks.push(Rank { rank, queues: 0, places: Tree::new() });
+            self.ranks.len() - 1
+        });
+        &mut self.ranks[at]
+    }
+}
+
+/// In which groups queues with nothing queued keep their places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Keep {
+    InNone,
+    /// Where tasks have several priorities.
+    WherePriorities,
+    InAll,
+}
+
+impl Keep {
+    const fn applies(self, ranks: &Ranks) -> bool {
+        match self {
+            Self::InNone => false,
+            Self::WherePriorities => ranks.are_mixed(),
+            Self::InAll => true,
+        }
+    }
+}
+
+/// For which expected queues of its group a queue waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum For {
+    /// Those of another class or level.
+    OtherRanks,
+    /// And those of its own that do not stream.
+    Seekers,
+}
+
+/// At most this many expected queues of a priority are passed over because they stream, too. Most
+/// of them have a request at the device, and few disks with heads take more.
+const STREAMS_MOST: u32 = 32;
+
+/// What is kept of queues with nothing queued.
+#[derive(Debug)]
+pub(super) struct Places {
+    starts: Forest<u64>,
+    keep: Keep,
+    /// The longest think time that makes a task expected.
+    idle_max: Span,
+    /// How much of the service of its class a queue keeps a claim to while it is expected.
+    lag: Span,
+}
+
+impl Places {
+    pub(super) const fn new(idle_max: Span) -> Self {
+        Self { starts: Forest::new(), keep: Keep::InNone, idle_max, lag: Span::ZERO }
+    }
+}
+
+impl Queue {
+    /// Until when the queue, with nothing queued, is expected: for ever while it has requests at the
+    /// device, and not at all if it thinks for longer than `most`. A pause is sometimes longer than
+    /// usual; where requests are measured, a part of one is little to wait.
+    pub(in super::super) fn expected_until(&self, most: Span) -> Option<Instant> {
+        if self.in_flight > 0 {
+            return Some(Instant::MAX);
+        }
+        let think = self.think.get().filter(|think| *think <= most)?;
+        let wait = think + think + worth_waiting(self.service.or_zero());
+        self.quiet_since.map(|since| since + wait.min(most))
+    }
+
+    /// Its priority as a number: the lower is served first.
+    const fn rank(&self) -> u8 {
+        let level = if self.ioprio.level < LEVELS { self.ioprio.level } else { LEVELS - 1 };
+        self.class() as u8 * LEVELS + level
+    }
+}
+
+impl Queues {
+    /// Sets in which groups queues with nothing queued keep their places, and how much service they
+    /// may catch up on.
+    pub(in super::super) fn keep_places(&mut self, keep: Keep, lag: Span) {
+        (self.places.keep, self.places.lag) = (keep, lag);
+        for Leaf { ranks, .. } in &mut self.leaves {
+            ranks.are_kept = keep.applies(ranks);
+        }
+    }
+
+    /// Whether the tasks of the group have different priorities.
+    pub(in super::super) fn has_priorities(&self, group: u32) -> bool {
+        self.leaves.get(group as usize).is_some_and(|leaf| leaf.ranks.are_mixed())
+    }
+
+    /// Notes that requests can be added to the queue, with the priority it has.
+    pub(super) fn add_rank(&mut self, at: u32) {
+        let (group, rank) = (self[at].group, self[at].rank());
+        let ranks = &mut self.leaves[group as usize].ranks;
+        ranks.of(rank).queues += 1;
+        ranks.are_kept = self.places.keep.applies(ranks);
+    }
+
+    /// Notes that no more requests are added to the queue with the priority it has.
+    pub(super) fn remove_rank(&mut self, at: u32) {
+        self.is_not_expected(at);
+        let (group, rank) = (self[at].group, self[at].rank());
+        let ranks = &mut self.leaves[group as usize].ranks;
+        ranks.of(rank).queues -= 1;
+        ranks.ranks.retain(|one| one.queues > 0);
+        ranks.are_kept = self.places.keep.applies(ranks);
+    }
+
+    /// Keeps the place of a queue that has nothing queued any more.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn keep_place(&mut self, at: u32) {
+        let Queue { group, start, orphan, .. } = self[at];
+        if orphan {
+            return;
+        }
+        let rank = self[at].rank();
+        let places = &mut self.leaves[group as usize].ranks.of(rank).places;
+        self.places.starts.insert(places, at, start);
+        self[at].has_place = true;
+    }
+
+    /// Moves the place of a queue that has been charged.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn move_place(&mut self, at: u32) {
+        let Queue { group, start, .. } = self[at];
+        let rank = self[at].rank();
+        let places = &mut self.leaves[group as usize].ranks.of(rank).places;
+        self.places.starts.set_key(places, at, start);
+    }
+
+    /// Drops the place of a queue, if it has one.
+    pub(super) fn is_not_expected(&mut self, at: u32) {
+        if !core::mem::replace(&mut self[at].has_place, false) {
+            return;
+        }
+        let (group, rank) = (self[at].group, self[at].rank());
+        let places = &mut self.leaves[group as usize].ranks.of(rank).places;
+        self.places.starts.remove(places, at);
+    }
+
+    /// Drops the place of a queue that has something queued again, and returns up to where in the
+    /// virtual time of its class it may begin: while it was expected it kept its place.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_place(&mut self, now: Instant, at: u32) -> u64 {
+        self.is_not_expected(at);
+        let (reached, queue) = (self.reached(at), &self[at]);
+        let is_in_time = queue.expected_until(self.places.idle_max).is_some_and(|it| it >= now);
+        let claim = if is_in_time { self.places.lag.as_ns() / queue.weight() } else { 0 };
+        reached.saturating_sub(claim)
+    }
+
+    /// An expected queue of the group for which this one, which has something queued, has to wait:
+    /// one of a better class, or one of the same class that has had less by more than `lead`. None
+    /// if the class was passed over for so long that it is its turn. Drops places of queues that
+    /// should have come back by `now`.
+    pub(in super::super) fn expected_before(
+        &mut self,
+        now: Instant,
+        at: u32,
+        whom: For,
+        lead: Span,
+    ) -> Option<u32> {
+        let queue = &self.queues[at];
+        let (group, class, own) = (queue.group, queue.class(), queue.rank());
+        let start = queue.start.saturating_sub(lead.as_ns() / queue.weight());
+        let leaf = &mut self.leaves[group as usize];
+        if leaf.classes[class].is_passed_over(now, self.patience) {
+            return None;
+        }
+        for Rank { rank, places, .. } in &mut leaf.ranks.ranks {
+            let is_asked = whom == For::Seekers || *rank != own;
+            if !is_asked || usize::from(*rank / LEVELS) > class {
+                continue;
+            }
+            let is_better = usize::from(*rank / LEVELS) < class;
+            let starts = &mut self.places.starts;
+            let (mut next, mut streams) = (starts.first(places), 0);
+            while let Some(one) = next.filter(|one| is_better || starts.key(*one) < start) {
+                next = starts.next(one).filter(|_| streams < STREAMS_MOST);
+                match self.queues[one].expected_until(self.places.idle_max) {
+                    Some(until) if until > now => {
+                        if *rank != own || !self.queues[one].streak.is_stream() {
+                            return Some(one);
+                        }
+                        streams += 1;
+                    }
+                    // It keeps its place if it comes back at this instant.
+                    Some(until) if until == now => {}
+                    _ => {
+                        starts.remove(places, one);
+                        self.queues[one].has_place = false;
+                    }
+                }
+            }
+        }
+        None
+    }
+}
