@@ -47,7 +47,7 @@ impl Fair {
         if self.device.is_serial() != was[0] {
             (0..self.groups.len() as u32).for_each(|group| self.expect(now, group));
         }
-        self.keep_places();
+        self.queues.keep_places(!self.device.is_serial(), self.params.lag(self.device.rotational));
         self.set_round(now);
         self.cache.emptying.device_changed();
         self.forget_directions();

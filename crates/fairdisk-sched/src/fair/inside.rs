@@ -9,22 +9,12 @@
 
 use super::patience::{Gain, Patience};
 use super::queue::Queue;
-use super::queues::{For, Keep};
+use super::queues::For;
 use super::turn::Turn;
 use super::{Fair, Step};
 use fairdisk_core::{Instant, Span, Why};
 
 impl Fair {
-    /// Notes whether queues with nothing queued keep their places, on the device as it is now.
-    pub(super) fn keep_places(&mut self) {
-        let keep = match self.device.is_serial() {
-            true => Keep::InNone,
-            false if self.device.pays_alone() => Keep::InAll,
-            false => Keep::WherePriorities,
-        };
-        self.queues.keep_places(keep, self.params.lag(self.device.rotational));
-    }
-
     /// An expected queue of another priority in the group that is before this one.
     #[inline]
     pub(super) fn expected_inside(&mut self, now: Instant, group: u32, queue: u32) -> Option<u32> {

@@ -5,7 +5,7 @@
 
 mod expected;
 
-pub(super) use expected::{For, Keep};
+pub(super) use expected::For;
 
 use super::NIL;
 use super::queue::{CLASSES, Queue, WEIGHT_MOST};
@@ -112,7 +112,7 @@ impl Queues {
                 classes: [Class::EMPTY; CLASSES],
                 asynchronous: NIL,
                 queues: List::new(),
-                ranks: Ranks::default(),
+                ranks: Ranks::NONE,
             });
         }
     }

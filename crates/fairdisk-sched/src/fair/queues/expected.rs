@@ -4,12 +4,13 @@
 //! As between groups, a task with few requests in flight would get less than its part beside tasks
 //! that fill the device, however soon each request is handed over. Tasks of one priority share what
 //! their group gets as they ask for it: to hold them back for each other would cost throughput that
-//! nobody asked to give. So only groups keep such places whose tasks differ in priority, or may be
-//! better alone.
+//! nobody asked to give. So only groups keep such places whose tasks differ in priority, or one of
+//! which streams.
 
+use super::super::NIL;
 use super::super::patience::worth_waiting;
 use super::super::queue::{LEVELS, Queue};
-use super::{Leaf, Queues};
+use super::Queues;
 use alloc::vec::Vec;
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Instant, Span};
@@ -26,14 +27,18 @@ struct Rank {
 }
 
 /// The priorities of a group's queues; most groups have one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Ranks {
     ranks: Vec<Rank>,
     /// Whether queues with nothing queued keep a place.
     pub(super) are_kept: bool,
+    /// The last queue that had to look for others because it streams, or `NIL`.
+    stream: u32,
 }
 
 impl Ranks {
+    pub(super) const NONE: Self = Self { ranks: Vec::new(), are_kept: false, stream: NIL };
+
     const fn are_mixed(&self) -> bool {
         self.ranks.len() > 1
     }
@@ -44,25 +49,6 @@ impl Ranks {
             self.ranks.len() - 1
         });
         &mut self.ranks[at]
-    }
-}
-
-/// In which groups queues with nothing queued keep their places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Keep {
-    InNone,
-    /// Where tasks have several priorities.
-    WherePriorities,
-    InAll,
-}
-
-impl Keep {
-    const fn applies(self, ranks: &Ranks) -> bool {
-        match self {
-            Self::InNone => false,
-            Self::WherePriorities => ranks.are_mixed(),
-            Self::InAll => true,
-        }
     }
 }
 
@@ -83,7 +69,8 @@ const STREAMS_MOST: u32 = 32;
 #[derive(Debug)]
 pub(super) struct Places {
     starts: Forest<u64>,
-    keep: Keep,
+    /// Whether the device serves several requests at once.
+    are_of_use: bool,
     /// The longest think time that makes a task expected.
     idle_max: Span,
     /// How much of the service of its class a queue keeps a claim to while it is expected.
@@ -92,7 +79,7 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) const fn new(idle_max: Span) -> Self {
-        Self { starts: Forest::new(), keep: Keep::InNone, idle_max, lag: Span::ZERO }
+        Self { starts: Forest::new(), are_of_use: false, idle_max, lag: Span::ZERO }
     }
 }
 
@@ -117,13 +104,27 @@ impl Queue {
 }
 
 impl Queues {
-    /// Sets in which groups queues with nothing queued keep their places, and how much service they
+    /// Sets whether queues with nothing queued keep their places at all, and how much service they
     /// may catch up on.
-    pub(in super::super) fn keep_places(&mut self, keep: Keep, lag: Span) {
-        (self.places.keep, self.places.lag) = (keep, lag);
-        for Leaf { ranks, .. } in &mut self.leaves {
-            ranks.are_kept = keep.applies(ranks);
-        }
+    pub(in super::super) fn keep_places(&mut self, are_of_use: bool, lag: Span) {
+        (self.places.are_of_use, self.places.lag) = (are_of_use, lag);
+        (0..self.leaves.len() as u32).for_each(|group| self.look_at_ranks(group));
+    }
+
+    /// Updates whether the group's queues keep their places.
+    fn look_at_ranks(&mut self, group: u32) {
+        let ranks = &self.leaves[group as usize].ranks;
+        let stream = self.get(ranks.stream).filter(|one| one.group == group);
+        let streams = stream.is_some_and(|one| one.streak.is_stream());
+        let are_kept = self.places.are_of_use && (ranks.are_mixed() || streams);
+        self.leaves[group as usize].ranks.are_kept = are_kept;
+    }
+
+    /// Notes that a queue of the group streams and is next in it.
+    fn note_stream(&mut self, at: u32) {
+        let group = self[at].group;
+        self.leaves[group as usize].ranks.stream = at;
+        self.look_at_ranks(group);
     }
 
     /// Whether the tasks of the group have different priorities.
@@ -134,9 +135,8 @@ impl Queues {
     /// Notes that requests can be added to the queue, with the priority it has.
     pub(super) fn add_rank(&mut self, at: u32) {
         let (group, rank) = (self[at].group, self[at].rank());
-        let ranks = &mut self.leaves[group as usize].ranks;
-        ranks.of(rank).queues += 1;
-        ranks.are_kept = self.places.keep.applies(ranks);
+        self.leaves[group as usize].ranks.of(rank).queues += 1;
+        self.look_at_ranks(group);
     }
 
     /// Notes that no more requests are added to the queue with the priority it has.
@@ -146,7 +146,7 @@ impl Queues {
         let ranks = &mut self.leaves[group as usize].ranks;
         ranks.of(rank).queues -= 1;
         ranks.ranks.retain(|one| one.queues > 0);
-        ranks.are_kept = self.places.keep.applies(ranks);
+        self.look_at_ranks(group);
     }
 
     /// Keeps the place of a queue that has nothing queued any more.
@@ -154,7 +154,8 @@ impl Queues {
     #[inline(never)]
     pub(super) fn keep_place(&mut self, at: u32) {
         let Queue { group, start, orphan, .. } = self[at];
-        if orphan {
+        self.look_at_ranks(group);
+        if orphan || !self.leaves[group as usize].ranks.are_kept {
             return;
         }
         let rank = self[at].rank();
@@ -206,6 +207,9 @@ impl Queues {
         whom: For,
         lead: Span,
     ) -> Option<u32> {
+        if whom == For::Seekers {
+            self.note_stream(at);
+        }
         let queue = &self.queues[at];
         let (group, class, own) = (queue.group, queue.class(), queue.rank());
         let start = queue.start.saturating_sub(lead.as_ns() / queue.weight());
