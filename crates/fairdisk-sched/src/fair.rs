@@ -361,7 +361,7 @@ impl Elevator for Fair {
         self.tree.pass(now);
         self.take_out(id.0);
         let group = self.queues[self.requests[id.0].queue].group;
-        if self.has_nothing_synchronous(group) {
+        if !self.has_synchronous_queued(group) {
             self.returning.set_back(&mut self.groups[group as usize], false);
         }
         self.target_wants(now, group);

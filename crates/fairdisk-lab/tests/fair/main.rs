@@ -132,6 +132,27 @@ fn who_thinks_has_its_share_where_the_disk_takes_several_commands() {
     demand_of_thinkers(&rows, &["hdd-ncq", "cheetah-15k5"]);
 }
 
+/// A request that ends the pause of one task while another of its group is queued or at the disk
+/// had to wait for the end of the others' turn: the groups had 12 to 40 % on these disks.
+#[test]
+fn several_who_think_in_one_group_have_its_share() {
+    for (row, least) in [
+        ("2 of 20 ms, reads at random", 42.0),
+        ("3 of 20 ms, reads at random", 65.0),
+        ("4 of 50 ms, reads at random", 39.0),
+        ("10, 20 and 40 ms, reads at random", 59.0),
+        ("2 of 20 ms, a stream", 45.0),
+        ("2 of 20 ms, buffered writers", 35.0),
+    ] {
+        for device in ["hdd-7200-2007", "wd2500js"] {
+            let result = run_in("several-thinkers.toml", device, "fair", row, Options::default());
+            let shares = shares(&result.expect("it runs"));
+            println!("{device}, {row}: {shares:.1?}");
+            assert!((least..=69.0).contains(&shares[0]), "{device}, {row}: {shares:.1?}");
+        }
+    }
+}
+
 /// A task that does several requests and then pauses has the mean of two kinds of think times, and
 /// was not waited for long enough: it had 16 to 26 % on the disk that serves one at a time, and 4
 /// to 5 % on the one that takes several commands.

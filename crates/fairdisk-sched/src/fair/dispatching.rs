@@ -30,11 +30,11 @@ impl Fair {
         let (amount, is_background) = (rq.amount(), q.task.is_none());
         let entry = &mut self.groups[group as usize];
         entry.in_flight += 1;
-        if entry.is_back && !is_background {
-            self.returning.set_back(entry, false);
-        }
         entry.last = amount;
         entry.recent.add(rq.op);
+        if entry.is_back && !is_background {
+            self.note_served_back(group);
+        }
         self.in_flight += 1;
         if !self.barred.is_unused() {
             self.use_ceilings_up(now, at, group);

@@ -43,8 +43,7 @@ pub(super) struct Group {
     pub(super) away: Away,
     /// A think time that is at least as long as this counts as a pause.
     pub(super) waited: Span,
-    /// Whether the group left its turn early and has come back, until its first synchronous request
-    /// is dispatched.
+    /// Whether the group left its turn early and has something synchronous queued again.
     pub(super) is_back: bool,
     /// The group's flushes at the device or on their way there.
     pub(super) flushes: u32,
@@ -215,6 +214,12 @@ impl Fair {
         let entry = &self.groups[group as usize];
         let queue = self.asynchronous_of(group);
         queue.is_some_and(|it| it.waiting + it.in_flight == entry.waiting + entry.in_flight)
+    }
+
+    /// Whether anything that the group has queued is synchronous.
+    pub(super) fn has_synchronous_queued(&self, group: u32) -> bool {
+        let asynchronous = self.asynchronous_of(group).map_or(0, |queue| queue.waiting);
+        self.groups[group as usize].waiting > asynchronous
     }
 
     fn asynchronous_of(&self, group: u32) -> Option<&Queue> {

@@ -86,11 +86,24 @@ impl Fair {
         }
     }
 
+    /// Notes that a synchronous request of a group that is back was dispatched. The group still is
+    /// if another of its tasks waits.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_served_back(&mut self, group: u32) {
+        let has_more = self.has_synchronous_queued(group);
+        self.returning.set_back(&mut self.groups[group as usize], has_more);
+    }
+
     /// Notes when a group that left its turn early is due back, if it has nothing queued and
-    /// nothing at the disk. One that is away for longer than a round is not waited for: others
-    /// would wait for it longer than in line.
+    /// nothing at the disk, or that it is back if another of its tasks has something queued. One
+    /// that is away for longer than a round is not waited for: others would wait for it longer than
+    /// in line.
     #[cold]
     pub(super) fn will_return(&mut self, now: Instant, group: u32) {
+        if self.has_synchronous_queued(group) {
+            return self.returning.set_back(&mut self.groups[group as usize], true);
+        }
         let entry = &self.groups[group as usize];
         let since = entry.quiet_since.filter(|_| entry.is_quiet() && self.device.is_measured());
         let thinks = since.and_then(|since| {
