@@ -216,7 +216,7 @@ impl Elevator for Fair {
             self.queues.asynchronous(group)
         };
         if request.sync && self.has_nothing_synchronous(group) {
-            self.note_back(now, group);
+            self.note_back(now, group, queue);
         }
         let entry = &mut self.groups[group as usize];
         let q = &mut self.queues[queue];
@@ -306,7 +306,7 @@ impl Elevator for Fair {
         }
         self.charge_completed(now, &rq, completion.device_time);
         if left_early && self.queues[queue].task.is_some() {
-            self.will_return(now, group);
+            self.will_return(now, group, queue);
         }
         self.cache.reads -= u32::from(rq.is_counted);
         self.awaited.look_on();
@@ -344,7 +344,9 @@ impl Elevator for Fair {
         self.note_flushed(now, device_time, ok);
         self.ahead.look_on();
         if self.groups[group.0 as usize].left_early() {
-            self.will_return(now, group.0);
+            let queue = task.and_then(|task| self.queues.find(task, group.0));
+            let queue = queue.unwrap_or(self.groups[group.0 as usize].thinker);
+            self.will_return(now, group.0, queue);
         }
         self.expect(now, group.0);
     }

@@ -133,16 +133,18 @@ fn who_thinks_has_its_share_where_the_disk_takes_several_commands() {
 }
 
 /// A request that ends the pause of one task while another of its group is queued or at the disk
-/// had to wait for the end of the others' turn: the groups had 12 to 40 % on these disks.
+/// had to wait for the end of the others' turn: the groups had 11 to 38 % on `hdd-7200-2007`. When
+/// it did not, but the disk was kept free by how long the group thinks, whichever its task, they
+/// still had only 37 % beside buffered writers.
 #[test]
 fn several_who_think_in_one_group_have_its_share() {
     for (row, least) in [
         ("2 of 20 ms, reads at random", 42.0),
         ("3 of 20 ms, reads at random", 65.0),
-        ("4 of 50 ms, reads at random", 39.0),
-        ("10, 20 and 40 ms, reads at random", 59.0),
-        ("2 of 20 ms, a stream", 45.0),
-        ("2 of 20 ms, buffered writers", 35.0),
+        ("4 of 50 ms, reads at random", 40.0),
+        ("10, 20 and 40 ms, reads at random", 64.0),
+        ("2 of 20 ms, a stream", 46.0),
+        ("2 of 20 ms, buffered writers", 58.0),
     ] {
         for device in ["hdd-7200-2007", "wd2500js"] {
             let result = run_in("several-thinkers.toml", device, "fair", row, Options::default());

@@ -169,16 +169,20 @@ impl Fair {
     #[cold]
     #[inline(never)]
     fn write_waits_for_thinker(&mut self, now: Instant, at: u32) -> Option<Instant> {
-        let (group, until) = self.next_back(now)?;
-        if !self.empties_cache() || self.tree.behind_by(group).is_none() {
+        let due = self.next_back(now).filter(|due| !due.is_later)?;
+        if !self.empties_cache() || self.tree.behind_by(due.group).is_none() {
             return None;
         }
         let cost = self.device.cost_of_any(self.requests[at].bytes());
-        let pause = self.groups[group as usize].think.pause().unwrap_or(Span::ZERO);
+        let pause = match self.device.is_serial() {
+            true => self.pause_of(now, due.queue).map(|(_, pause)| pause),
+            false => self.groups[due.group as usize].think.pause(),
+        };
+        let pause = pause.unwrap_or(Span::ZERO);
         // A shorter think time is bridged by keeping the disk free.
         let is_away = pause > self.params.idle_max;
         let waits = is_away && self.returning.allowance.withhold(cost, pause);
-        waits.then_some(until)
+        waits.then_some(due.until)
     }
 
     /// Judges the first request of a group that has come back. A read that shared the device with

@@ -62,7 +62,7 @@ impl Fair {
         self.cache.forget_group(group.0);
         self.set_parent(group.0, None);
         self.expect(now, group.0);
-        self.returning.forget(group.0, &mut self.groups[group.0 as usize]);
+        self.returning.set_back(&mut self.groups[group.0 as usize], false);
         self.tree.forget(group.0);
         self.queues.group_removed(group.0);
         self.forget_free_queues();

@@ -33,7 +33,7 @@ impl Fair {
         entry.last = amount;
         entry.recent.add(rq.op);
         if entry.is_back && !is_background {
-            self.note_served_back(group);
+            self.note_served_back(at);
         }
         self.in_flight += 1;
         if !self.barred.is_unused() {

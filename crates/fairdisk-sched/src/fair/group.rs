@@ -45,6 +45,8 @@ pub(super) struct Group {
     pub(super) waited: Span,
     /// Whether the group left its turn early and has something synchronous queued again.
     pub(super) is_back: bool,
+    /// The queue of the task that was last noted to think after the group left its turn early.
+    pub(super) thinker: u32,
     /// The group's flushes at the device or on their way there.
     pub(super) flushes: u32,
     /// The group's requests since its last flush.
@@ -119,6 +121,7 @@ impl Group {
             away: Away::No,
             waited: Span::ZERO,
             is_back: false,
+            thinker: NIL,
             flushes: 0,
             unflushed: 0,
             flushing: Mean::default(),
@@ -242,20 +245,22 @@ impl Fair {
 
     /// Notes that a group thinks no more, as it has a synchronous request, and that it is back if
     /// it left its turn early.
-    pub(super) fn note_back(&mut self, now: Instant, group: u32) {
+    pub(super) fn note_back(&mut self, now: Instant, group: u32, queue: u32) {
         let is_known = self.note_thought(now, group);
         if self.groups[group as usize].away != Away::No {
-            self.came_back(now, group, is_known);
+            self.came_back(now, (group, queue), is_known);
         }
     }
 
     /// Notes that a group is back that was away for longer than usual, or left its turn early.
     #[cold]
-    fn came_back(&mut self, now: Instant, group: u32, is_known: bool) {
+    fn came_back(&mut self, now: Instant, (group, queue): (u32, u32), is_known: bool) {
         let entry = &mut self.groups[group as usize];
         if entry.ends_pause(now, is_known) {
             self.returning.set_back(entry, true);
-            self.returning.note_return(group);
+            // Where the disk takes several commands, the group is due as a whole.
+            let due = if self.device.is_serial() { queue } else { entry.thinker };
+            self.returning.note_return(group, due);
         }
     }
 

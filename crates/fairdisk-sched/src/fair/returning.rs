@@ -4,17 +4,23 @@
 
 use super::allowance::Allowance;
 use super::group::{Away, Group};
+use super::mean::Mean;
 use super::patience::worth_waiting;
+use super::requests::Rq;
 use super::turn::Turn;
-use super::{Fair, Step};
+use super::{Fair, NIL, Step};
 use crate::groups::{Nested, Order};
-use fairdisk_core::{Instant, Span, Why};
+use alloc::vec::Vec;
+use fairdisk_core::{Instant, Span, TaskId, Why, dense};
 
-/// Groups that left their turn early and think, by when they are due back, on a device whose
-/// requests can be measured.
+/// Tasks that think after their group left its turn early, by when they are due back, on a device
+/// whose requests can be measured.
 #[derive(Debug)]
 pub(super) struct Returning {
+    /// By queue. Those that are back, or gone, are dropped once they are first.
     order: Order<Instant>,
+    /// How long tasks think, by queue. Not all tasks are like this, so it is not part of the queue.
+    pauses: Vec<Pause>,
     /// How many groups are back.
     back: u32,
     /// Since when the disk stays idle for a group that is due back; outdated once anything has been
@@ -27,13 +33,14 @@ impl Returning {
     pub(super) const fn new() -> Self {
         Self {
             order: Order::new(),
+            pauses: Vec::new(),
             back: 0,
             held_since: Instant::ZERO,
             allowance: Allowance::new(),
         }
     }
 
-    /// Whether no group is due back.
+    /// Whether nobody is due back.
     pub(super) fn is_empty(&self) -> bool {
         self.order.first().is_none()
     }
@@ -46,18 +53,33 @@ impl Returning {
     }
 
     /// Notes that the group has come back.
-    pub(super) fn note_return(&mut self, group: u32) {
-        if self.order.key(group).is_some() {
-            self.order.place(group, None);
+    pub(super) fn note_return(&mut self, group: u32, queue: u32) {
+        if self.order.key(queue).is_some() {
+            self.order.place(queue, None);
             self.allowance.note_return(group);
         }
     }
+}
 
-    /// Forgets that the group has come back, and stops waiting for it.
-    pub(super) fn forget(&mut self, at: u32, group: &mut Group) {
-        self.set_back(group, false);
-        self.order.place(at, None);
-    }
+/// The mean think time of a task after requests for which its group was back, without a cap.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pause {
+    /// The task and its group: the queue's number may be used again.
+    of: Option<(TaskId, u32)>,
+    mean: Mean,
+}
+
+/// A task that thinks after its group left its turn early.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due {
+    pub(super) queue: u32,
+    pub(super) group: u32,
+    /// When it is due back.
+    back: Instant,
+    /// How long the disk waits for it at most.
+    pub(super) until: Instant,
+    /// Whether another task of its group has something to do, so that the disk does not wait.
+    pub(super) is_later: bool,
 }
 
 impl Fair {
@@ -86,33 +108,65 @@ impl Fair {
         }
     }
 
-    /// Notes that a synchronous request of a group that is back was dispatched. The group still is
-    /// if another of its tasks waits.
+    /// Notes that a synchronous request of a group that is back is dispatched. The group still is
+    /// back if another of its tasks waits.
     #[cold]
     #[inline(never)]
-    pub(super) fn note_served_back(&mut self, group: u32) {
+    pub(super) fn note_served_back(&mut self, at: u32) {
+        let Rq { queue, arrived, .. } = self.requests[at];
+        let q = &self.queues[queue];
+        let group = q.group;
+        // Not one that was queued behind others of the task, nor one after a flush.
+        let since = q.quiet_since.filter(|since| *since <= arrived && q.in_flight == 1);
+        if let Some(since) = since.filter(|_| !self.groups[group as usize].think.is_flushed()) {
+            let of = q.task.map(|task| (task, group));
+            let pause = dense::entry(&mut self.returning.pauses, queue, Pause::default);
+            if pause.of != of {
+                *pause = Pause { of, ..Pause::default() };
+            }
+            pause.mean.add(arrived.since(since));
+        }
         let has_more = self.has_synchronous_queued(group);
         self.returning.set_back(&mut self.groups[group as usize], has_more);
     }
 
-    /// Notes when a group that left its turn early is due back, if it has nothing queued and
-    /// nothing at the disk, or that it is back if another of its tasks has something queued. One
-    /// that is away for longer than a round is not waited for: others would wait for it longer than
-    /// in line.
+    /// Notes when a task is due back whose group left its turn early, and whether the group is back
+    /// because another of its tasks has something queued.
     #[cold]
-    pub(super) fn will_return(&mut self, now: Instant, group: u32) {
+    #[inline(never)]
+    pub(super) fn will_return(&mut self, now: Instant, group: u32, queue: u32) {
         if self.has_synchronous_queued(group) {
-            return self.returning.set_back(&mut self.groups[group as usize], true);
+            self.returning.set_back(&mut self.groups[group as usize], true);
         }
-        let entry = &self.groups[group as usize];
-        let since = entry.quiet_since.filter(|_| entry.is_quiet() && self.device.is_measured());
-        let thinks = since.and_then(|since| {
-            let is_usual = now.since(since) < entry.waited;
-            if is_usual { entry.think.get() } else { entry.think.pause() }
-        });
-        let thinks = thinks.filter(|thinks| *thinks <= self.params.round);
-        let back = since.zip(thinks).map(|(since, thinks)| since + thinks);
-        self.returning.order.place(group, back);
+        self.groups[group as usize].thinker = queue;
+        if queue != NIL {
+            let back = self.pause_of(now, queue).map(|(since, pause)| since + pause);
+            self.returning.order.place(queue, back);
+        }
+    }
+
+    /// Since when the task thinks, and for how long; `None` if that is not known, or for longer
+    /// than a round: others would wait for it longer than in line. Where the disk takes several
+    /// commands, it is how long the group thinks: nobody idles for it there, only what others may
+    /// write depends on it, and a group of several tasks is seldom away for long enough to finish
+    /// writes.
+    pub(super) fn pause_of(&self, now: Instant, queue: u32) -> Option<(Instant, Span)> {
+        let q = self.queues.get(queue).filter(|q| q.group != NIL && q.is_quiet())?;
+        let entry = self.groups.get(q.group as usize).filter(|_| self.device.is_measured())?;
+        let is_apart =
+            self.device.is_serial() && entry.away == Away::TooLong && !entry.think.is_flushed();
+        let of = q.task.map(|task| (task, q.group));
+        let pause = self.returning.pauses.get(queue as usize).filter(|pause| pause.of == of);
+        let own = pause.filter(|_| is_apart).and_then(|pause| pause.mean.get());
+        let (since, thinks) = match own {
+            Some(pause) => (q.quiet_since?, pause),
+            None => {
+                let since = entry.quiet_since.filter(|_| entry.is_quiet())?;
+                let is_usual = now.since(since) < entry.waited;
+                (since, if is_usual { entry.think.get()? } else { entry.think.pause()? })
+            }
+        };
+        (thinks <= self.params.round).then_some((since, thinks))
     }
 
     /// Until when the disk stays idle for a thinker that is behind and due back soon: it would wait
@@ -126,18 +180,17 @@ impl Fair {
     #[cold]
     #[inline(never)]
     fn due_back(&mut self, now: Instant) -> Option<Instant> {
-        let (group, until) = self.next_back(now)?;
-        let back = self.returning.order.key(group)?;
-        let most = self.held_most(group);
+        let due = self.next_back(now).filter(|due| !due.is_later)?;
+        let most = self.held_most(due.group);
         // Several late groups in a row keep the disk idle for no longer than one.
         let held = Some(self.returning.held_since).filter(|since| *since >= self.busy_since);
         let since = held.unwrap_or(now);
-        let is_near = back.since(since) <= most && most > Span::ZERO;
-        let is_held = is_near && self.tree.behind_by(group).is_some();
+        let is_near = due.back.since(since) <= most && most > Span::ZERO;
+        let is_held = is_near && self.tree.behind_by(due.group).is_some();
         if is_held {
             self.returning.held_since = since;
         }
-        is_held.then_some(until)
+        is_held.then_some(due.until)
     }
 
     /// How long before the thinker is due back the disk stays idle at most.
@@ -155,24 +208,28 @@ impl Fair {
     #[cold]
     #[inline(never)]
     fn next_hold(&mut self, now: Instant) -> Option<Instant> {
-        let (group, until) = self.next_back(now)?;
-        let back = self.returning.order.key(group)?;
+        let Due { group, back, until, is_later, .. } = self.next_back(now)?;
         let begins = Instant::from_ns(back.as_ns().saturating_sub(self.held_most(group).as_ns()));
-        Some(if begins > now { begins } else { until })
+        Some(if begins > now && !is_later { begins } else { until })
     }
 
-    /// The first thinker due back that no ceiling keeps from going on then, and until when the disk
-    /// waits for it at most. Drops those that are late or need no longer be waited for.
-    pub(super) fn next_back(&mut self, now: Instant) -> Option<(u32, Instant)> {
+    /// The first task due back that no ceiling keeps from going on then. Drops those that are back,
+    /// or late, or need no longer be waited for.
+    pub(super) fn next_back(&mut self, now: Instant) -> Option<Due> {
         let later = worth_waiting(self.device.service.or_zero());
         loop {
-            let (group, back) = self.returning.order.first()?;
-            let entry = &self.groups[group as usize];
-            let thinks = entry.left_early() && entry.is_quiet();
-            if thinks && back + later > now && self.may_go_on(back.max(now), group) {
-                return Some((group, back + later));
+            let (queue, back) = self.returning.order.first()?;
+            let q = self.queues.get(queue).filter(|q| q.group != NIL);
+            let group = q.map(|q| (q.group, q.is_quiet()));
+            let until = back + later;
+            match group.filter(|(group, _)| self.groups[*group as usize].left_early()) {
+                Some((group, true)) if until > now && self.may_go_on(back.max(now), group) => {
+                    let is_later = !self.groups[group as usize].is_quiet();
+                    return Some(Due { queue, group, back, until, is_later });
+                }
+                Some((group, false)) if until > now => self.returning.note_return(group, queue),
+                _ => self.returning.order.place(queue, None),
             }
-            self.returning.order.place(group, None);
         }
     }
 

@@ -31,6 +31,11 @@ impl Think {
         self.flushed = flushed;
     }
 
+    /// Whether a flush was done last.
+    pub(super) const fn is_flushed(&self) -> bool {
+        self.flushed
+    }
+
     const fn kind(&self) -> &Kind {
         if self.flushed { &self.after_flush } else { &self.after_request }
     }

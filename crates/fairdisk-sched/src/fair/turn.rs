@@ -21,7 +21,7 @@
 
 use super::group::{Away, Group};
 use super::patience::{Gain, Patience, asked_for, patience, worth_waiting};
-use super::{Fair, Step};
+use super::{Fair, NIL, Step};
 use crate::groups::Nested;
 use core::cmp::Ordering;
 use fairdisk_core::{Instant, Span, Why};
@@ -167,7 +167,8 @@ impl Fair {
         let entry = &mut self.groups[group as usize];
         (entry.away, entry.waited) = (if is_behind { away } else { Away::No }, waited);
         if is_behind {
-            self.will_return(now, group);
+            let queue = self.turn.map_or(NIL, |turn| turn.queue);
+            self.will_return(now, group, queue);
         }
     }
 
