@@ -7,6 +7,8 @@
 //! not yet been seen to spend. If several groups wrote, the one with the most left to be done pays.
 //! Whenever the device is idle it works off what is left.
 //!
+//! - A write that is durable when it completes is done by then, and waits for the head as a read
+//!   does. So it counts as a read here.
 //! - Where one request is served at a time, a group that has never read undisturbed is presumed to
 //!   have reads that take at most their stated time.
 //! - A reader that has written itself pays for its own part of the excess. If it is the group with
@@ -34,7 +36,7 @@ use super::emptying::Emptying;
 use super::group::Group;
 use super::queue::Queue;
 use super::requests::Rq;
-use super::writes_first::WritesFirst;
+use super::writes_first::{BUFFERED_PARTS, WritesFirst};
 use fairdisk_core::{Instant, Span};
 
 /// How long after a write reads are checked for its delay: long enough for a few random requests of
@@ -70,6 +72,12 @@ pub(super) struct Service {
 }
 
 impl Service {
+    /// Whether a write that was to be durable was nevertheless only taken into a cache, as by a
+    /// device whose cache outlasts a power failure.
+    fn is_taken_in(&self) -> bool {
+        self.was_alone && self.took < self.done_in / BUFFERED_PARTS
+    }
+
     /// Whether the request took too short a time for a head to have moved for it.
     pub(super) fn is_fast(&self) -> bool {
         self.took.as_ns() < self.done_in.as_ns() / FAST_PARTS
@@ -214,13 +222,13 @@ impl Cache {
         served: Service,
         groups: &mut [Group],
     ) -> Option<Late> {
-        let is_known = !rq.op.is_write() && self.emptying.is_known(now);
+        let is_known = !rq.may_be_cached() && self.emptying.is_known(now);
         let is_known = is_known && self.group != queue.group;
         let known = || groups[queue.group as usize].undisturbed.known(self.reads);
         let undisturbed = is_known.then(known).flatten();
         let when = self.when(now, &served, undisturbed.is_some());
         let has_traces = self.find_traces(when, &served, groups);
-        if rq.op.is_write() {
+        if rq.may_be_cached() || rq.op.is_write() && served.is_taken_in() {
             let late = self.waited(when, queue.group, &served, groups);
             self.written(now, (rq, queue.group), (served, has_traces), groups);
             return late;
@@ -237,7 +245,7 @@ impl Cache {
         };
         // A read that continues the previous one may come from a buffer, even if it takes long to
         // get there.
-        if served.was_alone && !rq.continues_queue {
+        if served.was_alone && !rq.continues_queue && !rq.op.is_write() {
             let may_wait = now < self.until + served.took;
             let usual = || groups[queue.group as usize].usual.get(self.reads);
             let usual = may_wait.then(usual).flatten();

@@ -26,7 +26,8 @@ impl Fair {
             self.charge_gap(now, at);
             self.busy_since = now;
         }
-        if self.requests[at].op.is_write() {
+        let may_be_cached = self.requests[at].may_be_cached();
+        if may_be_cached {
             self.cache.emptying.writes();
         }
         if self.device.is_serial() {
@@ -35,9 +36,13 @@ impl Fair {
         let (queue, cost) = (self.requests[at].queue, self.cost_of(at));
         self.device.reach(self.requests[at].end);
         let rq = &mut self.requests[at];
-        (rq.charged, rq.dispatched, rq.is_counted) = (cost, now, !rq.op.is_write());
+        (rq.charged, rq.work, rq.dispatched) = (cost, cost, now);
+        rq.is_counted = !may_be_cached;
         self.cache.reads += u32::from(rq.is_counted);
-        self.at_work += cost;
+        if rq.op.is_write() && rq.is_durable {
+            rq.work = self.device.begin_durable(cost);
+        }
+        self.at_work += rq.work;
         let group = self.queues[queue].group;
         self.groups[group as usize].burst += cost;
         let time = match self.device.is_paced() {
@@ -99,7 +104,7 @@ impl Fair {
         if !self.device.is_serial() && !self.device.is_told() {
             self.device.knee.completed(now, rq.charged, self.at_work);
         }
-        self.at_work = self.at_work - rq.charged;
+        self.at_work = self.at_work - rq.work;
         self.directions.completed(rq.charged);
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
@@ -153,7 +158,13 @@ impl Fair {
         if self.device.is_serial() {
             return (device_time, false);
         }
-        if !rq.op.is_write() || self.cache.reads == 0 || !self.device.is_measured() {
+        if !rq.op.is_write() {
+            return (now.since(before), false);
+        }
+        if rq.is_durable {
+            self.device.end_durable(now, rq);
+        }
+        if rq.is_durable || self.cache.reads == 0 || !self.device.is_measured() {
             return (now.since(before), false);
         }
         let took = now.since(before.max(self.cache.taken_in));
@@ -275,8 +286,8 @@ mod tests {
     use crate::fair::{Fair, FairParams, NIL};
     use crate::samples::{request, submitter};
     use fairdisk_core::{
-        Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Op, RequestId,
-        Span, Why,
+        Change, Completion, Cost, CostModel, Decision, Elevator, Flags, GroupId, Instant, Op,
+        Request, RequestId, Span, Why,
     };
 
     /// At a disk that serves one at a time, in so many ms each.
@@ -307,6 +318,24 @@ mod tests {
     #[test]
     fn only_a_flush_that_succeeded_has_finished_the_writes() {
         assert_eq!([true, false].map(writer_after_a_flush), [None, Some(1)]);
+    }
+
+    #[test]
+    fn a_write_that_is_durable_when_it_completes_leaves_nothing_to_be_done() {
+        let writer_after = |flags, took| {
+            let mut fair = told_to_take(8);
+            let write = request(0, 1, Op::Write, Instant::ZERO);
+            fair.admit(Instant::ZERO, &Request { flags, ..write });
+            assert!(matches!(fair.decide(Instant::ZERO), Decision::Dispatch(..)));
+            let device_time = Span::from_us(took);
+            let completion = Completion { request: RequestId(0), device_time, ok: true };
+            fair.complete(Instant::ZERO + device_time, &completion);
+            fair.cache.writer_beside(2, &fair.groups)
+        };
+        assert_eq!(writer_after(Flags::NONE, 3000), Some(1));
+        assert_eq!(writer_after(Flags::FUA, 3000), None);
+        // No head moves as fast.
+        assert_eq!(writer_after(Flags::FUA, 300), Some(1));
     }
 
     #[test]

@@ -41,6 +41,11 @@ pub(super) struct Device {
     /// that did not follow one of the same queue.
     pub(super) service: Mean,
     pub(super) switching: Mean,
+    /// Mean time of writes that are durable when they complete, on a device that serves several
+    /// requests at once. A mean of as many as such a device takes does not depend on single ones.
+    durable: Mean<64>,
+    /// The cost of those at the device for which it programs pages meanwhile.
+    pub(super) programs: Span,
 }
 
 /// Relative costs for a device without a cost model. Source: on solid-state disks of any speed an
@@ -69,6 +74,8 @@ impl Device {
             knee: Knee::default(),
             service: Mean::default(),
             switching: Mean::default(),
+            durable: Mean::NONE,
+            programs: Span::ZERO,
         }
     }
 
@@ -86,6 +93,7 @@ impl Device {
     pub(super) fn forget_measured(&mut self) {
         self.knee = Knee::default();
         (self.service, self.switching) = (Mean::default(), Mean::default());
+        self.durable = Mean::NONE;
     }
 
     /// Takes over the cost model and the depth it was measured at.
@@ -109,6 +117,58 @@ impl Device {
             Some(costs) => at_work >= costs.saturation,
             None => self.knee.is_passed(at_work),
         }
+    }
+
+    /// Whether a write that is durable when it completes takes a device without a head more than
+    /// twice as long as a read: it programs the page first. If not, it only acknowledges the write,
+    /// like any other, as a device does whose buffer outlasts a power failure.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn programs_first(&self) -> bool {
+        let costs = self.costs.as_ref().filter(|_| self.is_flash());
+        costs.is_some_and(|costs| self.durable.or_zero() > costs.alone + costs.alone)
+    }
+
+    /// Accounts for the dispatch of a write of this cost that is durable when it completes. Returns
+    /// how much of the device it keeps busy for reads while it is there.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn begin_durable(&mut self, cost: Span) -> Span {
+        if !self.programs_first() {
+            return cost;
+        }
+        self.programs += cost;
+        Span::ZERO
+    }
+
+    /// Accounts for the completion of such a write.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn end_durable(&mut self, now: Instant, rq: &Rq) {
+        // What was dispatched while the device served one request at a time was charged nothing.
+        if rq.charged > Span::ZERO {
+            self.durable.add(now.since(rq.dispatched));
+            self.programs = self.programs - (rq.charged - rq.work);
+        }
+    }
+
+    /// How much more reads than stated it takes to keep the device busy. A read that comes to a
+    /// unit which programs a page waits for half of that in the mean. So more reads have to be
+    /// there, by as much as all of them take longer.
+    #[inline]
+    pub(super) fn more_to_saturate(&self) -> Span {
+        if self.programs == Span::ZERO { Span::ZERO } else { self.delayed_by_programs() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn delayed_by_programs(&self) -> Span {
+        // No more units program at a time than there are.
+        let programs = self.programs.min(self.durable.or_zero());
+        let longer = |costs: CostModel| {
+            programs.scaled(costs.saturation.as_ns(), 2 * costs.alone.as_ns().max(1))
+        };
+        self.costs.map_or(Span::ZERO, longer)
     }
 
     /// Whether the device has no head, serves several requests at once, and its costs are known.
@@ -235,7 +295,7 @@ impl Device {
         let done_in = self.cost_of_any(rq.bytes());
         let overlong = Span::from_ns(done_in.as_ns().saturating_mul(OVERLONG_FACTOR));
         let is_told = self.is_told();
-        let is_overlong_read = is_told && !rq.op.is_write() && took >= overlong;
+        let is_overlong_read = is_told && !rq.may_be_cached() && took >= overlong;
         let was_alone = is_last && self.is_serial();
         // On a disk in use most ways are shorter than between any two places of it.
         let back = self.costs.map_or(Span::ZERO, |costs| costs.alone / 2);
@@ -251,5 +311,48 @@ impl Device {
         if !follows {
             self.switching.add(service);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device without a head that is kept busy by four reads of 50 us, each of which takes 200.
+    fn flash() -> Device {
+        let [cost, alone] = [50, 200].map(Span::from_us);
+        let cost = Cost { random: cost, ..Cost::default() };
+        let saturation = alone;
+        let mut device = Device::new();
+        device.set_rotational(false);
+        device.learn(CostModel { depth: 32, saturation, alone, read: cost, write: cost });
+        device
+    }
+
+    /// How much more work than stated it takes to keep such a device busy, in us, while so many
+    /// durable writes are there that take `took` us each.
+    fn more_beside(writes: usize, took: u64) -> u64 {
+        let mut device = flash();
+        let [charged, took] = [50, took].map(Span::from_us);
+        for _ in 0..8 {
+            let work = device.begin_durable(charged);
+            let rq = Rq { charged, work, ..Rq::FREE };
+            device.end_durable(Instant::ZERO + took, &rq);
+        }
+        (0..writes).for_each(|_| assert!(device.begin_durable(charged) <= charged));
+        device.more_to_saturate().as_us()
+    }
+
+    #[test]
+    fn reads_wait_half_as_long_as_a_page_is_programmed() {
+        // Each takes a twentieth of the device, and a read that comes to it 500 us longer.
+        assert_eq!([0, 1, 4].map(|writes| more_beside(writes, 1000)), [0, 25, 100]);
+        // Not more than all of it.
+        assert_eq!(more_beside(100, 1000), 500);
+    }
+
+    #[test]
+    fn what_is_acknowledged_at_once_is_work_as_any() {
+        assert_eq!(more_beside(4, 100), 0);
     }
 }

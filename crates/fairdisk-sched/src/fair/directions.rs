@@ -196,6 +196,9 @@ impl Fair {
     fn keeps_device_busy(&self, group: u32, at: u32) -> bool {
         let entry = &self.groups[group as usize];
         let requests = u64::from(entry.waiting + entry.in_flight);
+        if self.requests[at].is_durable && self.device.programs_first() {
+            return false;
+        }
         let all = Span::from_ns(self.cost_of(at).as_ns().saturating_mul(requests));
         let pauses = self.device.is_saturated(entry.think.or_zero());
         self.device.is_saturated(all) && (!pauses || entry.burst >= self.params.credit)

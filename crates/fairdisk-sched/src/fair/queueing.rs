@@ -4,6 +4,7 @@
 
 use super::hierarchy::WHOLE_DISK;
 use super::queue::WEIGHT_MOST;
+use super::requests::Rq;
 use super::turn::Turn;
 use super::{Fair, Step};
 use fairdisk_core::{Bio, Instant, Request, Span, Why};
@@ -160,7 +161,7 @@ impl Fair {
         if !is_quiet || self.in_flight > 0 && self.expected.contains(group) {
             self.device.knee.contend();
             let waits_for_it = self.device.is_saturated(self.at_work)
-                || self.is_saturated(Span::ZERO) && !self.goes_away(group);
+                || self.is_saturated(self.at_work) && !self.goes_away(group);
             return waits_for_it.then_some(Step::WaitCompletion(Why::GroupSliceKept));
         }
         // While requests of others are there, the disk is not idle at the group's cost.
@@ -201,10 +202,9 @@ impl Fair {
         };
         self.device.knee.contend();
         let rq = &self.requests[at];
-        let counts_in_full = rq.op.is_write() || self.device.is_filled_by(rq.op, rq.bytes());
-        let waits = match counts_in_full {
-            true => self.is_saturated(self.cost_of(at)),
-            false => self.is_saturated(Span::ZERO) && !self.may_have_more(),
+        let waits = match rq.op.is_write() {
+            true => self.is_saturated(self.at_work + self.cost_of(at) + self.programs_beside(rq)),
+            false => self.has_no_room_for_read(at),
         };
         let expected = |queue: u32| self.queues[queue].expected_until(self.params.idle_max);
         let due = inside.and_then(expected).unwrap_or(Instant::MAX);
@@ -234,6 +234,22 @@ impl Fair {
         }
         let all = WEIGHT_MOST * u64::from(self.queues.in_line_with(self.requests[at].queue) + 1);
         self.cost_of(at).scaled(HELD_FACTOR * all, queue.weight())
+    }
+
+    /// Whether the device is fully busy for this read.
+    #[inline]
+    fn has_no_room_for_read(&mut self, at: u32) -> bool {
+        let (rq, more) = (&self.requests[at], self.device.more_to_saturate());
+        match self.device.is_filled_by(rq.op, rq.bytes()) {
+            true => self.is_saturated(self.at_work + self.cost_of(at) - more),
+            false => self.is_saturated(self.at_work - more) && !self.may_have_more(more),
+        }
+    }
+
+    /// What the device programs beside a write that is durable when it completes, and counts like
+    /// it: all of that delays the reads for which there is to be room.
+    fn programs_beside(&self, rq: &Rq) -> Span {
+        if rq.is_durable { self.device.programs } else { Span::ZERO }
     }
 
     /// How long those in line are held back at most, with this request of the group as the next: a
@@ -267,11 +283,11 @@ impl Fair {
         self.in_flight > 0 || self.cache.flushes > 0
     }
 
-    /// Whether the device would be fully busy with `needs` more. A flush occupies every head of a
-    /// disk, and any request occupies a single head.
-    fn is_saturated(&self, needs: Span) -> bool {
+    /// Whether the device is fully busy with this work. A flush occupies every head of a disk, and
+    /// any request occupies a single head.
+    fn is_saturated(&self, work: Span) -> bool {
         let flushes = self.device.rotational && self.cache.flushes > 0;
         let arm = self.device.has_one_head() && self.in_flight > 0;
-        flushes || arm || self.device.is_saturated(self.at_work + needs)
+        flushes || arm || self.device.is_saturated(work)
     }
 }

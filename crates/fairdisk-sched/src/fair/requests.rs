@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::list::Lists;
 use fairdisk_core::tree::Forest;
-use fairdisk_core::{Instant, Lba, Op, Request, Span, dense};
+use fairdisk_core::{Flags, Instant, Lba, Op, Request, Span, dense};
 
 /// A request, from its arrival to its completion.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,11 @@ pub(super) struct Rq {
     pub(super) bios: u32,
     /// What it was charged when it was dispatched.
     pub(super) charged: Span,
+    /// How much of the device it keeps busy while it is there, on a device that serves several
+    /// requests at once.
+    pub(super) work: Span,
+    /// Whether what it writes is durable when it completes.
+    pub(super) is_durable: bool,
     /// Whether it counts as one of `Cache::reads`.
     pub(super) is_counted: bool,
     /// Whether it followed a request of the same queue at the device.
@@ -38,7 +43,7 @@ pub(super) struct Rq {
 }
 
 impl Rq {
-    const FREE: Self = Self {
+    pub(super) const FREE: Self = Self {
         queue: NIL,
         op: Op::Read,
         start: Lba(0),
@@ -47,6 +52,8 @@ impl Rq {
         dispatched: Instant::ZERO,
         bios: 0,
         charged: Span::ZERO,
+        work: Span::ZERO,
+        is_durable: false,
         is_counted: false,
         follows: false,
         continues_queue: false,
@@ -57,6 +64,12 @@ impl Rq {
 
     pub(super) const fn bytes(&self) -> u64 {
         (self.end.0 - self.start.0) * fairdisk_core::SECTOR_BYTES
+    }
+
+    /// Whether the device may acknowledge it before it has done it: a write that need not be
+    /// durable by then.
+    pub(super) const fn may_be_cached(&self) -> bool {
+        self.op.is_write() && !self.is_durable
     }
 
     /// What it counts towards floors and ceilings; each bio is one I/O.
@@ -88,6 +101,7 @@ impl Requests {
             start: request.start,
             end: request.end(),
             arrived: request.arrived,
+            is_durable: request.flags.contains(Flags::FUA),
             bios: 1,
             ..Rq::FREE
         };
