@@ -16,7 +16,7 @@ use fairdisk_core::{
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::fair::FairParams;
 use std::env;
-use storm::Storm;
+use storm::{Kind, Outcome, Storm};
 use world::World;
 
 const SEEDS: u64 = 4;
@@ -56,13 +56,13 @@ fn configs() -> Vec<EngineConfig> {
 
 /// Runs one storm and returns the hash of its journal.
 fn weather(spec: SchedulerSpec, config: EngineConfig, seed: u64, switch: bool) -> u64 {
-    reproducible(Storm { spec, config, seed, bios: 1000, switch }, Storm::run)
+    reproducible(Storm { kind: &Kind::ANY, spec, config, seed, bios: 1000, switch }).hash
 }
 
-/// What `run` returns of the storm. A failure names what reproduces it.
-fn reproducible(storm: Storm, run: fn(Storm) -> u64) -> u64 {
+/// Runs the storm. A failure names what reproduces it.
+fn reproducible(storm: Storm) -> Outcome {
     let Storm { spec, config, seed, .. } = storm;
-    std::panic::catch_unwind(|| run(storm))
+    std::panic::catch_unwind(|| storm.run())
         .unwrap_or_else(|_| panic!("{} failed: seed {seed}, {config:?}", spec.name()))
 }
 
@@ -112,8 +112,9 @@ fn the_write_cache_is_emptied_in_a_storm() {
     for spec in specs().filter(|spec| spec.honours().flushes) {
         for config in configs() {
             let flushes = |seed| {
-                let storm = Storm { spec, config, seed, bios: 1000, switch: seed % 2 == 1 };
-                reproducible(storm, Storm::run_cached)
+                let (kind, switch) = (&Kind::CACHED, seed % 2 == 1);
+                let storm = Storm { kind, spec, config, seed, bios: 1000, switch };
+                reproducible(storm).own_flushes
             };
             let flushes: u64 = (0..SEEDS * factor()).map(flushes).sum();
             assert!(flushes > 0, "{} never flushed: {config:?}", spec.name());
@@ -134,8 +135,9 @@ fn reads_and_writes_take_turns_in_a_storm() {
     for config in configs().into_iter().filter(is_roomy) {
         for config in [config, EngineConfig { plug, ticks, ..config }] {
             let waits = |seed| {
-                let storm = Storm { spec, config, seed, bios: 10_000, switch: false };
-                reproducible(storm, Storm::run_one_way)
+                let kind = &Kind::ONE_WAY;
+                let storm = Storm { kind, spec, config, seed, bios: 10_000, switch: false };
+                reproducible(storm).waits_for_turns
             };
             let waits: u64 = (0..SEEDS * factor()).map(waits).sum();
             assert!(waits > 0, "there were no turns: {config:?}");

@@ -1,27 +1,28 @@
 //! Storms: everything that a shell may do to an engine, in random order, from one seed.
 
-mod one_way;
+mod disk;
+mod kind;
 
 use crate::world::World;
 use fairdisk_core::{
-    Auditor, Bio, BioId, Change, Cost, CostModel, EngineConfig, Flags, GroupId, Input, IoClass,
-    IoPrio, Journal, Lba, Op, Prng, Qos, Rates, Sectors, Share, Span, TaskId, Weight,
+    Auditor, Bio, BioId, Change, EngineConfig, Flags, GroupId, Input, IoClass, IoPrio, Journal,
+    Lba, Op, Prng, Qos, Rates, Record, Sectors, Share, Span, TaskId, Weight, Why,
 };
 use fairdisk_sched::{Scheduler, SchedulerSpec};
-use one_way::PAIR;
+pub(crate) use kind::Kind;
+use kind::{Event, Habit};
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 const TASKS: usize = 12;
 const GROUPS: u32 = 6;
-/// The size of the disk; small enough for bios to overlap and adjoin.
-const DISK_SECTORS: u64 = 3000;
 /// Enough for the scheduler to know how long a task thinks.
 const SHARED_PERIODS: usize = 16;
 
 /// The parameters of a storm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Storm {
+    pub(crate) kind: &'static Kind,
     pub(crate) spec: SchedulerSpec,
     pub(crate) config: EngineConfig,
     pub(crate) seed: u64,
@@ -30,30 +31,33 @@ pub(crate) struct Storm {
     pub(crate) switch: bool,
 }
 
+/// What was seen of a storm.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    /// The hash of its journal.
+    pub(crate) hash: u64,
+    /// How often the scheduler flushed the disk.
+    pub(crate) own_flushes: u64,
+    /// How often a decision was to wait because reads and writes take turns.
+    pub(crate) waits_for_turns: u64,
+}
+
 impl Storm {
-    /// Runs the storm and returns the hash of its journal.
-    pub(crate) fn run(self) -> u64 {
+    /// Runs the storm.
+    pub(crate) fn run(self) -> Outcome {
         self.run_on(self.spec.build())
     }
 
     /// Runs the storm on the given scheduler.
-    pub(crate) fn run_on(self, scheduler: Scheduler) -> u64 {
-        let sea = Sea::new(self, scheduler, Journal::hashing());
-        sea.cross().engine.journal().hash()
-    }
-
-    /// Runs the storm on a disk with a write cache and one head that may be flushed from the
-    /// beginning. Returns how often its scheduler flushed it.
-    pub(crate) fn run_cached(self) -> u64 {
-        let mut sea = Sea::new(self, self.spec.build(), Journal::hashing());
-        sea.world.taken_in = Some(Span::from_us(20));
-        let of = |us| Cost { random: Span::from_us(us), ..Cost::default() };
-        let (saturation, alone) = (Span::from_us(700), Span::from_us(700));
-        let costs = CostModel { depth: 1, saturation, alone, read: of(700), write: of(500) };
-        sea.configure(Change::Costs(costs));
-        sea.change_depth();
-        sea.configure(Change::Flushable { flushable: true });
-        sea.cross().own_flushes
+    pub(crate) fn run_on(self, scheduler: Scheduler) -> Outcome {
+        let World { engine, own_flushes, .. } = Sea::new(self, scheduler).cross();
+        let waits_for_turn = |record: &Record| match *record {
+            Record::Waits(_, why) | Record::WaitsCompletion(why) => why == Why::OtherDirection,
+            _ => false,
+        };
+        let records = engine.journal().entries().iter().map(|entry| &entry.record);
+        let waits_for_turns = records.filter(|record| waits_for_turn(record)).count() as u64;
+        Outcome { hash: engine.journal().hash(), own_flushes, waits_for_turns }
     }
 }
 
@@ -76,23 +80,37 @@ struct Sea {
     parents: BTreeMap<GroupId, Option<GroupId>>,
     next_task: u32,
     submitted: u64,
-    /// Whether each group mostly reads or mostly writes, on a disk without a head that is kept
-    /// busy.
-    is_one_way: bool,
 }
 
 impl Sea {
-    fn new(storm: Storm, scheduler: Scheduler, journal: Journal) -> Self {
+    fn new(storm: Storm, scheduler: Scheduler) -> Self {
+        let Storm { kind: Kind { disk, .. }, config, seed, .. } = storm;
         let elevator = Auditor::new(scheduler);
-        let mut world = World::with_journal(elevator, storm.config, storm.seed, journal);
+        let mut world = World::with_journal(elevator, config, seed, Journal::keeping());
         (world.failing, world.asking) = (20, 4);
-        world.taken_in = (storm.seed % 2 == 1).then_some(Span::from_us(20));
+        (world.service, world.mixed) = (disk.service, disk.mixed);
+        let is_cached = disk.always_cached || seed % 2 == 1;
+        world.taken_in = is_cached.then_some(Span::from_us(20));
         let tasks = (0..TASKS as u32).map(newborn).collect();
-        let prng = Prng::new(storm.seed);
-        let (groups, next_task) = (vec![GroupId::ROOT], TASKS as u32);
-        let parents = BTreeMap::new();
-        let (submitted, is_one_way) = (0, false);
-        Self { storm, world, prng, tasks, groups, parents, next_task, submitted, is_one_way }
+        let (groups, parents) = (vec![GroupId::ROOT], BTreeMap::new());
+        let (next_task, submitted) = (TASKS as u32, 0);
+        let prng = Prng::new(seed);
+        let mut sea = Self { storm, world, prng, tasks, groups, parents, next_task, submitted };
+        sea.settle_down();
+        disk.at_first.iter().for_each(|change| sea.change_disk(*change));
+        sea
+    }
+
+    /// Adds the groups with habits, and distributes the tasks among those that are to be busy.
+    fn settle_down(&mut self) {
+        let kind = self.storm.kind;
+        for Habit { group, .. } in kind.habits.iter().filter(|habit| habit.group != GroupId::ROOT) {
+            self.groups.push(*group);
+            self.configure(Change::GroupAdded { group: *group, share: Share::DEFAULT });
+        }
+        for (who, Habit { group, .. }) in (0..TASKS).zip(kind.busy().cycle()) {
+            self.set_group(who, *group);
+        }
     }
 
     /// Runs until all bios are done.
@@ -108,7 +126,7 @@ impl Sea {
     /// Lets time pass: mostly a little, so that queues fill, and sometimes long enough for slices
     /// and waits to end.
     fn pause(&mut self) {
-        if self.is_one_way && !self.prng.chance(1, 400) {
+        if !self.one_in(self.storm.kind.pause_in) {
             return self.pause_while_busy();
         }
         let us = match self.prng.below(40) {
@@ -120,50 +138,55 @@ impl Sea {
         self.world.run_until(self.world.now + Span::from_us(us));
     }
 
+    /// Lets time pass until one of the groups that are to be busy has too little queued.
+    fn pause_while_busy(&mut self) {
+        while self.shortest_queue().is_some_and(|(habit, queued)| queued >= habit.queued_min) {
+            self.world.run_to_event();
+        }
+    }
+
+    /// Of the groups that are to be busy, that with the fewest requests queued, and how many it
+    /// has.
+    fn shortest_queue(&self) -> Option<(&'static Habit, u32)> {
+        let loads = self.world.engine.loads();
+        let queued = |habit: &Habit| loads.get(&habit.group).map_or(0, |load| load.queued);
+        let queues = self.storm.kind.busy().map(|habit| (habit, queued(habit)));
+        queues.min_by_key(|(_, queued)| *queued)
+    }
+
     fn something(&mut self) {
-        match self.prng.below(100) {
-            0..69 => self.submit(),
-            69..72 if self.is_one_way => self.submit(),
-            69 => self.share(),
-            70..72 => self.come_back(),
-            72..78 => self.fill_a_gap(),
-            78..83 => self.world.handle(Input::Tick),
-            83..88 => self.cancel(),
-            88..91 => self.reprioritise(),
-            91..94 => self.change_groups(),
-            94..97 => self.move_task(),
-            97..99 => self.exit_task(),
-            _ if self.storm.switch && self.prng.chance(3, 4) => self.switch(),
-            _ => self.change_device(),
+        match self.some_event() {
+            Event::Submit => self.submit(),
+            Event::Share => self.share(),
+            Event::ComeBack => self.come_back(),
+            Event::FillGap => self.fill_gap(),
+            Event::Tick => self.world.handle(Input::Tick),
+            Event::Cancel => self.cancel(),
+            Event::Reprioritise => self.reprioritise(),
+            Event::ChangeGroups => self.change_groups(),
+            Event::MoveTask => self.move_task(),
+            Event::ExitTask => self.exit_task(),
+            Event::SwitchOrChangeDisk if self.storm.switch && self.prng.chance(3, 4) => {
+                self.switch();
+            }
+            Event::SwitchOrChangeDisk => self.maybe_change_disk(),
         }
     }
 
-    fn change_device(&mut self) {
-        if self.is_one_way {
-            // What turns are worth is to be found out before that is forgotten.
-            if self.prng.chance(1, 40) {
-                self.change_flash();
-            }
-            return;
-        }
-        match self.prng.below(4) {
-            0 => self.change_depth(),
-            1 => self.change_costs(),
-            2 => {
-                let flushable = self.prng.chance(1, 2);
-                self.configure(Change::Flushable { flushable });
-            }
-            _ => {
-                let rotational = self.prng.chance(1, 2);
-                self.configure(Change::Rotational { rotational });
+    fn some_event(&mut self) -> Event {
+        let mut left = self.prng.below(100);
+        for (parts, event) in self.storm.kind.events {
+            match left.checked_sub(*parts) {
+                Some(rest) => left = rest,
+                None => return *event,
             }
         }
+        unreachable!("the parts of all events are a hundred")
     }
 
-    fn change_depth(&mut self) {
-        let depth = self.prng.between(1, 8) as u32;
-        self.world.depth = depth as usize;
-        self.configure(Change::Depth { depth });
+    /// Whether it is one of so many. Nothing is drawn if it is every one.
+    fn one_in(&mut self, many: u64) -> bool {
+        many == 1 || self.prng.chance(1, many)
     }
 
     fn submit(&mut self) {
@@ -174,7 +197,7 @@ impl Sea {
             18 => Op::Discard,
             _ => Op::WriteZeroes,
         };
-        let who = if self.is_one_way { self.who_is_short() } else { self.some_task() };
+        let who = self.some_submitter();
         let sectors = if op == Op::Flush { 0 } else { 8 * self.prng.between(1, 12) as u32 };
         let (start, sectors) = self.some_place(self.tasks[who].position, sectors);
         let flags = self.some_flags();
@@ -182,7 +205,6 @@ impl Sea {
         self.submit_as(who, op, start, sectors, sync, flags);
     }
 
-    /// Lets a task have the disk to itself for a while.
     fn come_back(&mut self) {
         let (who, mut pause) = (self.some_task(), Span::from_ms(300));
         for _ in 0..4 {
@@ -194,8 +216,6 @@ impl Sea {
         }
     }
 
-    /// Lets three tasks share a slow disk: one always has something queued, one thinks for about as
-    /// long each time, and one comes now and then.
     fn share(&mut self) {
         let before = self.world.service;
         self.world.service = Span::from_ms(self.prng.between(2, 8));
@@ -233,9 +253,7 @@ impl Sea {
         self.submit_as(who, op, start, 8, true, Flags::NONE);
     }
 
-    /// Submits two bios and a third one between them, so that the requests on either side are
-    /// merged.
-    fn fill_a_gap(&mut self) {
+    fn fill_gap(&mut self) {
         let who = self.some_task();
         let op = if self.prng.chance(1, 2) { Op::Read } else { Op::Write };
         let start = 8 * self.some_page();
@@ -254,10 +272,11 @@ impl Sea {
         flags: Flags,
     ) {
         let Task { id: task, group, ioprio, .. } = self.tasks[who];
-        // What a task does not wait for, or is neither read nor write, would count as a pause.
-        let is_usual = self.is_one_way && op != Op::Flush;
-        let op = if is_usual { self.usual_op(group) } else { op };
-        let sync = sync || is_usual;
+        let (op, sync) = match self.storm.kind.habit(group) {
+            // What a task does not wait for, or is neither read nor write, would count as a pause.
+            Some(habit) if op != Op::Flush => (self.usual_op(habit), true),
+            _ => (op, sync),
+        };
         self.submitted += 1;
         let (id, sectors) = (BioId(self.submitted), Sectors(sectors));
         let bio = Bio { id, task, group, op, start, sectors, sync, flags, ioprio };
@@ -275,11 +294,25 @@ impl Sea {
         }
     }
 
-    /// A page of the disk. Where groups are to have turns, hardly any two bios overlap: what others
-    /// wait for is served in nobody's turn.
+    /// What tasks with this habit mostly do, and now and then the opposite.
+    fn usual_op(&mut self, habit: &Habit) -> Op {
+        match (habit.mostly == Op::Write) != self.prng.chance(1, 40) {
+            true => Op::Write,
+            false => Op::Read,
+        }
+    }
+
     fn some_page(&mut self) -> u64 {
-        let pages = if self.is_one_way { 1 << 20 } else { DISK_SECTORS / 8 };
-        self.prng.below(pages)
+        self.prng.below(self.storm.kind.disk.pages)
+    }
+
+    /// A task of the group that has the fewest requests queued of those that are to be busy, if it
+    /// has any; otherwise any task.
+    fn some_submitter(&mut self) -> usize {
+        let who = self.some_task();
+        let Some((short, _)) = self.shortest_queue() else { return who };
+        let mut from_there = (who..self.tasks.len()).chain(0..who);
+        from_there.find(|who| self.tasks[*who].group == short.group).unwrap_or(who)
     }
 
     fn some_task(&mut self) -> usize {
@@ -295,7 +328,6 @@ impl Sea {
         }
     }
 
-    /// Cancels a bio that is in flight, has ended, or never existed.
     fn cancel(&mut self) {
         let recent = self.submitted.saturating_sub(self.prng.below(40));
         self.world.handle(Input::Cancel(BioId(recent)));
@@ -328,7 +360,7 @@ impl Sea {
             }
             Some(at) if self.prng.chance(1, 4) => self.nest_group(at),
             Some(_) if self.prng.chance(1, 3) => {
-                let has_any = !self.is_one_way || self.prng.chance(1, 8);
+                let has_any = self.one_in(self.storm.kind.qos_in);
                 let qos = if has_any { self.some_qos() } else { Qos::NONE };
                 self.configure(Change::GroupQos { group, qos });
             }
@@ -337,7 +369,7 @@ impl Sea {
                 let idle = self.prng.chance(3, 4).then_some(ms);
                 self.configure(Change::GroupIdle { group, idle });
             }
-            Some(_) if self.is_one_way && PAIR.contains(&group) => {}
+            Some(_) if self.storm.kind.habit(group).is_some() => {}
             Some(at) => {
                 self.groups.remove(at);
                 self.empty_group(group);
@@ -365,26 +397,9 @@ impl Sea {
         let ceiling = Rates { iops: rate(5_000), bytes_per_s: rate(40 << 20) };
         let burst = Span::from_ms(self.prng.between(1, 200));
         let target = Span::from_ms(self.prng.between(1, 100));
-        let aims = self.prng.chance(1, 2) && !self.is_one_way;
+        let aims = self.prng.chance(1, 2) && self.storm.kind.targets;
         let latency_p99 = aims.then_some(target);
         Qos { floor, ceiling, burst, latency_p99 }
-    }
-
-    fn change_costs(&mut self) {
-        let mut us = |most: u64| Span::from_us(self.prng.below(most));
-        let read =
-            Cost { sequential: us(100), random: us(200), byte_ps: 2_000, random_byte_ps: 3_000 };
-        let write =
-            Cost { sequential: us(300), random: us(300), byte_ps: 4_000, random_byte_ps: 4_000 };
-        let saturation = us(500);
-        let depth = self.world.depth as u32;
-        self.configure(Change::Costs(CostModel {
-            depth,
-            saturation,
-            alone: saturation,
-            read,
-            write,
-        }));
     }
 
     fn some_share(&mut self) -> Share {
@@ -417,9 +432,10 @@ impl Sea {
     }
 
     fn some_group(&mut self) -> GroupId {
-        // Of more groups than the root and two others none would keep the disk busy.
-        let most = if self.is_one_way { 1 + PAIR.len() } else { self.groups.len() };
-        self.groups[self.prng.below(self.groups.len().min(most) as u64) as usize]
+        match self.storm.kind.habits {
+            [] => self.groups[self.prng.below(self.groups.len() as u64) as usize],
+            habits => habits[self.prng.below(habits.len() as u64) as usize].group,
+        }
     }
 
     fn set_group(&mut self, who: usize, group: GroupId) {
@@ -435,7 +451,7 @@ impl Sea {
         let group = self.tasks[who].group;
         self.tasks[who] = newborn(self.next_task);
         self.next_task += 1;
-        if self.is_one_way {
+        if self.storm.kind.habit(group).is_some() {
             self.set_group(who, group);
         }
     }
