@@ -4,6 +4,8 @@
 use crate::time::Span;
 use core::num::NonZeroU64;
 
+const SECOND: u128 = 1_000_000_000;
+
 /// A pair of rates, in I/Os and bytes per second. If both are set, both apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rates {
@@ -27,20 +29,34 @@ impl Rates {
     /// decides.
     #[must_use]
     pub const fn time_of(&self, ios: u64, bytes: u64) -> Span {
-        const SECOND: u128 = 1_000_000_000;
-        let of_ios = match self.iops {
+        let (of_ios, of_bytes) = (self.time_of_ios(ios), self.time_of_bytes(bytes));
+        if of_ios.as_ns() > of_bytes.as_ns() { of_ios } else { of_bytes }
+    }
+
+    /// How long `ios` I/Os take at the rate in I/Os, whatever their length; zero without that rate.
+    #[must_use]
+    pub const fn time_of_ios(&self, ios: u64) -> Span {
+        match self.iops {
             // Rounded down to whole nanoseconds per I/O, so that a batch takes as long as its I/Os
             // one by one.
-            Some(iops) => ios as u128 * (SECOND / iops.get() as u128),
-            None => 0,
-        };
-        let of_bytes = match self.bytes_per_s {
-            Some(rate) => bytes as u128 * SECOND / rate.get() as u128,
-            None => 0,
-        };
-        let longer = if of_ios > of_bytes { of_ios } else { of_bytes };
-        Span::from_ns(if longer > u64::MAX as u128 { u64::MAX } else { longer as u64 })
+            Some(iops) => span(ios as u128 * (SECOND / iops.get() as u128)),
+            None => Span::ZERO,
+        }
     }
+
+    /// How long `bytes` bytes take at the rate in bytes, in however many I/Os; zero without that
+    /// rate.
+    #[must_use]
+    pub const fn time_of_bytes(&self, bytes: u64) -> Span {
+        match self.bytes_per_s {
+            Some(rate) => span(bytes as u128 * SECOND / rate.get() as u128),
+            None => Span::ZERO,
+        }
+    }
+}
+
+const fn span(ns: u128) -> Span {
+    Span::from_ns(if ns > u64::MAX as u128 { u64::MAX } else { ns as u64 })
 }
 
 /// Quality of service of one group, in addition to its share. Each scheduler documents which of
@@ -84,6 +100,8 @@ mod tests {
         assert_eq!(rates.time_of(1, 4_096), Span::from_ms(10));
         assert_eq!(rates.time_of(1, 1_000_000), Span::from_s(1));
         assert_eq!(rates.time_of(3, 4_096), Span::from_ms(30));
+        assert_eq!(rates.time_of_ios(3), Span::from_ms(30));
+        assert_eq!(rates.time_of_bytes(2_000), Span::from_ms(2));
         assert_eq!(Rates::NONE.time_of(1, u64::MAX), Span::ZERO);
         let slow = Rates { bytes_per_s: NonZeroU64::new(1), ..Rates::NONE };
         assert_eq!(slow.time_of(1, u64::MAX), Span::from_ns(u64::MAX));

@@ -123,7 +123,8 @@ impl Bucket {
     }
 }
 
-/// How long `units` take to drain at `rate`.
+/// How long `units` take to drain at `rate`. Rounded up, unlike the times of [`Rates`], so that
+/// nothing passes before its time.
 fn time_of(units: u64, rate: NonZeroU64) -> Span {
     span((u128::from(units) * SECOND).div_ceil(u128::from(rate.get())))
 }

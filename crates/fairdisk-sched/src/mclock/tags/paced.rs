@@ -55,11 +55,9 @@ impl Paced {
         decides: Decides,
         apart: Span,
     ) -> Self {
-        let (in_ios, in_bytes) =
-            (Rates { bytes_per_s: None, ..*rates }, Rates { iops: None, ..*rates });
         let next = Self {
-            ios: self.ios + in_ios.time_of(amount.ios, amount.bytes),
-            bytes: self.bytes + in_bytes.time_of(amount.ios, amount.bytes),
+            ios: self.ios + rates.time_of_ios(amount.ios),
+            bytes: self.bytes + rates.time_of_bytes(amount.bytes),
         };
         let Some(due) = next.due(rates, decides) else { return next };
         let bound = |tag: Instant| match decides {
