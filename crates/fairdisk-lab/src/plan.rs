@@ -25,7 +25,7 @@ pub(crate) use setup::{Parts, START_SPREAD};
 use crate::catalog::device;
 use crate::catalog::error::{CatalogError, unknown};
 use crate::catalog::experiment::{Arm, Experiment, Published, Row};
-use crate::catalog::library::{Kind, find};
+use crate::catalog::library::{Document, Kind, find};
 use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::Revision;
 use crate::catalog::source::Source;
@@ -161,47 +161,15 @@ impl Plan {
         let scopes = ["experiment", "volume"];
         let experiment = read(&document, &scopes, &options.overrides, Experiment::parse)?;
         let device = options.device.as_ref().unwrap_or(&experiment.device);
-        let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
         let rig = Arc::new(Rig::load(device, &experiment.host, &options.overrides)?);
         let chosen_arms = choose_arms(&document.path, &experiment.arms, options)?;
         let file = ExperimentFile { document: &document, experiment: &experiment };
         let arms = plan_arms(&chosen_arms, options, &rig, Some(file))?;
-        let extent = options.overrides.iter().rfind(|change| is_extent(&change.key()));
-        let extent = extent.map(|change| change.place().clone());
-        let plan_row = |(row, entry): (usize, &Row)| {
-            let own_arms = arms_in_row(file, row, &chosen_arms, options, &rig)?;
-            let experiment = in_row(file, row, options)?;
-            for host in arms.iter().chain(&own_arms).map(|arm| &arm.rig.host).chain([&rig.host]) {
-                demand_apart(&experiment.volumes, host)
-                    .map_err(|(key, text)| Source::of(&document).error_at_key(&key, text))?;
-            }
-            let duration = options.duration.or_else(|| experiment.duration_s(entry).map(whole));
-            let document = Arc::clone(&document);
-            let load =
-                Arc::new(ExperimentLoad { experiment, row, document, extent: extent.clone() });
-            let (label, changes) = (entry.label.clone(), entry.overrides().unwrap_or_default());
-            Ok(PlannedRow { label, load, duration, changes, own_arms })
-        };
-        let rows = experiment.rows.iter().enumerate().collect();
-        let rows = choose("row", &options.rows, rows, |(_, row)| &row.label)?;
-        let rows = rows.into_iter().map(plan_row).collect::<Result<Vec<_>, CatalogError>>()?;
+        let rows = plan_rows(&document, &experiment, (&chosen_arms, &arms), &rig, options)?;
         let ramp = whole(experiment.ramp_s);
         demand_measured(options, ramp, "`ramp_s`")?;
         demand_begun(options, &experiment, &rows)?;
-        let written = Experiment::parse(&document).ok();
-        let is_as_long = |label: &str| {
-            let planned = rows.iter().find(|row| row.label == label);
-            planned.zip(written.as_ref()).is_some_and(|(planned, written)| {
-                let row = written.rows.iter().find(|row| row.label == label);
-                row.and_then(|row| written.duration_s(row)).map(whole) == planned.duration
-                    && whole(written.ramp_s) == ramp
-            })
-        };
-        let is_planned = |label: &str| rows.iter().any(|row| row.label == label);
-        let mut published = experiment.published.clone();
-        let left_out = comparable(&mut published, is_as_long, is_planned);
-        let published = published.into_iter();
-        let published = published.map(|one| Figures::new(&experiment, one)).collect();
+        let (published, left_out) = published(&document, &experiment, &rows, ramp);
         let changes = experiment.published_changes.iter().cloned();
         let published_changes = changes.filter_map(|one| ChangeFigure::new(&experiment, one));
         let published_changes = published_changes.collect();
@@ -247,6 +215,63 @@ impl Plan {
         let is_of = |published: &Published| published.arm == arm && published.row == row;
         self.published.iter().find(|figures| is_of(&figures.published))
     }
+}
+
+fn whole(seconds: f64) -> Span {
+    Span::from_ns((seconds * 1e9) as u64)
+}
+
+/// The rows to run, under the chosen arms, which are planned already.
+fn plan_rows(
+    document: &Arc<Document>,
+    experiment: &Experiment,
+    (chosen, arms): (&[Arm], &[PlannedArm]),
+    rig: &Arc<Rig>,
+    options: &Options,
+) -> Result<Vec<PlannedRow>, CatalogError> {
+    let extent = options.overrides.iter().rfind(|change| is_extent(&change.key()));
+    let extent = extent.map(|change| change.place().clone());
+    let file = ExperimentFile { document, experiment };
+    let plan_row = |(row, entry): (usize, &Row)| {
+        let own_arms = arms_in_row(file, row, chosen, options, rig)?;
+        let experiment = in_row(file, row, options)?;
+        for host in arms.iter().chain(&own_arms).map(|arm| &arm.rig.host).chain([&rig.host]) {
+            demand_apart(&experiment.volumes, host)
+                .map_err(|(key, text)| Source::of(document).error_at_key(&key, text))?;
+        }
+        let duration = options.duration.or_else(|| experiment.duration_s(entry).map(whole));
+        let document = Arc::clone(document);
+        let load = Arc::new(ExperimentLoad { experiment, row, document, extent: extent.clone() });
+        let (label, changes) = (entry.label.clone(), entry.overrides().unwrap_or_default());
+        Ok(PlannedRow { label, load, duration, changes, own_arms })
+    };
+    let rows = experiment.rows.iter().enumerate().collect();
+    let rows = choose("row", &options.rows, rows, |(_, row)| &row.label)?;
+    rows.into_iter().map(plan_row).collect()
+}
+
+/// What the source prints that can be compared with runs of the planned lengths, and what is left
+/// out.
+fn published(
+    document: &Document,
+    experiment: &Experiment,
+    rows: &[PlannedRow],
+    ramp: Span,
+) -> (Vec<Figures>, Option<String>) {
+    let written = Experiment::parse(document).ok();
+    let is_as_long = |label: &str| {
+        let planned = rows.iter().find(|row| row.label == label);
+        planned.zip(written.as_ref()).is_some_and(|(planned, written)| {
+            let row = written.rows.iter().find(|row| row.label == label);
+            row.and_then(|row| written.duration_s(row)).map(whole) == planned.duration
+                && whole(written.ramp_s) == ramp
+        })
+    };
+    let is_planned = |label: &str| rows.iter().any(|row| row.label == label);
+    let mut published = experiment.published.clone();
+    let left_out = comparable(&mut published, is_as_long, is_planned);
+    let figures = published.into_iter().map(|one| Figures::new(experiment, one));
+    (figures.collect(), left_out)
 }
 
 /// Checks that nothing is set both by an option of its own and by `--set`.

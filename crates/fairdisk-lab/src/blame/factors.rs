@@ -7,7 +7,7 @@ use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::{Revision, flatten};
 use crate::catalog::schedulers::take;
 use fairdisk_sched::cfq::switches::{SWITCHES, Switch};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 /// One change: a key with a good and a bad value.
@@ -115,23 +115,7 @@ impl Difference {
         let tables = [table(&good_file)?, table(&bad_file)?];
         demand_family(good, bad, &tables)?;
         let [from, to] = tables.map(|table| keys(&table));
-        let mut names: Vec<&String> = from.keys().chain(to.keys()).collect();
-        names.sort();
-        names.dedup();
-        let differing = names.into_iter().filter(|key| {
-            // A switch that is not named is off.
-            let off = key.starts_with("switches.").then(|| Value::from(false));
-            from.get(*key).or(off.as_ref()) != to.get(*key).or(off.as_ref())
-        });
-        let mut factors: Vec<Factor> = differing
-            .map(|key| Factor {
-                key: format!("scheduler.{key}"),
-                good: from.get(key).cloned(),
-                bad: to.get(key).cloned(),
-            })
-            .collect();
-        // Factors that are not historical changes come first.
-        factors.sort_by_key(Factor::place);
+        let mut factors = differing(&from, &to);
         let needs = needs(&factors, &from);
         let mut all = good.overrides.iter().chain(&bad.overrides);
         if let Some(idle) = all.find(|change| SAME_RUN.contains(&change.key().as_str())) {
@@ -145,22 +129,7 @@ impl Difference {
                 factors.push(Factor { key, good: good.cloned(), bad: bad.cloned() });
             }
         }
-        if factors.is_empty() || factors.len() > FACTORS_MAX {
-            let found =
-                if factors.is_empty() { "no".to_owned() } else { factors.len().to_string() };
-            let keys: Vec<String> = load.iter().map(Override::key).collect();
-            let under = match keys.is_empty() {
-                true => String::new(),
-                false => format!(" in this row, which sets {}", keys.join(", ")),
-            };
-            let remedy = match factors.is_empty() {
-                true => "; choose another scheduler, or change one side with --bad-set KEY=VALUE",
-                false => "; choose nearer ones",
-            };
-            let message =
-                format!("differ by {found} changes{under}; allowed: 1 to {FACTORS_MAX}{remedy}");
-            return Err(wrong(good, bad, &message));
-        }
+        demand_comparable(factors.len(), load).map_err(|message| wrong(good, bad, &message))?;
         let [good, bad] = [good, bad].map(Side::clone);
         Ok(Self {
             good,
@@ -274,6 +243,44 @@ fn demand_family(good: &Side, bad: &Side, tables: &[Table; 2]) -> Result<(), Cat
          revisions of one family (the same `family` in their files)"
     );
     Err(wrong(good, bad, &message))
+}
+
+/// Checks that there are enough differences to mix, and not too many, under a load that makes these
+/// changes. An error says what the two schedulers do.
+fn demand_comparable(factors: usize, load: &[Override]) -> Result<(), String> {
+    let (found, remedy) = match factors {
+        0 => (
+            "no".to_owned(),
+            "choose another scheduler, or change one side with --bad-set KEY=VALUE",
+        ),
+        1..=FACTORS_MAX => return Ok(()),
+        many => (many.to_string(), "choose nearer ones"),
+    };
+    let keys: Vec<String> = load.iter().map(Override::key).collect();
+    let under = match keys.is_empty() {
+        true => String::new(),
+        false => format!(" in this row, which sets {}", keys.join(", ")),
+    };
+    Err(format!("differ by {found} changes{under}; allowed: 1 to {FACTORS_MAX}; {remedy}"))
+}
+
+/// The keys of a scheduler that have another value on either side; those that are no historical
+/// changes come first.
+fn differing(good: &BTreeMap<String, Value>, bad: &BTreeMap<String, Value>) -> Vec<Factor> {
+    let names: BTreeSet<&String> = good.keys().chain(bad.keys()).collect();
+    let differing = names.into_iter().filter(|key| {
+        // A switch that is not named is off.
+        let off = key.starts_with("switches.").then(|| Value::from(false));
+        good.get(*key).or(off.as_ref()) != bad.get(*key).or(off.as_ref())
+    });
+    let factor = |key: &String| Factor {
+        key: format!("scheduler.{key}"),
+        good: good.get(key).cloned(),
+        bad: bad.get(key).cloned(),
+    };
+    let mut factors: Vec<Factor> = differing.map(factor).collect();
+    factors.sort_by_key(Factor::place);
+    factors
 }
 
 /// All values by `table.key`.

@@ -152,22 +152,11 @@ impl ExperimentLoad {
         loaded: &mut Loaded,
         prng: &mut Prng,
     ) {
-        let numbers = numbers(groups);
-        let line_of = |name: &Option<String>| {
-            row.tasks.iter().position(|tasks| name.is_some() && tasks.name == *name)
-        };
         // Index of the first task of each line.
         let mut firsts: Vec<usize> = Vec::new();
         for (line, tasks) in row.tasks.iter().enumerate() {
             firsts.push(loaded.tasks.len());
             let task = self.experiment.task(tasks);
-            let group = groups.iter().position(|group| group.name == tasks.group).unwrap_or(0);
-            let of_group = &groups[group];
-            let class = tasks.ionice_class.or(of_group.ionice_class);
-            let ioprio = match tasks.ionice.or(of_group.ionice) {
-                level if ionice => ioprio(class, level),
-                _ => IoPrio::UNSET,
-            };
             let Some(place) = files.iter_mut().find(|place| place.name == task.volume) else {
                 continue;
             };
@@ -175,12 +164,8 @@ impl ExperimentLoad {
                 let first = loaded.tasks.len();
                 loaded.named.push(first..first + tasks.count as usize);
             }
-            let awaited = match self.experiment.until {
-                _ if tasks.background => Awaited::No,
-                Some(Until::First) if task.has_end() => Awaited::Alone,
-                _ => Awaited::WithOthers,
-            };
-            let theirs = line_of(&tasks.files_of);
+            let of_line = self.task_of_line(row, groups, ionice, line);
+            let theirs = line_of(row, &tasks.files_of);
             for at in 0..tasks.count as usize {
                 // A shared stream uses one file; others may use the files of their counterparts.
                 let same = match theirs {
@@ -191,28 +176,54 @@ impl ExperimentLoad {
                 let of_other = same.map(|other| loaded.tasks[other].files[0]);
                 let file = of_other.unwrap_or_else(|| file_of(tasks, place, prng));
                 loaded.tasks.push(TaskSpec {
-                    group: numbers.id(group),
-                    ioprio,
                     files: vec![file],
-                    depth: task.depth,
-                    think: task.think,
-                    buffered: !task.direct,
-                    keeps_cache: task.keeps_cache,
-                    creates_files: tasks.new,
-                    mapped: task.mapped.then(|| advice(&task)),
-                    write_through: task.sync,
-                    end_flushes: u32::from(task.end_fsync),
-                    awaited,
-                    job: line as u32,
-                    wait_for: line_of(&tasks.after).map(|line| line as u32),
                     start: start(prng) + Span::from_ns((tasks.start_s.unwrap_or(0.0) * 1e9) as u64),
                     stream: stream(&task, place.bytes, (at as u64, u64::from(tasks.count))),
-                    shares_stream: task.stream == TaskStream::Shared,
-                    ..TaskSpec::default()
+                    ..of_line.clone()
                 });
             }
         }
     }
+
+    /// What all tasks of a line have in common, in groups with these settings.
+    fn task_of_line(&self, row: &Row, groups: &[Group], ionice: bool, line: usize) -> TaskSpec {
+        let tasks = &row.tasks[line];
+        let task = self.experiment.task(tasks);
+        let group = groups.iter().position(|group| group.name == tasks.group).unwrap_or(0);
+        let of_group = &groups[group];
+        let class = tasks.ionice_class.or(of_group.ionice_class);
+        let ioprio = match tasks.ionice.or(of_group.ionice) {
+            level if ionice => ioprio(class, level),
+            _ => IoPrio::UNSET,
+        };
+        let awaited = match self.experiment.until {
+            _ if tasks.background => Awaited::No,
+            Some(Until::First) if task.has_end() => Awaited::Alone,
+            _ => Awaited::WithOthers,
+        };
+        TaskSpec {
+            group: numbers(groups).id(group),
+            ioprio,
+            depth: task.depth,
+            think: task.think,
+            buffered: !task.direct,
+            keeps_cache: task.keeps_cache,
+            creates_files: tasks.new,
+            mapped: task.mapped.then(|| advice(&task)),
+            write_through: task.sync,
+            end_flushes: u32::from(task.end_fsync),
+            awaited,
+            job: line as u32,
+            wait_for: line_of(row, &tasks.after).map(|line| line as u32),
+            shares_stream: task.stream == TaskStream::Shared,
+            ..TaskSpec::default()
+        }
+    }
+}
+
+/// The line of the tasks with this name.
+fn line_of(row: &Row, name: &Option<String>) -> Option<usize> {
+    row.tasks.iter().position(|tasks| name.is_some() && tasks.name == *name)
 }
 
 /// The I/O priority that `ionice` sets for a class and a level; level 4 if none is given.
