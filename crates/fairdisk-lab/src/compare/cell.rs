@@ -140,47 +140,8 @@ impl Cell {
     ) -> Self {
         let load = &plan.rows[ensemble.row].load;
         let loaded = load.build(&plan.rig.host, false, &mut Prng::new(0));
-        let rates: Vec<Rate> = (0..loaded.groups.len())
-            .map(|at| Rate::of(&ensemble.runs, |run| &run.groups[at]))
-            .collect();
-        let alone = |at: usize| demands.of(ensemble.row, at);
-        let amount: f64 = rates.iter().map(|rate| rate.work).sum();
-        let claims = claims(&loaded, &rates, &alone);
-        let asked = match claims.len() {
-            // A single group is entitled to everything, whatever it asks for.
-            1 => vec![amount],
-            _ => entitlements(&claims, amount),
-        };
-        let asked_sum: f64 = asked.iter().sum();
-        let members = loaded.numbers().members(&loaded.groups);
-        let parts = |members: &[usize]| Parts {
-            asked: part(members.iter().map(|member| asked[*member]).sum(), asked_sum),
-            got: part(members.iter().map(|member| rates[*member].work).sum(), amount),
-        };
-        let group = |at: usize, outcome: GroupOutcome, members: &[usize]| CellGroup {
-            at,
-            parts: (amount > 0.0).then(|| parts(members)),
-            promises: Promises::new(
-                &loaded.groups[at].spec.qos,
-                &ensemble.runs,
-                at,
-                &outcome.latency,
-                alone(at),
-            ),
-            outcome,
-        };
-        let has_tasks: Vec<bool> = claims.iter().map(|claim| claim.demand.is_some()).collect();
-        let outer = (0..rates.len()).filter(|at| !has_tasks[*at]).filter_map(|at| {
-            let inner = members[at].iter().copied().filter(|member| has_tasks[*member]);
-            let inner: Vec<usize> = inner.collect();
-            let parts = inner.iter().map(|member| &row.groups[*member]);
-            let outcome = GroupOutcome::together(&loaded.groups[at].name, parts)?;
-            Some(group(at, outcome, &inner))
-        });
-        let outer = outer.collect();
-        let groups = row.groups.iter().take(rates.len()).cloned().enumerate();
-        let groups = groups.filter(|(at, _)| has_tasks[*at]);
-        let groups = groups.map(|(at, outcome)| group(at, outcome, &[at])).collect();
+        let division = Division::new(&loaded, ensemble, demands);
+        let (groups, outer) = (division.groups(&row), division.outer(&row));
         let per_second = |amount: f64| part(amount, row.duration_s);
         Self {
             device: plan.rig.device_id.clone(),
@@ -201,6 +162,81 @@ impl Cell {
             outer,
         }
     }
+}
+
+/// The work of an ensemble's runs, as its groups are entitled to it and as they got it.
+struct Division<'a> {
+    loaded: &'a Loaded,
+    ensemble: &'a Ensemble,
+    demands: &'a Demands,
+    /// What each group got.
+    rates: Vec<Rate>,
+    /// What each group is entitled to, in work per second.
+    asked: Vec<f64>,
+    has_tasks: Vec<bool>,
+}
+
+impl<'a> Division<'a> {
+    fn new(loaded: &'a Loaded, ensemble: &'a Ensemble, demands: &'a Demands) -> Self {
+        let rates: Vec<Rate> = (0..loaded.groups.len())
+            .map(|at| Rate::of(&ensemble.runs, |run| &run.groups[at]))
+            .collect();
+        let claims = claims(loaded, &rates, &|at| demands.of(ensemble.row, at));
+        let amount = work(&rates);
+        let asked = match claims.len() {
+            // A single group is entitled to everything, whatever it asks for.
+            1 => vec![amount],
+            _ => entitlements(&claims, amount),
+        };
+        let has_tasks = claims.iter().map(|claim| claim.demand.is_some()).collect();
+        Self { loaded, ensemble, demands, rates, asked, has_tasks }
+    }
+
+    /// The groups with tasks.
+    fn groups(&self, row: &RowOutcome) -> Vec<CellGroup> {
+        let groups = row.groups.iter().take(self.rates.len()).cloned().enumerate();
+        let groups = groups.filter(|(at, _)| self.has_tasks[*at]);
+        groups.map(|(at, outcome)| self.group(at, outcome, &[at])).collect()
+    }
+
+    /// The groups without tasks in which others lie.
+    fn outer(&self, row: &RowOutcome) -> Vec<CellGroup> {
+        let members = self.loaded.numbers().members(&self.loaded.groups);
+        let outer = (0..self.rates.len()).filter(|at| !self.has_tasks[*at]).filter_map(|at| {
+            let inner = members[at].iter().copied().filter(|member| self.has_tasks[*member]);
+            let inner: Vec<usize> = inner.collect();
+            let parts = inner.iter().map(|member| &row.groups[*member]);
+            let outcome = GroupOutcome::together(&self.loaded.groups[at].name, parts)?;
+            Some(self.group(at, outcome, &inner))
+        });
+        outer.collect()
+    }
+
+    /// The group with this index, to which its `members` with tasks belong.
+    fn group(&self, at: usize, outcome: GroupOutcome, members: &[usize]) -> CellGroup {
+        let promises = Promises::new(
+            &self.loaded.groups[at].spec.qos,
+            &self.ensemble.runs,
+            at,
+            &outcome.latency,
+            self.demands.of(self.ensemble.row, at),
+        );
+        CellGroup { at, parts: self.parts(members), promises, outcome }
+    }
+
+    /// The parts of all work that these groups have together; `None` if there was none.
+    fn parts(&self, members: &[usize]) -> Option<Parts> {
+        let amount = work(&self.rates);
+        let asked = members.iter().map(|member| self.asked[*member]).sum();
+        let got = members.iter().map(|member| self.rates[*member].work).sum();
+        let parts = Parts { asked: part(asked, self.asked.iter().sum()), got: part(got, amount) };
+        (amount > 0.0).then_some(parts)
+    }
+}
+
+/// What groups got together, in work per second.
+fn work(rates: &[Rate]) -> f64 {
+    rates.iter().map(|rate| rate.work).sum()
 }
 
 /// The disk's work per second, including that for journals.
