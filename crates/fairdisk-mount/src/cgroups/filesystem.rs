@@ -6,6 +6,7 @@ use super::own_file::OwnFile;
 use super::user::User;
 use crate::files::directory::OpenDirectory;
 use crate::identity::Hierarchy;
+use crate::requests::answers::answer;
 use crate::requests::attributes::kind;
 use crate::requests::caller::{Caller, Privileges};
 use crate::sys::proc_fd::ProcFd;
@@ -175,13 +176,6 @@ fn answer_entry(reply: ReplyEntry, found: io::Result<FileAttr>) {
 fn answer_attributes(reply: ReplyAttr, found: io::Result<FileAttr>) {
     match found {
         Ok(attributes) => reply.attr(&TTL, &attributes),
-        Err(error) => reply.error(error.into()),
-    }
-}
-
-fn answer(reply: ReplyEmpty, done: io::Result<()>) {
-    match done {
-        Ok(()) => reply.ok(),
         Err(error) => reply.error(error.into()),
     }
 }
