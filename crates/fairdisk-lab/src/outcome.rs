@@ -22,6 +22,7 @@ pub(crate) use table::{milliseconds, notes, runs, widest};
 
 use crate::plan::{Figures, Plan, ROOT_GROUP};
 use crate::run::{Ensemble, GroupRun, PlanRuns, Refused, RunEnd, RunResult};
+use crate::seconds::in_seconds;
 use fairdisk_core::Histogram;
 
 /// A mean, and the standard deviation of single runs.
@@ -448,7 +449,7 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<Tas
     };
     let outcome = |(at, name): (usize, String)| {
         let runs: Vec<_> = ensemble.runs.iter().filter_map(|run| run.tasks.get(at)).collect();
-        let seconds: Vec<f64> = runs.iter().map(|task| task.elapsed.as_ns() as f64 / 1e9).collect();
+        let seconds: Vec<f64> = runs.iter().map(|task| in_seconds(task.elapsed)).collect();
         let rates: Vec<f64> = runs
             .iter()
             .zip(&seconds)

@@ -29,6 +29,7 @@ use crate::catalog::library::{Document, Kind, find};
 use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::Revision;
 use crate::catalog::source::Source;
+use crate::seconds::{from_seconds, in_seconds};
 use changed::{ExperimentFile, arms_in_row, in_row, plan_arms};
 use experiment_load::{ExperimentLoad, demand_apart, is_extent};
 use fairdisk_core::Span;
@@ -166,7 +167,7 @@ impl Plan {
         let file = ExperimentFile { document: &document, experiment: &experiment };
         let arms = plan_arms(&chosen_arms, options, &rig, Some(file))?;
         let rows = plan_rows(&document, &experiment, (&chosen_arms, &arms), &rig, options)?;
-        let ramp = whole(experiment.ramp_s);
+        let ramp = from_seconds(experiment.ramp_s);
         demand_measured(options, ramp, "`ramp_s`")?;
         demand_begun(options, &experiment, &rows)?;
         let (published, left_out) = published(&document, &experiment, &rows, ramp);
@@ -217,10 +218,6 @@ impl Plan {
     }
 }
 
-fn whole(seconds: f64) -> Span {
-    Span::from_ns((seconds * 1e9) as u64)
-}
-
 /// The rows to run, under the chosen arms, which are planned already.
 fn plan_rows(
     document: &Arc<Document>,
@@ -239,7 +236,7 @@ fn plan_rows(
             demand_apart(&experiment.volumes, host)
                 .map_err(|(key, text)| Source::of(document).error_at_key(&key, text))?;
         }
-        let duration = options.duration.or_else(|| experiment.duration_s(entry).map(whole));
+        let duration = options.duration.or_else(|| experiment.duration_s(entry).map(from_seconds));
         let document = Arc::clone(document);
         let load = Arc::new(ExperimentLoad { experiment, row, document, extent: extent.clone() });
         let (label, changes) = (entry.label.clone(), entry.overrides().unwrap_or_default());
@@ -263,8 +260,8 @@ fn published(
         let planned = rows.iter().find(|row| row.label == label);
         planned.zip(written.as_ref()).is_some_and(|(planned, written)| {
             let row = written.rows.iter().find(|row| row.label == label);
-            row.and_then(|row| written.duration_s(row)).map(whole) == planned.duration
-                && whole(written.ramp_s) == ramp
+            row.and_then(|row| written.duration_s(row)).map(from_seconds) == planned.duration
+                && from_seconds(written.ramp_s) == ramp
         })
     };
     let is_planned = |label: &str| rows.iter().any(|row| row.label == label);
@@ -296,10 +293,9 @@ fn demand_measured(options: &Options, unmeasured: Span, why: &str) -> Result<(),
     let Some(duration) = options.duration.filter(|duration| *duration <= unmeasured) else {
         return Ok(());
     };
-    let seconds = |span: Span| span.as_ns() as f64 / 1e9;
     let message =
-        format!("expected more than {} s, for {why} is not measured", seconds(unmeasured));
-    Err(CatalogError::option(&format!("--duration {}s", seconds(duration)), message))
+        format!("expected more than {} s, for {why} is not measured", in_seconds(unmeasured));
+    Err(CatalogError::option(&format!("--duration {}s", in_seconds(duration)), message))
 }
 
 /// Checks that every task of the rows starts within a run of the length given by the options.
@@ -312,13 +308,12 @@ fn demand_begun(
     let is_planned = |label: &str| rows.iter().any(|row| row.label == label);
     let planned = experiment.rows.iter().filter(|row| is_planned(&row.label));
     let last = planned.flat_map(|row| &row.tasks).filter_map(|tasks| tasks.start_s);
-    let last = Span::from_ns((last.fold(0.0, f64::max) * 1e9) as u64);
+    let last = from_seconds(last.fold(0.0, f64::max));
     if last == Span::ZERO || last + START_SPREAD < duration {
         return Ok(());
     }
-    let seconds = |span: Span| span.as_ns() as f64 / 1e9;
-    let message = format!("a task begins only at {} s, its `start_s`; give more", seconds(last));
-    Err(CatalogError::option(&format!("--duration {}s", seconds(duration)), message))
+    let message = format!("a task begins only at {} s, its `start_s`; give more", in_seconds(last));
+    Err(CatalogError::option(&format!("--duration {}s", in_seconds(duration)), message))
 }
 
 /// Drops published counts, which cannot be compared with a run of another length, and says so.

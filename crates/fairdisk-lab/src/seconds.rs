@@ -1,4 +1,16 @@
-//! Durations in headings.
+//! Durations in seconds: as numbers, and in headings.
+
+use fairdisk_core::Span;
+
+/// A duration as a number of seconds.
+pub(crate) fn in_seconds(span: Span) -> f64 {
+    span.as_ns() as f64 / 1e9
+}
+
+/// The duration of so many seconds, in whole nanoseconds; zero if there are less than none.
+pub(crate) fn from_seconds(seconds: f64) -> Span {
+    Span::from_ns((seconds * 1e9) as u64)
+}
 
 /// A duration in seconds: whole if it is whole, otherwise with three significant digits.
 pub(crate) fn seconds(value: f64) -> String {
@@ -13,7 +25,14 @@ pub(crate) fn seconds(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::seconds;
+    use super::*;
+
+    #[test]
+    fn a_duration_is_a_number_and_back() {
+        assert_eq!(in_seconds(Span::from_ms(1500)), 1.5);
+        assert_eq!(from_seconds(1.5), Span::from_ms(1500));
+        assert_eq!(from_seconds(-1.0), Span::ZERO);
+    }
 
     #[test]
     fn nothing_is_rounded_away() {

@@ -1,6 +1,7 @@
 //! Metrics: the number of a run that is compared.
 
 use crate::run::{GroupRun, RunEnd, RunResult};
+use crate::seconds::in_seconds;
 use fairdisk_core::Histogram;
 
 /// A number measured in a run.
@@ -79,7 +80,7 @@ impl Metric {
                         smaller, or say with --duration how long to run"
                 .to_owned());
         }
-        let seconds = run.elapsed.as_ns() as f64 / 1e9;
+        let seconds = in_seconds(run.elapsed);
         let sum = |of: fn(&GroupRun) -> u64| run.groups.iter().map(of).sum::<u64>() as f64;
         let ios = sum(|group| group.ios);
         let nothing = || Err("no I/O finished in a run; make it longer with --duration".to_owned());

@@ -4,6 +4,7 @@ use super::BASE;
 use crate::catalog::error::CatalogError;
 use crate::plan::{Plan, Single};
 use crate::run::{Ensemble, GroupRun, RunResult};
+use crate::seconds::in_seconds;
 use fairdisk_core::Histogram;
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ pub(crate) struct Rate {
 impl Rate {
     /// The mean rate of the group that `find` selects in each of some runs.
     pub(crate) fn of(runs: &[RunResult], find: impl Fn(&RunResult) -> &GroupRun) -> Self {
-        let seconds: f64 = runs.iter().map(|run| run.elapsed.as_ns() as f64 / 1e9).sum();
+        let seconds: f64 = runs.iter().map(|run| in_seconds(run.elapsed)).sum();
         let mean = |value: fn(&GroupRun) -> f64| {
             let sum: f64 = runs.iter().map(|run| value(find(run))).sum();
             if seconds > 0.0 { sum / seconds } else { 0.0 }
@@ -31,7 +32,7 @@ impl Rate {
         Self {
             ios: mean(|group| group.ios as f64),
             bytes: mean(|group| group.bytes as f64),
-            work: mean(|group| group.work.as_ns() as f64 / 1e9),
+            work: mean(|group| in_seconds(group.work)),
             p99_ms: (latency.count() > 0).then(|| latency.quantile(990).as_ns() as f64 / 1e6),
         }
     }

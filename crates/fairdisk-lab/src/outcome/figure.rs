@@ -4,6 +4,7 @@ use super::{Spread, part};
 use crate::catalog::experiment::{Ios, Measure, Quantity};
 use crate::plan::{Figure, Load, Whom};
 use crate::run::{Ensemble, GroupRun, RunEnd, RunResult};
+use crate::seconds::in_seconds;
 use fairdisk_core::{Histogram, Span};
 use fairdisk_sim::machine::OpTally;
 
@@ -76,12 +77,12 @@ pub(super) fn measure(
 ) -> Option<f64> {
     let deeds = deeds(load, run, whom, quantity.ios)?;
     let bytes = deeds.bytes as f64;
-    let elapsed = seconds(deeds.elapsed);
+    let elapsed = in_seconds(deeds.elapsed);
     let per_second = |amount: f64| (elapsed > 0.0 && !deeds.is_cut_off).then(|| amount / elapsed);
     let ms = |span: Span| span.as_ns() as f64 / 1e6;
     let count = deeds.latency.count() as f64;
     let latency = |span: Span| (count > 0.0).then(|| ms(span));
-    let each = || deeds.each.iter().map(|span| seconds(*span));
+    let each = || deeds.each.iter().map(|span| in_seconds(*span));
     match quantity.measure {
         Measure::Ios => Some(deeds.ios as f64),
         Measure::Iops => per_second(deeds.ios as f64),
@@ -120,10 +121,6 @@ pub(super) fn measure(
 
 const MIB: f64 = 1_048_576.0;
 
-fn seconds(span: Span) -> f64 {
-    span.as_ns() as f64 / 1e9
-}
-
 fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom, ios: Ios) -> Option<Deeds> {
     // Nothing can be compared in a run that was given up after a day.
     if run.end == RunEnd::GivenUp {
@@ -136,7 +133,7 @@ fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom, ios: Ios) -> Option<Deed
                 ios: task.ios,
                 bytes: task.bytes,
                 elapsed: task.elapsed,
-                seconds: task.finished.then(|| seconds(task.elapsed)),
+                seconds: task.finished.then(|| in_seconds(task.elapsed)),
                 each: if task.finished { task.each } else { Vec::new() },
                 disk_time: Span::ZERO,
                 latency: task.latency,
@@ -146,13 +143,13 @@ fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom, ios: Ios) -> Option<Deed
         }
         Whom::All => {
             let groups = GroupRun::together(&run.groups);
-            let done = run.done.then(|| seconds(run.elapsed));
+            let done = run.done.then(|| in_seconds(run.elapsed));
             of_groups(run, groups, done)
         }
         Whom::Group { members, .. } => {
             let members = members.iter().filter_map(|at| run.groups.get(*at));
             let groups = GroupRun::together(members);
-            let done = groups.lifetime().map(seconds);
+            let done = groups.lifetime().map(in_seconds);
             of_groups(run, groups, done)
         }
     };

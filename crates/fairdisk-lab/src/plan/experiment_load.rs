@@ -10,6 +10,7 @@ use crate::catalog::experiment::{
 use crate::catalog::host::Host;
 use crate::catalog::library::Document;
 use crate::catalog::source::Source;
+use crate::seconds::from_seconds;
 use fairdisk_core::{IoClass, IoPrio, Lba, Prng, Share, Span, Weight};
 use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{
@@ -177,7 +178,7 @@ impl ExperimentLoad {
                 let file = of_other.unwrap_or_else(|| file_of(tasks, place, prng));
                 loaded.tasks.push(TaskSpec {
                     files: vec![file],
-                    start: start(prng) + Span::from_ns((tasks.start_s.unwrap_or(0.0) * 1e9) as u64),
+                    start: start(prng) + from_seconds(tasks.start_s.unwrap_or(0.0)),
                     stream: stream(&task, place.bytes, (at as u64, u64::from(tasks.count))),
                     ..of_line.clone()
                 });

@@ -1,6 +1,7 @@
 //! Checks that something is left to measure after the ramp.
 
 use crate::plan::{Obstacle, Plan, PlannedRow};
+use crate::seconds::in_seconds;
 use fairdisk_core::Elevator;
 use fairdisk_sim::Machine;
 use std::ops::Range;
@@ -24,7 +25,7 @@ pub(super) fn demand_left<E: Elevator>(
         let names = row.load.task_names();
         format!("row `{}`: all tasks of `{}`", row.label, names[line % names.len()])
     };
-    let seconds = plan.ramp.as_ns() as f64 / 1e9;
+    let seconds = in_seconds(plan.ramp);
     Err(Obstacle::Load(format!(
         "{who} were done within the {seconds} s of `ramp_s`, which are not measured; lower it, or \
          give them more to do"

@@ -8,6 +8,7 @@ use crate::catalog::experiment::{
 };
 use crate::plan::START_SPREAD;
 use crate::run::RUN_MAX;
+use crate::seconds::in_seconds;
 use fairdisk_sim::workload::BlockSize;
 use std::num::NonZeroU64;
 
@@ -258,8 +259,8 @@ fn check_times(checked: &Checked<'_>, row: &Row, task: &Task) -> Result<(), Wron
     let Checked { experiment, tasks, .. } = checked;
     let duration = experiment.duration_s(row);
     if let Some(start) = tasks.start_s {
-        let end = duration.unwrap_or(RUN_MAX.as_ns() as f64 / 1e9);
-        let spread = START_SPREAD.as_ns() as f64 / 1e9;
+        let end = duration.unwrap_or(in_seconds(RUN_MAX));
+        let spread = in_seconds(START_SPREAD);
         let allowed = format!("0 to less than {}, just before the run ends", end - spread);
         demand((0.0..end - spread).contains(&start), &checked.key("start_s"), start, allowed)?;
     }
