@@ -145,7 +145,7 @@ impl Fair {
     /// Counts a write that is about to be dispatched.
     #[inline]
     pub(super) fn use_allowance(&mut self, rq: &Rq) {
-        if rq.may_be_cached() && !self.returning.is_empty() {
+        if rq.may_be_cached && !self.returning.is_empty() {
             self.returning.allowance.add(self.device.cost_of_any(rq.bytes()));
         }
     }
@@ -153,7 +153,7 @@ impl Fair {
     /// Accounts for a write that the device has completed or acknowledged.
     #[inline]
     pub(super) fn settle_allowance(&mut self, rq: &Rq, served: &Service) {
-        if rq.may_be_cached() {
+        if rq.may_be_cached {
             self.returning.allowance.settle(served.done_in, served.is_fast());
         }
     }
@@ -162,7 +162,7 @@ impl Fair {
     /// which the allowance is used up.
     #[inline]
     pub(super) fn write_waits(&mut self, now: Instant, at: u32) -> Option<Instant> {
-        let may_wait = !self.returning.is_empty() && self.requests[at].may_be_cached();
+        let may_wait = !self.returning.is_empty() && self.requests[at].may_be_cached;
         if may_wait { self.write_waits_for_thinker(now, at) } else { None }
     }
 
@@ -192,7 +192,7 @@ impl Fair {
     pub(super) fn judge_allowance(&mut self, now: Instant, rq: &Rq, service: Span) {
         let is_serial = self.device.is_serial();
         let took = if is_serial { service } else { now.since(rq.dispatched) };
-        let tells = !rq.may_be_cached() && (is_serial || self.cache.reads == 1);
+        let tells = !rq.may_be_cached && (is_serial || self.cache.reads == 1);
         self.returning.allowance.judge(tells.then_some(took), self.device.cost_of_any(0));
     }
 }

@@ -222,13 +222,13 @@ impl Cache {
         served: Service,
         groups: &mut [Group],
     ) -> Option<Late> {
-        let is_known = !rq.may_be_cached() && self.emptying.is_known(now);
+        let is_known = !rq.may_be_cached && self.emptying.is_known(now);
         let is_known = is_known && self.group != queue.group;
         let known = || groups[queue.group as usize].undisturbed.known(self.reads);
         let undisturbed = is_known.then(known).flatten();
         let when = self.when(now, &served, undisturbed.is_some());
         let has_traces = self.find_traces(when, &served, groups);
-        if rq.may_be_cached() || rq.op.is_write() && served.is_taken_in() {
+        if rq.may_be_cached || rq.op.is_write() && served.is_taken_in() {
             let late = self.waited(when, queue.group, &served, groups);
             self.written(now, (rq, queue.group), (served, has_traces), groups);
             return late;

@@ -26,8 +26,7 @@ impl Fair {
             self.charge_gap(now, at);
             self.busy_since = now;
         }
-        let may_be_cached = self.requests[at].may_be_cached();
-        if may_be_cached {
+        if self.requests[at].may_be_cached {
             self.cache.emptying.writes();
         }
         if self.device.is_serial() {
@@ -36,13 +35,12 @@ impl Fair {
         let (queue, cost) = (self.requests[at].queue, self.cost_of(at));
         self.device.reach(self.requests[at].end);
         let rq = &mut self.requests[at];
-        (rq.charged, rq.work, rq.dispatched) = (cost, cost, now);
-        rq.is_counted = !may_be_cached;
+        (rq.charged, rq.dispatched, rq.is_counted) = (cost, now, !rq.may_be_cached);
         self.cache.reads += u32::from(rq.is_counted);
-        if rq.op.is_write() && rq.is_durable {
-            rq.work = self.device.begin_durable(cost);
+        if rq.is_durable() {
+            rq.is_programmed = self.device.begin_durable(cost);
         }
-        self.at_work += rq.work;
+        self.at_work += rq.work();
         let group = self.queues[queue].group;
         self.groups[group as usize].burst += cost;
         let time = match self.device.is_paced() {
@@ -104,7 +102,7 @@ impl Fair {
         if !self.device.is_serial() && !self.device.is_told() {
             self.device.knee.completed(now, rq.charged, self.at_work);
         }
-        self.at_work = self.at_work - rq.work;
+        self.at_work = self.at_work - rq.work();
         self.directions.completed(rq.charged);
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
@@ -161,10 +159,10 @@ impl Fair {
         if !rq.op.is_write() {
             return (now.since(before), false);
         }
-        if rq.is_durable {
+        if rq.is_durable() {
             self.device.end_durable(now, rq);
         }
-        if rq.is_durable || self.cache.reads == 0 || !self.device.is_measured() {
+        if rq.is_durable() || self.cache.reads == 0 || !self.device.is_measured() {
             return (now.since(before), false);
         }
         let took = now.since(before.max(self.cache.taken_in));

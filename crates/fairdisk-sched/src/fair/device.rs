@@ -130,15 +130,15 @@ impl Device {
     }
 
     /// Accounts for the dispatch of a write of this cost that is durable when it completes. Returns
-    /// how much of the device it keeps busy for reads while it is there.
+    /// whether the device programs a page for it meanwhile, which does not keep it busy for reads.
     #[cold]
     #[inline(never)]
-    pub(super) fn begin_durable(&mut self, cost: Span) -> Span {
-        if !self.programs_first() {
-            return cost;
+    pub(super) fn begin_durable(&mut self, cost: Span) -> bool {
+        let is_programmed = self.programs_first();
+        if is_programmed {
+            self.programs += cost;
         }
-        self.programs += cost;
-        Span::ZERO
+        is_programmed
     }
 
     /// Accounts for the completion of such a write.
@@ -148,7 +148,7 @@ impl Device {
         // What was dispatched while the device served one request at a time was charged nothing.
         if rq.charged > Span::ZERO {
             self.durable.add(now.since(rq.dispatched));
-            self.programs = self.programs - (rq.charged - rq.work);
+            self.programs = self.programs - (rq.charged - rq.work());
         }
     }
 
@@ -295,7 +295,7 @@ impl Device {
         let done_in = self.cost_of_any(rq.bytes());
         let overlong = Span::from_ns(done_in.as_ns().saturating_mul(OVERLONG_FACTOR));
         let is_told = self.is_told();
-        let is_overlong_read = is_told && !rq.may_be_cached() && took >= overlong;
+        let is_overlong_read = is_told && !rq.may_be_cached && took >= overlong;
         let was_alone = is_last && self.is_serial();
         // On a disk in use most ways are shorter than between any two places of it.
         let back = self.costs.map_or(Span::ZERO, |costs| costs.alone / 2);
@@ -335,11 +335,13 @@ mod tests {
         let mut device = flash();
         let [charged, took] = [50, took].map(Span::from_us);
         for _ in 0..8 {
-            let work = device.begin_durable(charged);
-            let rq = Rq { charged, work, ..Rq::FREE };
+            let is_programmed = device.begin_durable(charged);
+            let rq = Rq { charged, is_programmed, ..Rq::FREE };
             device.end_durable(Instant::ZERO + took, &rq);
         }
-        (0..writes).for_each(|_| assert!(device.begin_durable(charged) <= charged));
+        (0..writes).for_each(|_| {
+            device.begin_durable(charged);
+        });
         device.more_to_saturate().as_us()
     }
 

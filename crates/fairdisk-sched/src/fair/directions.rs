@@ -196,7 +196,7 @@ impl Fair {
     fn keeps_device_busy(&self, group: u32, at: u32) -> bool {
         let entry = &self.groups[group as usize];
         let requests = u64::from(entry.waiting + entry.in_flight);
-        if self.requests[at].is_durable && self.device.programs_first() {
+        if self.requests[at].is_durable() && self.device.programs_first() {
             return false;
         }
         let all = Span::from_ns(self.cost_of(at).as_ns().saturating_mul(requests));

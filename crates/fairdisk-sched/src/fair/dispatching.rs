@@ -30,12 +30,13 @@ impl Fair {
         let (amount, is_background) = (rq.amount(), q.task.is_none());
         let entry = &mut self.groups[group as usize];
         entry.in_flight += 1;
+        let is_back = entry.is_back && !is_background;
         entry.last = amount;
         entry.recent.add(rq.op);
-        if entry.is_back && !is_background {
+        self.in_flight += 1;
+        if is_back {
             self.note_served_back(at);
         }
-        self.in_flight += 1;
         if !self.barred.is_unused() {
             self.use_ceilings_up(now, at, group);
         }

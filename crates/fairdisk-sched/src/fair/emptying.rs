@@ -107,7 +107,7 @@ impl Fair {
         let (rq, emptying) = (&self.requests[at], &self.cache.emptying);
         if !emptying.is_flushable
             || !emptying.is_due(now)
-            || rq.may_be_cached()
+            || rq.may_be_cached
             || self.cache.flushes > 0
         {
             return None;

@@ -249,7 +249,7 @@ impl Fair {
     /// What the device programs beside a write that is durable when it completes, and counts like
     /// it: all of that delays the reads for which there is to be room.
     fn programs_beside(&self, rq: &Rq) -> Span {
-        if rq.is_durable { self.device.programs } else { Span::ZERO }
+        if rq.is_durable() { self.device.programs } else { Span::ZERO }
     }
 
     /// How long those in line are held back at most, with this request of the group as the next: a

@@ -281,17 +281,14 @@ impl Queues {
     /// Adds a queue that has got requests to its line. It gets no credit for the time without
     /// requests.
     pub(super) fn join(&mut self, now: Instant, at: u32) {
-        let (group, class_at) = (self[at].group, self[at].class());
-        let class = &mut self.leaves[group as usize].classes[class_at];
+        let kept = if self[at].has_place { Some(self.take_place(now, at)) } else { None };
+        let (group, class) = (self[at].group, self[at].class());
+        let class = &mut self.leaves[group as usize].classes[class];
         if class.is_empty() {
             class.note_served(now);
         }
-        let reached = class.reached;
-        let has_place = self.queues[at].has_place;
-        let least = if has_place { self.take_place(now, at) } else { reached };
-        let class = &mut self.leaves[group as usize].classes[class_at];
         let queue = &mut self.queues[at];
-        queue.start = queue.start.max(least);
+        queue.start = queue.start.max(kept.unwrap_or(class.reached));
         queue.in_line = true;
         if class.away == at {
             class.away = NIL;
@@ -304,14 +301,14 @@ impl Queues {
     /// Takes a queue that has no requests queued out of its line.
     pub(super) fn leave(&mut self, at: u32) {
         let (group, class) = (self[at].group, self[at].class());
-        let class = &mut self.leaves[group as usize].classes[class];
+        let leaf = &mut self.leaves[group as usize];
+        let class = &mut leaf.classes[class];
         let before = core::mem::replace(&mut class.away, at);
         if before != NIL {
             self.order.remove(&mut class.tree, before);
         }
-        let keeps_place = self.leaves[group as usize].ranks.are_kept;
-        self[at].in_line = false;
-        if keeps_place {
+        self.queues[at].in_line = false;
+        if leaf.ranks.are_kept {
             self.keep_place(at);
         }
     }

@@ -23,11 +23,11 @@ pub(super) struct Rq {
     pub(super) bios: u32,
     /// What it was charged when it was dispatched.
     pub(super) charged: Span,
-    /// How much of the device it keeps busy while it is there, on a device that serves several
-    /// requests at once.
-    pub(super) work: Span,
-    /// Whether what it writes is durable when it completes.
-    pub(super) is_durable: bool,
+    /// Whether the device may acknowledge it before it has done it: a write that need not be
+    /// durable by then.
+    pub(super) may_be_cached: bool,
+    /// Whether the device programs a page for it meanwhile, which does not keep it busy.
+    pub(super) is_programmed: bool,
     /// Whether it counts as one of `Cache::reads`.
     pub(super) is_counted: bool,
     /// Whether it followed a request of the same queue at the device.
@@ -52,8 +52,8 @@ impl Rq {
         dispatched: Instant::ZERO,
         bios: 0,
         charged: Span::ZERO,
-        work: Span::ZERO,
-        is_durable: false,
+        may_be_cached: false,
+        is_programmed: false,
         is_counted: false,
         follows: false,
         continues_queue: false,
@@ -66,10 +66,15 @@ impl Rq {
         (self.end.0 - self.start.0) * fairdisk_core::SECTOR_BYTES
     }
 
-    /// Whether the device may acknowledge it before it has done it: a write that need not be
-    /// durable by then.
-    pub(super) const fn may_be_cached(&self) -> bool {
-        self.op.is_write() && !self.is_durable
+    /// How much of the device it keeps busy while it is there, where several requests are served at
+    /// once.
+    pub(super) const fn work(&self) -> Span {
+        if self.is_programmed { Span::ZERO } else { self.charged }
+    }
+
+    /// Whether it writes something that is durable when it completes.
+    pub(super) const fn is_durable(&self) -> bool {
+        self.op.is_write() && !self.may_be_cached
     }
 
     /// What it counts towards floors and ceilings; each bio is one I/O.
@@ -101,7 +106,7 @@ impl Requests {
             start: request.start,
             end: request.end(),
             arrived: request.arrived,
-            is_durable: request.flags.contains(Flags::FUA),
+            may_be_cached: request.op.is_write() && !request.flags.contains(Flags::FUA),
             bios: 1,
             ..Rq::FREE
         };
