@@ -82,7 +82,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
     if let Some(count) = args.slowest {
         let mut slowest = Slowest::new(count as usize);
-        let story = retell(&plan, seed, args.quiet, &stop, &mut slowest)?;
+        let story = retell(spec, &plan, seed, args.quiet, &stop, &mut slowest)?;
         let (requests, list) = slowest.finish();
         return show(
             args.json,
@@ -92,7 +92,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     let number = args.request.unwrap_or(1);
     let mut life = Life::new(number);
-    let story = retell(&plan, seed, args.quiet, &stop, &mut life)?;
+    let story = retell(spec, &plan, seed, args.quiet, &stop, &mut life)?;
     let (journey, wait) = life.finish().map_err(|count| unknown(&story, number, count))?;
     show(
         args.json,
@@ -159,8 +159,10 @@ fn unknown(story: &Story, number: u64, count: u64) -> Failure {
 }
 
 /// Simulates the first arm and row of `plan` again and passes its journal to `listener`, to the end
-/// or until the listener wants no more.
+/// or until the listener wants no more. `spec` is what the plan was loaded from: with it the story
+/// has a name that this command takes.
 fn retell(
+    spec: &str,
     plan: &Plan,
     seed: u32,
     quiet: bool,
@@ -198,7 +200,7 @@ fn retell(
     }
     bar.finish_and_clear();
     Ok(Story {
-        name: format!("{}/{}/{}/{seed}", plan.id, arm.name, row.label),
+        name: format!("{spec}/{}/{}/{seed}", arm.name, row.label),
         groups: setup.groups,
         tasks: world.machine().task_reports().count(),
     })

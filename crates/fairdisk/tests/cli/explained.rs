@@ -3,6 +3,7 @@
 use crate::bad_input::demand_refused;
 use crate::program::{Place, fairdisk, two_groups};
 use serde_json::Value;
+use std::fs;
 
 const RUN: &str = "two-groups/two-layer/readers/1";
 
@@ -62,8 +63,8 @@ fn a_scheduler_of_an_option_is_an_arm_of_its_own() {
     let another = "[[row]]\nlabel = \"same\"\ntasks = [{ group = \"backup\", count = 2 }]\n";
     place.write("mine.toml", format!("{}{another}", &text[..arms]));
     let fair = ["--scheduler", "fair"];
-    assert_eq!(heading(&place, "mine.toml", &fair), "mine/fair/readers/0");
-    assert_eq!(heading(&place, "mine.toml/fair/same/2", &fair), "mine/fair/same/2");
+    assert_eq!(heading(&place, "mine.toml", &fair), "mine.toml/fair/readers/0");
+    assert_eq!(heading(&place, "mine.toml/fair/same/2", &fair), "mine.toml/fair/same/2");
     let refused = place.run(&["explain", "mine.toml/fair", "--slowest", "1"]);
     demand_refused(&refused, &["it has no [[arm]]", "name a scheduler with --scheduler"]);
     let slowest = ["explain", "mine.toml/noop", "--slowest", "1", "--scheduler", "fair"];
@@ -84,4 +85,26 @@ fn an_arm_is_named_whether_or_not_an_option_takes_its_place() {
     place.write("x.fio", "[a]\nrw=read\nsize=1m\n");
     assert_eq!(name("x.fio/noop/jobs", &noop), "x.fio/noop/jobs/0");
     assert_eq!(name("x.fio/two-layer-cfq/jobs", &noop), "x.fio/noop/jobs/0");
+}
+
+#[test]
+fn the_name_in_a_heading_names_the_run() {
+    let place = Place::new();
+    let scheduler = "id = \"short\"\ntitle = \"x\"\ninherits = \"two-layer-cfq\"\n";
+    fs::create_dir(place.path().join("d")).unwrap();
+    for file in ["short.toml", "d/short.toml"] {
+        place.write(file, scheduler);
+    }
+    place.write("mine.toml", two_groups());
+    place.write("x.fio", "[a]\nrw=read\nsize=1m\n");
+    for spec in ["two-groups", "mine.toml", "./mine.toml", "x.fio"] {
+        for file in ["short.toml", "./short.toml", "d/short.toml"] {
+            let option = ["--scheduler", file];
+            let name = heading(&place, spec, &option);
+            assert!(name.starts_with(&format!("{spec}/{file}/")), "{name}");
+            assert_eq!(heading(&place, &name, &option), name);
+        }
+        let name = heading(&place, spec, &[]);
+        assert_eq!(heading(&place, &name, &[]), name);
+    }
 }

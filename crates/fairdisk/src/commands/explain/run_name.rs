@@ -1,6 +1,7 @@
 //! Parses the name of a single run: `SPEC[/ARM[/ROW[/SEED]]]`.
 
 use crate::failure::Failure;
+use fairdisk_lab::catalog::library::Kind;
 use std::path::Path;
 
 /// The part of a run's name after its experiment.
@@ -15,13 +16,19 @@ pub(super) struct RunName {
 }
 
 /// Splits the experiment, or the path of a file, from the rest of a run's name. Slashes within a
-/// path are its own: the path ends where a file exists, or else with `.toml` or `.fio`.
+/// path are its own: the path ends where a file exists, or else, unless a built-in experiment
+/// precedes the first slash, with `.toml` or `.fio`. What follows a built-in experiment may be an
+/// arm that is called by the path of a scheduler's file.
 pub(super) fn split(text: &str) -> (&str, &str) {
     let mut ends = text.match_indices('/').map(|(at, _)| at).chain([text.len()]);
     let is_file = |end: usize| Path::new(&text[..end]).metadata().is_ok_and(|at| !at.is_dir());
-    let file = ends.clone().find(|end| is_file(*end));
-    let end = file.or_else(|| ends.find(|end| ends_as_a_file(&text[..*end])));
-    let end = end.or_else(|| text.find('/')).unwrap_or(text.len());
+    let first = text.find('/').unwrap_or(text.len());
+    let is_built_in = Kind::Experiment.ids().any(|id| id == &text[..first]);
+    let end = ends
+        .clone()
+        .find(|end| is_file(*end))
+        .or_else(|| ends.find(|end| !is_built_in && ends_as_a_file(&text[..*end])))
+        .unwrap_or(first);
     let (spec, rest) = text.split_at(end);
     (spec, rest.strip_prefix('/').unwrap_or(rest))
 }
@@ -99,6 +106,8 @@ mod tests {
         assert_eq!(parts("d/x.fio"), strings("d/x.fio", "", "", 0));
         assert_eq!(parts("d/X.FIO/a"), strings("d/X.FIO", "a", "", 0));
         assert_eq!(parts("/dev/null/a"), strings("/dev/null", "a", "", 0));
+        let built_in = parts("two-groups/d/x.toml");
+        assert_eq!(built_in, strings("two-groups", "d", "x.toml", 0), "the experiment comes first");
         for bad in ["a/b/#1/c", "a/#1/-1", "a/#1/1/2"] {
             assert!(RunName::parse(bad, bad, &["a", "a/b"], &["#1"]).is_err(), "{bad}");
         }
