@@ -209,3 +209,22 @@ fn names_that_stand_for_nothing_are_refused() {
     refused(&["--device", "wd2500js,floppy"], "unknown device `floppy`");
     refused(&["--set", "scheduler.groups.slices_ms=1"], "`slices_ms`");
 }
+
+#[test]
+fn files_of_one_name_in_two_folders_stay_apart() {
+    let place = Place::new();
+    let device = include_str!("../../../../catalog/devices/fixed-8ms.toml");
+    let device = device.replace("\"fixed-8ms\"", "\"disk\"");
+    for (folder, latency) in [("a", "latency_us = 8_000"), ("b", "latency_us = 4_000")] {
+        fs::create_dir(place.path().join(folder)).unwrap();
+        let text = device.replace("latency_us = 8_000", latency);
+        place.write(&format!("{folder}/disk.toml"), text);
+    }
+    let files = ["--device", "a/disk.toml,b/disk.toml", "--scheduler", "noop", "--json"];
+    let compare = ["compare", "two-groups", "--seeds", "1", "--duration", "1s"];
+    let found = place.run(&[&compare[..], &files].concat()).json();
+    let cells = found["cells"].as_array().unwrap();
+    assert_eq!([&cells[0]["device"], &cells[1]["device"]], ["a/disk.toml", "b/disk.toml"]);
+    let rate = |at: usize| cells[at]["ios_per_s"].as_f64().unwrap();
+    assert!(rate(1) > 1.5 * rate(0), "{found:#}");
+}
