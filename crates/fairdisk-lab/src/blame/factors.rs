@@ -87,12 +87,14 @@ pub struct Side {
 }
 
 impl Difference {
-    /// The differences between two sides; `common` changes apply to both.
+    /// The differences between two sides; `common` changes apply to both, except where a side has
+    /// its own.
     ///
     /// # Errors
     /// Returns an error if a scheduler does not exist, the families differ, a change is malformed,
-    /// or nothing differs.
+    /// a common one counts on neither side, or nothing differs.
     pub fn between(good: &Side, bad: &Side, common: &[Override]) -> Result<Self, CatalogError> {
+        demand_count(good, bad, common)?;
         Self::under(good, bad, common, &[])
     }
 
@@ -218,6 +220,21 @@ fn flat(side: &Side, common: &[Override], load: &[Override]) -> Result<Document,
     read(&document, &["scheduler"], &overrides, |document| {
         Revision::parse(document).map(|_| document.clone())
     })
+}
+
+/// Checks that no common change is replaced on both sides.
+fn demand_count(good: &Side, bad: &Side, common: &[Override]) -> Result<(), CatalogError> {
+    for change in common {
+        let [own, other] =
+            [good, bad].map(|side| side.overrides.iter().find(|own| own.replaces(change)));
+        if let (Some(own), Some(other)) = (own, other) {
+            let [own, other] = [own, other].map(|change| change.place().words());
+            let message =
+                format!("{own} and {other} change the same, so it counts nowhere; drop it");
+            return Err(change.error(message));
+        }
+    }
+    Ok(())
 }
 
 fn table(document: &Document) -> Result<Table, CatalogError> {

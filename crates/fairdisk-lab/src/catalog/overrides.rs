@@ -95,6 +95,11 @@ impl Override {
         self.scope == other.scope && pairs.all(|(one, two)| one == two)
     }
 
+    /// Whether this change leaves nothing of what `other` sets.
+    pub(crate) fn replaces(&self, other: &Self) -> bool {
+        self.overlaps(other) && self.keys.len() <= other.keys.len()
+    }
+
     /// The file that is changed.
     pub(crate) fn scope(&self) -> &str {
         &self.scope

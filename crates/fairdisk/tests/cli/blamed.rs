@@ -187,6 +187,9 @@ fn what_the_other_side_has_is_shown() {
     assert_eq!(changes[0], ["device.rpm", "7200", "5400"]);
     assert_eq!(changes[1], ["experiment.ramp_s", "0.5", "not set"]);
     assert_eq!(changes[2], ["host.hz", "1000", "100"]);
+    let common = ["--set", "host.hz=250", "--duration", "1s", "--seeds", "2"];
+    let value = fairdisk(&[&blame[..], &sets, &common].concat()).json();
+    assert_eq!(said(&value["changes"][1]), ["host.hz", "250", "100"], "{value:#}");
 }
 
 #[test]
@@ -222,6 +225,11 @@ fn what_cannot_be_compared_is_refused() {
         let arguments: Vec<&str> = line.split(' ').chain(["--arm", "flat"]).collect();
         refused(&arguments, &format!("error: --bad-set {set}: {why}"));
     }
+    let sides = ["--bad-set", "host.hz=100", "--good-set", "host.hz=250"];
+    let of_both = [&pair[..], &["two-groups", "--set", "host.hz=1000"], &sides].concat();
+    let idle = "error: --set host.hz=1000: --good-set host.hz=250 and --bad-set host.hz=100 change \
+                the same, so it counts nowhere; drop it";
+    refused(&of_both, idle);
     let timed = [&pair[..], &["two-groups", "--timeout", "10s"], &change].concat();
     refused(&timed, "--timeout is for --command: in the lab --duration says");
     refused(&["blame", "cfq-2.6.52", "cfq-2.6.25", "two-groups"], "did you mean `cfq-2.6.25`");
