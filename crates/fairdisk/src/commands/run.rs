@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     results: Results,
     /// Print the job file as it was understood, and run nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = OF_RUNS)]
     show_job: bool,
     /// Write to a file or device that Fairdisk did not make; what is in it is lost
     #[arg(long)]
@@ -51,6 +51,21 @@ pub(crate) struct Args {
     #[arg(long, value_enum)]
     backend: Option<BackendArg>,
 }
+
+/// The options that change a run, or what is written about it.
+const OF_RUNS: [&str; 11] = [
+    "on",
+    "scheduler",
+    "device",
+    "duration",
+    "overrides",
+    "arm",
+    "row",
+    "seeds",
+    "report",
+    "overwrite",
+    "backend",
+];
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let place = Place::parse(&args.on)?;
@@ -83,7 +98,8 @@ fn show_job(spec: &str, json: bool) -> Result<(), Failure> {
         return Ok(output::print(&job::to_text(&resolved))?);
     }
     let value = serde_json::to_value(&resolved);
-    let value = value.map_err(|error| Failure::Run(format!("{spec}: {error}")))?;
+    let mut value = value.map_err(|error| Failure::Run(format!("{spec}: {error}")))?;
+    value["schema"] = output::SCHEMA.into();
     Ok(output::print_json(&value)?)
 }
 

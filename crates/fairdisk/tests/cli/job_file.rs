@@ -130,6 +130,32 @@ fn what_is_shown_reads_as_the_same_jobs() {
 }
 
 #[test]
+fn what_only_counts_for_runs_is_refused_where_nothing_is_run() {
+    let place = Place::new();
+    place.write("two.fio", JOB.replace("${SIZE}", "64m"));
+    for option in [
+        "--on=lab",
+        "--scheduler=nosuch",
+        "--device=fixed-8ms",
+        "--duration=1s",
+        "--set=foo.bar=1",
+        "--arm=a",
+        "--row=a",
+        "--seeds=1",
+        "--report=/nonexistent/x.html",
+        "--overwrite",
+        "--backend=uring",
+    ] {
+        let ended = place.run(&["run", "two.fio", "--show-job", option]);
+        let name = option.split('=').next().unwrap();
+        demand_refused(&ended, &["--show-job", name, "cannot be used with"]);
+    }
+    let shown = place.run(&["run", "two.fio", "--show-job", "--json", "-q"]).json();
+    assert_eq!((&shown["schema"], &shown["jobs"][0]["name"]), (&1.into(), &"one".into()));
+    assert!(shown["notes"].is_array(), "{shown:#}");
+}
+
+#[test]
 fn a_run_that_does_not_end_is_given_up_and_says_so() {
     let place = Place::new();
     place.write("slow.fio", "[a]\nrw=randread\nsize=1m\ndirect=1\nthinktime=1h\n");
