@@ -1,5 +1,6 @@
 //! `fairdisk blame --command`: runs of the user's own command.
 
+use crate::bad_input::demand_one_line;
 use crate::interrupted::interrupt;
 use crate::program::{Ended, Place, fairdisk};
 use serde_json::Value;
@@ -51,6 +52,28 @@ fn a_command_may_use_xargs() {
     let command = "echo {a} | xargs -I{} echo {}";
     let found = fairdisk(&["blame", "--command", command, "--switch=a=1,2", "--json"]).json();
     assert_eq!(found["ends"]["whole"], 1.0, "{found:#}");
+}
+
+#[test]
+fn a_dash_is_no_file_to_keep_runs_in() {
+    let place = Place::new();
+    let blame = ["blame", "--command=echo {a}", "--switch=a=1,2", "--resume", "-"];
+    demand_one_line(&place.run(&blame), &["error: --resume -: ", "expected its name"]);
+    assert!(place.names().is_empty(), "{:?}", place.names());
+}
+
+/// What is left in the background has the output open until long after the test.
+#[test]
+fn a_run_ends_with_its_shell_and_not_with_what_that_leaves_behind() {
+    let place = Place::new();
+    let command = "sleep 1000 2>/dev/null & echo $! >> pids; echo {a}; seq 20000; echo {a}";
+    let blame = ["blame", "--command", command, "--switch=a=1,2", "--json", "--runs=6"];
+    let found = place.run(&[&blame[..], &["--timeout=20s"]].concat()).json();
+    assert_eq!((&found["runs"], &found["ends"]["whole"]), (&6.into(), &1.0.into()), "{found:#}");
+    for pid in fs::read_to_string(place.path().join("pids")).unwrap().lines() {
+        let left = Command::new("kill").arg(pid).status().unwrap();
+        assert!(left.success(), "{pid} is left alone");
+    }
 }
 
 /// A low limit on file sizes stands for a full disk.

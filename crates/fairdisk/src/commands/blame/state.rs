@@ -30,6 +30,10 @@ impl State {
     pub(super) fn open(path: &Path, identity: &str) -> Result<(Vec<Known>, Self), Failure> {
         let shown = path.display();
         let bad = |error: io::Error| Failure::BadInput(format!("--resume {shown}: {error}"));
+        if path.as_os_str() == "-" {
+            let message = "runs are kept in a file; expected its name, as in runs.jsonl";
+            return Err(Failure::BadInput(format!("--resume {shown}: {message}")));
+        }
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             let message = "no regular file; give one that --resume made, or a new name";
             return Err(Failure::BadInput(format!("--resume {shown}: {message}")));
