@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
@@ -87,7 +87,8 @@ impl OwnFile {
             Target::Device => Err(io::Error::other(NO_DEVICE)),
             Target::File(file) => {
                 let part = part_of(&file);
-                let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &file));
+                let written = write_like(&file, &part, text);
+                let written = written.and_then(|()| fs::rename(&part, &file));
                 written.inspect_err(|_| {
                     // The write or rename error is the one to report.
                     let _ = fs::remove_file(&part);
@@ -118,12 +119,12 @@ impl OwnFile {
     }
 
     fn is_something_else(&self, file: &Path) -> io::Result<bool> {
-        let mut open = match File::open(file) {
+        let open = match File::open(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             open => open?,
         };
         let mut begins = Vec::new();
-        open.by_ref().take(self.begins.len() as u64).read_to_end(&mut begins)?;
+        open.take(self.begins.len() as u64).read_to_end(&mut begins)?;
         Ok(!begins.is_empty() && begins != self.begins.as_bytes())
     }
 }
@@ -146,9 +147,32 @@ impl Target {
             // The target of a symbolic link is replaced, never the link itself, which may be
             // /dev/stdout.
             Ok(_) => fs::canonicalize(path).map_or(Self::Stream, Self::File),
-            Err(_) => Self::File(path.to_owned()),
+            Err(_) => Self::File(followed(path)),
         }
     }
+}
+
+/// The most links that the kernel follows in a path. Source: path_resolution(7).
+const LINKS_MAX: usize = 40;
+
+/// Where a path leads that may be a link to what is not there yet.
+fn followed(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(to) = fs::read_link(&path) else { break };
+        path = path.with_file_name("").join(to);
+    }
+    path
+}
+
+/// Writes `text` to the new file `part`, which has the permissions of `file` from its first byte
+/// on, if that is there.
+fn write_like(file: &Path, part: &Path, text: &str) -> io::Result<()> {
+    let mut part = File::create(part)?;
+    if let Ok(earlier) = fs::metadata(file) {
+        part.set_permissions(earlier.permissions())?;
+    }
+    part.write_all(text.as_bytes())
 }
 
 /// The name of a file with partial results where `path` is kept: `page.partial.html` for

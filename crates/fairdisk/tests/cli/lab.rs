@@ -3,6 +3,7 @@
 use crate::bad_input::{demand_one_line, demand_refused};
 use crate::program::{Ended, Place, fairdisk, two_groups};
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt as _;
 
 const ROW: &[&str] =
     &["run", "satoshi-2008-05-27-test1", "--arm", "two-layer", "--row", "#1", "--duration", "10s"];
@@ -218,6 +219,15 @@ fn a_page_replaces_a_page_and_nothing_else() {
     run("page.html").quiet();
     assert!(read("page.html").contains("--report page.html"));
     assert_eq!(place.names(), ["link", "mine.toml", "page.html"], "nothing else is left");
+    // A link to what is not there yet is followed, and who may read a page stays as it was.
+    std::os::unix::fs::symlink("new.html", place.path().join("ahead")).unwrap();
+    run("ahead").quiet();
+    assert!(read("new.html").contains("--report ahead"));
+    assert!(std::fs::symlink_metadata(place.path().join("ahead")).unwrap().is_symlink());
+    let page = place.path().join("page.html");
+    std::fs::set_permissions(&page, std::fs::Permissions::from_mode(0o600)).unwrap();
+    run("page.html").quiet();
+    assert_eq!(std::fs::metadata(&page).unwrap().permissions().mode() & 0o777, 0o600);
     // As /dev/stdout may be: a pipe, or a deleted file.
     let out = place.path().join("out");
     std::os::unix::fs::symlink("/proc/self/fd/1", &out).unwrap();
