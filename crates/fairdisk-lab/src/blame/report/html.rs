@@ -133,8 +133,9 @@ fn write_effects(body: &mut String, report: &Report, ends: &Ends) {
 }
 
 fn write_pairs(body: &mut String, report: &Report, ends: &Ends) {
-    let real = report.findings.pairs.iter().filter(|pair| !pair.is_noise).take(PAIRS_MAX);
+    let (real, more) = words::pairs(&report.findings, PAIRS_MAX);
     let rows: Vec<chart::Row> = real
+        .iter()
         .map(|pair| chart::Row {
             name: pair.factors.map(|factor| report.name(factor)).join(" × "),
             spread: pair.interaction,
@@ -148,6 +149,9 @@ fn write_pairs(body: &mut String, report: &Report, ends: &Ends) {
         "<h2>Pairs</h2>\n<p class=\"dim\">What one of them adds more when the other one is there.</p>\n",
     );
     body.push_str(&chart::bars("Interactions", &rows, ends.whole()));
+    if let Some(more) = more {
+        let _ = writeln!(body, "<p class=\"dim\">{more}</p>");
+    }
 }
 
 fn write_undo(body: &mut String, report: &Report) {

@@ -144,8 +144,7 @@ fn write_effects(out: &mut String, report: &Report, ends: &Ends, style: Style) {
 
 /// Writes the pairs with a significant interaction.
 fn write_pairs(out: &mut String, report: &Report) {
-    let real: Vec<_> =
-        report.findings.pairs.iter().filter(|pair| !pair.is_noise).take(PAIRS_MAX).collect();
+    let (real, more) = words::pairs(&report.findings, PAIRS_MAX);
     if real.is_empty() {
         return;
     }
@@ -154,6 +153,9 @@ fn write_pairs(out: &mut String, report: &Report) {
         let [one, other] = pair.factors.map(|factor| report.name(factor));
         let (mean, sd) = (words::signed(pair.interaction.mean), words::number(pair.interaction.sd));
         line(out, &format!("  {mean:>9} ± {sd:<8}  {one} × {other}"));
+    }
+    if let Some(more) = more {
+        line(out, &format!("  {more}"));
     }
 }
 

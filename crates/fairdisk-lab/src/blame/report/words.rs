@@ -1,7 +1,7 @@
 //! Sentences and numbers that the table and the page share.
 
 use super::Report;
-use crate::blame::{Bisection, Ends, Findings, Halt, Method, Undo};
+use crate::blame::{Bisection, Ends, Findings, Halt, Method, Pair, Undo};
 
 /// A number with four significant digits.
 pub(super) fn number(value: f64) -> String {
@@ -23,6 +23,16 @@ pub(super) fn signed(value: f64) -> String {
 /// A fraction in percent.
 pub(super) fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
+}
+
+/// The first `most` pairs with a significant interaction, and how many there are beside them, in
+/// words.
+pub(super) fn pairs(found: &Findings, most: usize) -> (Vec<&Pair>, Option<String>) {
+    let mut real: Vec<&Pair> = found.pairs.iter().filter(|pair| !pair.is_noise).collect();
+    let more = real.len().saturating_sub(most);
+    real.truncate(most);
+    let words = (more > 0).then(|| format!("and {more} more, which --json lists"));
+    (real, words)
 }
 
 /// `1 run`, `2 runs`.
@@ -161,6 +171,7 @@ pub(super) fn divergence(report: &Report) -> Option<(String, [String; 2])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::Spread;
 
     #[test]
     fn numbers_have_four_digits_that_say_something() {
@@ -168,5 +179,21 @@ mod tests {
         assert_eq!(numbers, ["12346", "123.5", "12.35", "1.234", "-0.500"]);
         assert_eq!(signed(1500.0), "+1500");
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+    }
+
+    #[test]
+    fn pairs_that_are_left_out_are_counted() {
+        let pair = |is_noise| Pair { factors: [0, 1], interaction: Spread::of(&[1.0]), is_noise };
+        let of = |real: usize| Findings {
+            pairs: (0..8).map(|at| pair(at >= real)).collect(),
+            ..Findings::default()
+        };
+        let shown = |real| {
+            let found = of(real);
+            let (pairs, more) = pairs(&found, 5);
+            (pairs.len(), more)
+        };
+        assert_eq!([shown(2), shown(5)], [(2, None), (5, None)]);
+        assert_eq!(shown(7), (5, Some("and 2 more, which --json lists".to_owned())));
     }
 }
