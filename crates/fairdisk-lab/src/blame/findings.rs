@@ -97,6 +97,14 @@ pub struct Effect {
     pub is_noise: bool,
 }
 
+impl Effect {
+    /// What undoing the change alone does; `None` if not measured.
+    pub(super) fn undone(&self) -> Option<f64> {
+        // Nothing has no minus, which a negation would give it.
+        self.last.map(|last| 0.0 - last)
+    }
+}
+
 /// The joint effect of all changes that are not suspects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rest {

@@ -4,7 +4,6 @@ mod chart;
 
 use super::{Report, words};
 use crate::blame::{Effect, Ends};
-use crate::digits::signed;
 use crate::outcome::{Spread, write_notes};
 use crate::page::{Made, escape, page};
 use std::fmt::Write as _;
@@ -45,10 +44,7 @@ pub fn to_html(report: &Report, made: &Made<'_>) -> String {
 
 fn write_ends(body: &mut String, report: &Report, ends: &Ends) {
     let whole = ends.whole();
-    let part = match ends.good_mean() {
-        0.0 => String::new(),
-        mean => format!(" ({} %)", signed(100.0 * whole / mean)),
-    };
+    let part = words::of_good(ends);
     let _ = writeln!(
         body,
         "<p class=\"verdict\">{}{part}: {}</p>",
@@ -121,7 +117,7 @@ fn write_effects(body: &mut String, report: &Report, ends: &Ends) {
             words::signed(effect.part.mean),
             words::number(effect.part.sd),
             optional(effect.first),
-            optional(effect.last.map(|last| -last)),
+            optional(effect.undone()),
             escape(&change.good),
             escape(&change.bad),
         );

@@ -94,7 +94,7 @@ fn effect(report: &Report, effect: &Effect) -> Value {
         "part": effect.part.mean,
         "part_sd": effect.part.sd,
         "alone": effect.first,
-        "undone": effect.last.map(|last| -last),
+        "undone": effect.undone(),
         "within_noise": effect.is_noise,
     })
 }

@@ -2,7 +2,6 @@
 
 use super::{Report, words};
 use crate::blame::{Effect, Ends};
-use crate::digits::signed;
 use crate::outcome::{Spread, Style, notes};
 use std::fmt::Write as _;
 
@@ -73,10 +72,7 @@ fn write_ends(out: &mut String, report: &Report, ends: &Ends) {
     };
     line(out, &format!("  good  {:width$}  {}", report.good, mean_and_sd(good)));
     let whole = ends.whole();
-    let part = match good.mean {
-        0.0 => String::new(),
-        mean => format!(" ({} %)", signed(100.0 * whole / mean)),
-    };
+    let part = words::of_good(ends);
     let (bad, whole) = (mean_and_sd(bad), words::signed(whole));
     line(out, &format!("  bad   {:width$}  {bad}  {whole}{part}", report.bad));
     if let Some(published) = &report.published {
@@ -113,7 +109,7 @@ fn write_effects(out: &mut String, report: &Report, ends: &Ends, style: Style) {
                 words::signed(effect.part.mean),
                 words::number(effect.part.sd),
                 optional(effect.first),
-                optional(effect.last.map(|last| -last)),
+                optional(effect.undone()),
                 bar(effect.part.mean, largest, ends.whole()),
             ),
         );

@@ -2,8 +2,9 @@
 
 use super::Report;
 use crate::blame::{Bisection, Ends, Findings, Halt, Method, Pair, Undo};
+use crate::digits;
 
-/// A number with four significant digits.
+/// A number with four significant digits. What rounds to nothing has no minus.
 pub(super) fn number(value: f64) -> String {
     let digits = match value.abs() {
         size if size >= 1000.0 || size == 0.0 => 0,
@@ -11,7 +12,11 @@ pub(super) fn number(value: f64) -> String {
         size if size >= 10.0 => 2,
         _ => 3,
     };
-    format!("{value:.digits$}")
+    let text = format!("{value:.digits$}");
+    match text.strip_prefix('-') {
+        Some(size) if size.chars().all(|letter| "0.".contains(letter)) => size.to_owned(),
+        _ => text,
+    }
 }
 
 /// A number with four significant digits and a sign.
@@ -23,6 +28,18 @@ pub(super) fn signed(value: f64) -> String {
 /// A fraction in percent.
 pub(super) fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
+}
+
+/// The whole as a part of what the good end has, in brackets and behind a space; nothing if that is
+/// nothing.
+pub(super) fn of_good(ends: &Ends) -> String {
+    let part = 100.0 * ends.whole() / ends.good_mean();
+    match part.abs() {
+        _ if ends.good_mean() == 0.0 => String::new(),
+        // One decimal would show it as nothing, and with another sign.
+        size if size > 0.0 && size < 0.05 => " (less than 0.1 %)".to_owned(),
+        _ => format!(" ({} %)", digits::signed(part)),
+    }
 }
 
 /// The first `most` pairs with a significant interaction, and how many there are beside them, in
@@ -178,7 +195,16 @@ mod tests {
         let numbers = [12345.6, 123.45, 12.345, 1.2345, -0.5].map(number);
         assert_eq!(numbers, ["12346", "123.5", "12.35", "1.234", "-0.500"]);
         assert_eq!(signed(1500.0), "+1500");
+        assert_eq!([-0.0, -0.0001, 0.0, -0.001].map(signed), ["+0", "+0.000", "+0", "-0.001"]);
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+    }
+
+    #[test]
+    fn a_small_part_of_the_good_end_is_not_shown_as_a_rise_of_nothing() {
+        let of = |good, bad| of_good(&Ends { good: vec![good], bad: vec![bad], differ: true });
+        let cases = [(100.0, 33.0), (200.0, 199.923), (5.0, 5.0), (0.0, 5.0), (100.0, 99.9)];
+        let words = [" (-67.0 %)", " (less than 0.1 %)", " (+0.0 %)", "", " (-0.1 %)"];
+        assert_eq!(cases.map(|(good, bad)| of(good, bad)), words);
     }
 
     #[test]
