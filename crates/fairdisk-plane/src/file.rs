@@ -30,7 +30,7 @@ use std::fs::{File, FileType};
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// What a run needs of its target.
@@ -72,6 +72,16 @@ pub fn parse_target(text: &OsStr) -> Result<PathBuf, TargetError> {
         None if bytes.starts_with(b"dir:") => fail(TargetProblem::DirNotSupported),
         None => fail(TargetProblem::NotATarget),
     }
+}
+
+/// Whether a block device is one that the kernel does not write to. It can be opened for writing
+/// all the same, and only the first write fails.
+#[must_use]
+pub fn is_read_only_device(path: &Path) -> bool {
+    let Ok(found) = std::fs::metadata(path) else { return false };
+    let (major, minor) = (rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev()));
+    let attribute = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/ro"));
+    found.file_type().is_block_device() && attribute.is_ok_and(|text| text.trim() == "1")
 }
 
 /// An open target, locked until it is dropped: exclusively if it may be written, else against
@@ -151,6 +161,9 @@ impl TargetFile {
     fn open_device(path: &Path, needs: &FileNeeds) -> Result<Self, TargetError> {
         if needs.writes && !needs.overwrite {
             return Err(TargetError::new(path, TargetProblem::Foreign));
+        }
+        if needs.writes && is_read_only_device(path) {
+            return Err(TargetError::new(path, TargetProblem::ReadOnlyDevice));
         }
         // With O_EXCL the kernel refuses a block device that is mounted or otherwise in use.
         let flags = if needs.writes { OFlags::EXCL } else { OFlags::empty() };

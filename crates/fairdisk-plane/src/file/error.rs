@@ -68,6 +68,8 @@ pub enum TargetProblem {
     },
     /// The file system is mounted read-only.
     ReadOnly,
+    /// The target is a block device that the kernel does not write to.
+    ReadOnlyDevice,
     /// Another run or a mount is using the target.
     Busy,
     /// The caller stopped the writing out.
@@ -203,6 +205,9 @@ impl TargetError {
             ),
             TargetProblem::ReadOnly => {
                 write!(f, "{path} lies on a read-only file system; name another path")
+            }
+            TargetProblem::ReadOnlyDevice => {
+                write!(f, "{path} is a read-only device; name another one")
             }
             TargetProblem::Busy => write!(
                 f,

@@ -15,10 +15,21 @@ impl LoopDevice {
     /// Attaches a loop device of `bytes`; `None`, with a message that says why, where that is
     /// impossible.
     pub fn attach(bytes: u64) -> Option<Self> {
+        Self::attached(bytes, &[])
+    }
+
+    /// Attaches a read-only loop device of `bytes`, where that is possible.
+    #[allow(dead_code, reason = "not every test program uses it")]
+    pub fn attach_read_only(bytes: u64) -> Option<Self> {
+        Self::attached(bytes, &["--read-only"])
+    }
+
+    fn attached(bytes: u64, more: &[&str]) -> Option<Self> {
         let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let file = place.path().join("disk");
         fs::File::create(&file).unwrap().set_len(bytes).unwrap();
-        let attach = Command::new("losetup").args(["--find", "--show"]).arg(&file).output();
+        let attach =
+            Command::new("losetup").args(["--find", "--show"]).args(more).arg(&file).output();
         match attach {
             Ok(output) if output.status.success() => {
                 let path = String::from_utf8(output.stdout).unwrap().trim().into();

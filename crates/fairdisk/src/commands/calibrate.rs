@@ -13,6 +13,7 @@ use fairdisk_lab::catalog::device::{demand_id, keys_of, to_toml};
 use fairdisk_mount::BlockDevice;
 use fairdisk_plane::FileNeeds;
 use fairdisk_plane::disk::{DEEP, DEPTH_MAX, FAR_SPAN};
+use fairdisk_plane::file::is_read_only_device;
 use fairdisk_sim::device::MeasuredParams;
 use serde_json::json;
 use std::fs;
@@ -85,6 +86,11 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     if args.overwrite && !disk.is_device {
         let text = "nothing is overwritten in a directory; leave --overwrite out";
+        return Err(Failure::BadInput(format!("{path}: {text}")));
+    }
+    if args.overwrite && is_read_only_device(&args.path) {
+        let text = "a read-only device, which has no writes to measure; use --reads-only in place \
+                    of --overwrite";
         return Err(Failure::BadInput(format!("{path}: {text}")));
     }
     let id = args.id(&disk)?;

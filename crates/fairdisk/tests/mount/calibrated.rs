@@ -120,4 +120,11 @@ fn a_block_device_is_written_to_only_if_told_to() {
     let written = calibrate(&[&device, "--overwrite", "--time", "20ms"]);
     assert!(written.status.success(), "{}", text(&written));
     assert!(Path::new(&device).exists() && begins() != before, "it was written to");
+    drop(made);
+    let closed = LoopDisk::read_only(&image).expect("there was one before");
+    let device = format!("/dev/{}", closed.name());
+    let refused = calibrate(&[&device, "--overwrite", "--time", "20ms"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
+    assert!(text(&refused).contains("a read-only device"), "{}", text(&refused));
+    assert!(text(&refused).contains("use --reads-only"), "{}", text(&refused));
 }

@@ -49,7 +49,17 @@ impl LoopDisk {
 
     /// A disk without partitions, of an image that is there.
     pub(crate) fn bare(image: &Path) -> Result<Self, String> {
-        let device = run("losetup", &["--find", "--show", image.to_str().unwrap()])?;
+        Self::of(image, &[])
+    }
+
+    /// A disk without partitions, of an image that is there, to which the kernel does not write.
+    pub(crate) fn read_only(image: &Path) -> Result<Self, String> {
+        Self::of(image, &["--read-only"])
+    }
+
+    fn of(image: &Path, more: &[&str]) -> Result<Self, String> {
+        let attach = ["--find", "--show", image.to_str().unwrap()];
+        let device = run("losetup", &[more, &attach[..]].concat())?;
         Ok(Self { device, mounted: Vec::new() })
     }
 
