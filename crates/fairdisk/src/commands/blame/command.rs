@@ -8,10 +8,13 @@ use crate::time_arg;
 use fairdisk_core::Span;
 use fairdisk_lab::blame::{Change, FACTORS_MAX, FactorSet, Measure, Report, Sample};
 use fairdisk_lab::nearest::nearest;
-use rustix::process::{Pid, Signal, kill_process_group};
-use std::io::{self, Read as _};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -180,7 +183,7 @@ impl UserCommand<'_> {
         match self.wait(&ended) {
             Ok(Some(ended)) => ended.map(Some).map_err(|error| format!("is lost: {error}")),
             interrupted_or_late => {
-                end(group, &ended);
+                end(group);
                 interrupted_or_late.map(|_| None)
             }
         }
@@ -213,23 +216,70 @@ type Ended = io::Result<(ExitStatus, String)>;
 fn watch(mut child: Child) -> Receiver<Ended> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
-        let mut text = String::new();
-        let read = child.stdout.take().map_or(Ok(0), |mut out| out.read_to_string(&mut text));
-        let status = child.wait();
         // The receiver is gone if the run timed out or was interrupted.
-        let _ = tell.send(read.and_then(|_| Ok((status?, text))));
+        let _ = tell.send(output(&mut child));
     });
     told
 }
 
+/// The most that a pipe holds. Source: pipe(7), for what a user may set.
+const PIPE_MAX: u64 = 1 << 20;
+
+/// What a command prints until its shell has ended. What the shell leaves behind may keep the
+/// output open for longer; nobody waits for that.
+fn output(child: &mut Child) -> Ended {
+    let mut text = Vec::new();
+    let mut open = child.stdout.take();
+    if let Some(out) = &open {
+        fcntl_setfl(out, OFlags::NONBLOCK)?;
+    }
+    let status = loop {
+        let Some(out) = &mut open else { break child.wait()? };
+        // Asked first: once the shell has ended, all that it printed is there to be read.
+        let ended = child.try_wait()?;
+        let is_closed = read_what_is_there(out, &mut text)?;
+        if let Some(status) = ended {
+            break status;
+        }
+        match is_closed {
+            true => open = None,
+            false => wait_for_more(out)?,
+        }
+    };
+    let text = String::from_utf8(text);
+    Ok((status, text.map_err(|_| io::Error::other("it printed what is no text"))?))
+}
+
+/// Reads what is there, up to what a pipe holds; tells whether the output is closed.
+fn read_what_is_there(out: &mut ChildStdout, text: &mut Vec<u8>) -> io::Result<bool> {
+    let before = text.len() as u64;
+    match out.by_ref().take(PIPE_MAX).read_to_end(text) {
+        Ok(_) => Ok(text.len() as u64 - before < PIPE_MAX),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Waits until there is more to read, or for a moment in which the shell may have ended.
+fn wait_for_more(out: &ChildStdout) -> io::Result<()> {
+    let moment = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+    match poll(&mut [PollFd::new(out, PollFlags::IN)], Some(&moment)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Ends the command's process group: with SIGTERM first, so that it can clean up, then with
 /// SIGKILL.
-fn end(group: Pid, ended: &Receiver<Ended>) {
+fn end(group: Pid) {
     for signal in [Signal::TERM, Signal::KILL] {
         // An error means that the group has already ended.
         let _ = kill_process_group(group, signal);
-        if ended.recv_timeout(GRACE).is_ok() {
-            return;
+        for _ in 0..GRACE.as_nanos().div_ceil(LOOK.as_nanos()) {
+            if test_kill_process_group(group).is_err() {
+                return;
+            }
+            fairdisk_plane::pause(LOOK);
         }
     }
 }
