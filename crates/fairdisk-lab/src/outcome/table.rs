@@ -315,12 +315,17 @@ fn digits(figure: f64) -> String {
     }
 }
 
-/// A rate in MB/s, so that all in a table are of one unit, with significant digits.
+/// A rate in MB/s, so that all in a table are of one unit: with three significant digits, or with
+/// all before the point and one behind it.
 fn rate(mb_per_s: f64) -> String {
-    match mb_per_s {
-        rate if rate > 0.0 && rate < 0.1 => format!("{rate:>6.4} MB/s"),
-        rate => format!("{rate:>6.1} MB/s"),
-    }
+    let digits = match mb_per_s {
+        rate if rate <= 0.0 || rate >= 9.995 => 1,
+        rate if rate >= 0.9995 => 2,
+        rate if rate >= 0.09995 => 3,
+        rate if rate >= 0.009_995 => 4,
+        _ => 5,
+    };
+    format!("{mb_per_s:>6.digits$} MB/s")
 }
 
 /// Writes what was refused, and why.
@@ -423,4 +428,18 @@ pub(super) fn score_lines(score: &Score) -> Vec<String> {
         )
     }));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate;
+
+    #[test]
+    fn smaller_rates_have_no_more_digits_that_count_than_larger_ones() {
+        let rates = [0.0, 0.001_234, 0.0371, 0.09999, 0.1234, 0.9999, 1.234, 9.999, 12.34, 1234.5];
+        let words = rates.map(|mb_per_s| rate(mb_per_s).replace(" MB/s", ""));
+        let words = words.each_ref().map(|text| text.trim_start());
+        assert_eq!(words[..5], ["0.0", "0.00123", "0.0371", "0.100", "0.123"]);
+        assert_eq!(words[5..], ["1.00", "1.23", "10.0", "12.3", "1234.5"]);
+    }
 }
