@@ -322,11 +322,17 @@ fn too_small(rig: &Rig, needed: u64, partition: u64) -> String {
         1 => "has",
         _ => "has partitions of",
     };
+    // Whole GiB would say too little about a small device.
+    let (unit, name) = match partition {
+        small if small < 10 * GIB_SECTORS => (MIB_SECTORS, "MiB"),
+        _ => (GIB_SECTORS, "GiB"),
+    };
     format!(
-        "the load needs {} GiB, device `{}` {has} {}; choose a larger --device or a smaller load",
-        needed.div_ceil(GIB_SECTORS),
+        "the load needs {} {name}, device `{}` {has} {} {name}; choose a larger --device or a \
+         smaller load",
+        needed.div_ceil(unit),
         rig.device_id,
-        partition / GIB_SECTORS,
+        partition / unit,
     )
 }
 
@@ -338,6 +344,7 @@ fn root(seed: u32, disk: u32) -> Prng {
 
 /// Forks of a run's generator below this number belong to the first disk.
 const FIRST_DISK: u64 = 1000;
+const MIB_SECTORS: u64 = 1 << 11;
 const GIB_SECTORS: u64 = 1 << 21;
 
 /// The size of each partition, in whole blocks of 4 KiB.

@@ -100,7 +100,9 @@ fn unnamed(directory: &Path) -> Result<File, TargetError> {
                 Some(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS)
             ) =>
         {
-            let (scratch, file) = Scratch::make(&directory.join("fairdisk"))?;
+            // The caller named the directory, and not the file in it.
+            let (scratch, file) = Scratch::make(&directory.join("fairdisk"))
+                .map_err(|error| TargetError { path: directory.to_owned(), ..error })?;
             let path = scratch.path.clone();
             drop(scratch);
             match path.symlink_metadata() {

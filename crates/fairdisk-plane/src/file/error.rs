@@ -27,7 +27,7 @@ pub enum TargetProblem {
     ParentMissing,
     /// The target was removed while it was being opened.
     Vanished,
-    /// The directory takes no files, as those whose files the kernel makes up.
+    /// No files can be made there, as in directories whose files the kernel makes up.
     NoFilesThere,
     /// The target is a symbolic link to a missing file.
     DanglingLink,
@@ -151,7 +151,7 @@ impl fmt::Display for TargetError {
                 write!(f, "{path} was removed just now; run again or name another path")
             }
             TargetProblem::NoFilesThere => {
-                write!(f, "{path}: its directory takes no files; name a path on a disk")
+                write!(f, "{path}: no files can be made there; name a path on a disk")
             }
             TargetProblem::DanglingLink => {
                 write!(f, "{path} is a link to a missing file; remove it or name another path")
@@ -233,7 +233,7 @@ mod tests {
         };
         assert_eq!(told("gone"), "gone was removed just now; run again or name another path");
         let made = TargetError::making(Path::new("/proc/new"), &Errno::NOENT.into()).to_string();
-        assert_eq!(made, "/proc/new: its directory takes no files; name a path on a disk");
+        assert_eq!(made, "/proc/new: no files can be made there; name a path on a disk");
         assert!(told("/gone").contains("was removed just now"));
         assert!(told("no/such/gone").contains("its directory does not exist"));
     }

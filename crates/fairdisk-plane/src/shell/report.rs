@@ -56,7 +56,9 @@ impl Lateness {
 
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "p50 {} p99 {} max {} ({} times)", self.p50, self.p99, self.max, self.count)
+        let ms = |span: Span| format!("{:.3} ms", span.as_ns() as f64 / 1e6);
+        let [p50, p99, max] = [self.p50, self.p99, self.max].map(ms);
+        write!(f, "p50 {p50}, p99 {p99}, max {max} ({} times)", self.count)
     }
 }
 
@@ -114,3 +116,15 @@ impl fmt::Display for ShellError {
 }
 
 impl std::error::Error for ShellError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_apart_from_its_unit() {
+        let [p50, p99, max] = [13, 240, 12_345].map(Span::from_us);
+        let text = Lateness { count: 7, p50, p99, max }.to_string();
+        assert_eq!(text, "p50 0.013 ms, p99 0.240 ms, max 12.345 ms (7 times)");
+    }
+}

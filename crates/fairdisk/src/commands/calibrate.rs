@@ -67,9 +67,16 @@ pub(crate) struct Args {
 /// The least scratch file: what a few large requests at once need.
 const SIZE_MIN: u64 = 16 << 20;
 
+/// The largest scratch file.
+const SIZE_MAX: u64 = 1 << 50;
+
 fn size(text: &str) -> Result<u64, String> {
-    let bytes = parse_number(text).filter(|bytes| (SIZE_MIN..=1 << 50).contains(bytes));
-    bytes.ok_or_else(|| "expected a number of bytes from 16M, as 512M or 4G".to_owned())
+    let bytes = match text.strip_suffix(['T', 't']) {
+        Some(number) => number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << 40)),
+        None => parse_number(text),
+    };
+    let bytes = bytes.filter(|bytes| (SIZE_MIN..=SIZE_MAX).contains(bytes));
+    bytes.ok_or_else(|| "expected a number of bytes from 16M to 1024T, as 512M or 4G".to_owned())
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
@@ -182,9 +189,9 @@ impl Args {
         let mut notes = vec![
             format!("Measured by `{}`", output::plain(&command())),
             format!(
-                "{} MiB {what}, direct I/O, {} per load",
+                "{} MiB {what}, direct I/O, {} s per load",
                 bytes >> 20,
-                time_arg::text(self.time)
+                self.time.as_ns() as f64 / 1e9,
             ),
         ];
         if self.reads_only {

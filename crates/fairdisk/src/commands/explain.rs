@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::number_arg::within;
 use crate::output;
 use crate::selection::{self, Changes};
-use crate::{interrupt, progress};
+use crate::{interrupt, progress, time_arg};
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::error::unknown as unknown_name;
 use fairdisk_lab::catalog::library::Kind;
@@ -189,8 +189,9 @@ fn retell(
     let mut curious = true;
     while curious && next < end && !world.machine().is_done() {
         if stop.load(Ordering::Relaxed) {
+            let simulated = time_arg::words(next - Instant::ZERO);
             return Err(Failure::Interrupted(format!(
-                "nothing to show yet after {next} of the run"
+                "nothing to show yet after {simulated} of the run"
             )));
         }
         next = (next + STEP).min(end);

@@ -215,7 +215,20 @@ fn malformed_devices_and_schedulers_are_refused_with_their_line() {
 }
 
 #[test]
+fn a_seek_that_no_disk_needs() {
+    let set = ["--set", "device.seek.min_us=99999999"];
+    let ended = fairdisk(&[&["run", "two-groups", "--arm", "flat"][..], &set].concat());
+    let range =
+        "error: --set device.seek.min_us=99999999: `seek.min_us` is 99999999; allowed: 0 to";
+    demand_one_line(&ended, &[range]);
+}
+
+#[test]
 fn a_load_that_does_not_fit_its_disk() {
+    let small = ["run", "two-groups", "--device", "sata-ssd"];
+    let small = [&small[..], &["--set", "device.capacity_sectors=1000000"]].concat();
+    let sizes = " MiB, device `sata-ssd` has 488 MiB; choose a ";
+    demand_one_line(&fairdisk(&small), &[sizes, "larger --device"]);
     let arguments = ["run", "satoshi-2008-05-27-test1", "--device", "fixed-8ms"];
     demand_one_line(&fairdisk(&arguments), &["fixed-8ms", "larger --device"]);
 }

@@ -34,6 +34,7 @@ fn the_lab_takes_what_was_measured_of_a_directory() {
     assert_eq!(place.names(), ["mine.toml"], "the scratch file is gone");
     let text = fs::read_to_string(place.path().join("mine.toml")).unwrap();
     assert!(text.starts_with("# Measured by `fairdisk calibrate . --size 16M"), "{text}");
+    assert!(text.contains("direct I/O, 0.005 s per load\n"), "{text}");
     assert!(text.contains("id = \"mine\"\n") && text.contains("kind = \"measured\"\n"), "{text}");
     let run = ["run", "two-groups", "--device", "mine.toml", "--seeds", "1", "--duration", "1s"];
     let shown = place.run(&[&run[..], &["--scheduler", "fair", "--json"]].concat()).json();
@@ -69,8 +70,9 @@ fn what_cannot_be_measured_or_written_is_said_at_once() {
         (&["nothing/there"][..], "nothing/there: No such file or directory"),
         (&["notes.toml"], "notes.toml: is neither a directory nor a block device; name its dir"),
         (&["/dev/null"], "/dev/null: is neither a directory nor a block device"),
-        (&[".", "--size", "1M"], "expected a number of bytes from 16M, as 512M or 4G"),
-        (&[".", "--size", "4 GiB"], "expected a number of bytes from 16M, as 512M or 4G"),
+        (&[".", "--size", "1M"], "expected a number of bytes from 16M to 1024T, as 512M or 4G"),
+        (&[".", "--size", "4 GiB"], "expected a number of bytes from 16M to 1024T, as 512M"),
+        (&[".", "--size", "1025T"], "expected a number of bytes from 16M to 1024T, as 512M"),
         (&[".", "--depth", "0"], "expected a whole number from 1 to 1024"),
         (&[".", "--time", "1"], "expected a number and a unit"),
         (&[".", "--output", "notes.toml"], "notes.toml: is no measured device and would be over"),

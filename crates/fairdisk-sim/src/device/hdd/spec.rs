@@ -193,6 +193,8 @@ impl HddParams {
         match &self.seek {
             SeekParams::Lee { min_us, average_us, max_us } => {
                 let (min, max) = (u64::from(*min_us), u64::from(*max_us));
+                // First, since no `max_us` would be in the range that begins with it.
+                within("seek.min_us", min, 0, MECHANICAL_MAX_US)?;
                 within("seek.max_us", max, min, MECHANICAL_MAX_US)?;
                 // The range in which both of Lee's coefficients are non-negative, so that the curve
                 // rises everywhere.
