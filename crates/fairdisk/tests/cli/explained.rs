@@ -26,6 +26,8 @@ fn the_slowest_request_is_explained_to_the_last_microsecond() {
     let number = slowest[0]["request"].as_u64().unwrap().to_string();
     let life = explain(&[&number]);
     assert_eq!((&list["schema"], &life["schema"]), (&1.into(), &1.into()));
+    // What the engine calls a request is used again for another one.
+    assert!(life.get("bio").is_none() && slowest[0].get("bio").is_none(), "{life:#}");
     assert_eq!(life["request"], slowest[0]["request"]);
     let accounted = sum(&life["served_meanwhile"]) + sum(&life["idle_meanwhile"]);
     assert!((accounted - life["wait_ms"].as_f64().unwrap()).abs() < 0.001, "{life:#}");

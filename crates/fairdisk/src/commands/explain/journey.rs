@@ -13,8 +13,6 @@ use std::collections::BTreeMap;
 pub(super) struct Journey {
     /// The place of the request among all submissions, counted from 1.
     pub(super) number: u64,
-    /// The engine's id of the request, unique only while the request is under way.
-    pub(super) bio: BioId,
     pub(super) task: TaskId,
     pub(super) group: GroupId,
     pub(super) op: Op,
@@ -138,7 +136,7 @@ impl Journeys {
         };
         self.submitted += 1;
         let (number, submitted, steps) = (self.submitted, entry.at, Vec::new());
-        let journey = Journey { number, bio, task, group, op, start, sectors, submitted, steps };
+        let journey = Journey { number, task, group, op, start, sectors, submitted, steps };
         self.under_way.insert(bio, journey);
     }
 

@@ -5,6 +5,7 @@ use super::journey::{Journey, Step};
 use super::wait::{Part, Wait};
 use crate::output::SCHEMA;
 use fairdisk_core::{GroupId, Span, TaskId, Why};
+use fairdisk_lab::plan::ROOT_GROUP;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -13,6 +14,13 @@ impl Story {
         let at = (group.0 as usize).checked_sub(1);
         let label = at.and_then(|at| self.groups.get(at));
         label.map_or_else(|| "the root group".to_owned(), |label| label.name.clone())
+    }
+
+    /// The name of a group in JSON, where the root group is called as in other results.
+    fn group_name(&self, group: GroupId) -> &str {
+        let at = (group.0 as usize).checked_sub(1);
+        let label = at.and_then(|at| self.groups.get(at));
+        label.map_or(ROOT_GROUP, |label| &label.name)
     }
 
     /// The name of a task. The tasks of the load have the first numbers; later ones belong to the
@@ -61,9 +69,8 @@ pub(super) fn slowest_json(story: &Story, requests: u64, list: &[Journey]) -> Va
 fn identity(story: &Story, journey: &Journey) -> Value {
     json!({
         "request": journey.number,
-        "bio": journey.bio.0,
         "task": journey.task.0,
-        "group": story.group(journey.group),
+        "group": story.group_name(journey.group),
         "op": journey.op.name(),
         "start_sector": journey.start.0,
         "sectors": journey.sectors.0,
@@ -178,7 +185,7 @@ pub(super) fn life_json(story: &Story, journey: &Journey, wait: &Wait) -> Value 
     let part = |part: &Part| json!({ "count": part.count, "ms": ms(Some(part.time)) });
     let served = wait.served.iter().map(|((group, why), served)| {
         let mut value = part(served);
-        value["group"] = story.group(*group).into();
+        value["group"] = story.group_name(*group).into();
         value["why"] = reason(*why).into();
         value
     });
@@ -194,4 +201,16 @@ pub(super) fn life_json(story: &Story, journey: &Journey, wait: &Wait) -> Value 
     value["served_meanwhile"] = served.collect();
     value["idle_meanwhile"] = idle.collect();
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_group_has_words_for_people_and_its_name_for_programs() {
+        let story = Story { name: String::new(), groups: Vec::new(), tasks: 0 };
+        let root = GroupId(0);
+        assert_eq!((story.group(root).as_str(), story.group_name(root)), ("the root group", "/"));
+    }
 }
