@@ -299,6 +299,14 @@ impl Outcome {
         }
     }
 
+    /// How many runs the figures of a row are the mean of.
+    fn runs(&self) -> String {
+        match self.rows.iter().any(|row| row.partial) && self.seeds > 1 {
+            true => format!("mean of up to {} runs", self.seeds),
+            false => runs(self.seeds as usize),
+        }
+    }
+
     /// The outcome of the runs of `plan` in the lab.
     #[must_use]
     pub fn of_runs(plan: &Plan, runs: &PlanRuns) -> Self {

@@ -3,7 +3,7 @@
 mod chart;
 
 use super::table::{
-    changes_title, figure_columns, given_up, has_flushes, milliseconds, or_dash, reads, runs,
+    changes_title, figure_columns, given_up, has_flushes, milliseconds, or_dash, reads,
     score_lines, still_dirty, title,
 };
 use super::{
@@ -78,7 +78,7 @@ fn write_head(body: &mut String, outcome: &Outcome) {
     if !question.is_empty() {
         let _ = writeln!(body, "<p>{question}</p>");
     }
-    let (shell, runs) = (outcome.shell.name(), runs(outcome.seeds as usize));
+    let (shell, runs) = (outcome.shell.name(), outcome.runs());
     let _ = write!(body, "<p class=\"dim\">On {device} ({shell}), {runs}.");
     if !source.is_empty() {
         let _ = write!(body, " Published by {source}; strokes are what it prints.");

@@ -40,7 +40,7 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
         line(&mut out, &style.dim(&format!("published by {}", outcome.source)));
     }
     let spread = if outcome.seeds > 1 { " ± sd" } else { "" };
-    let runs = format!("{}{spread}", runs(outcome.seeds as usize));
+    let runs = format!("{}{spread}", outcome.runs());
     let on = outcome.shell.name();
     line(&mut out, &style.dim(&format!("on {} ({on}), {runs}", outcome.device)));
     for row in &outcome.rows {

@@ -105,6 +105,7 @@ fn runs_that_were_done_are_shown_with_their_number() {
         if more.is_empty() {
             assert!(ended.out.contains(", partial: "), "{}", ended.out);
             assert!(ended.out.contains(" of 10000 runs"), "{}", ended.out);
+            assert!(ended.out.contains("mean of up to 10000 runs ± sd"), "{}", ended.out);
         } else {
             let value: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
             let row = &value["rows"][0];
