@@ -78,15 +78,16 @@ pub(super) fn list(names: &[&str]) -> String {
 pub(super) fn effort(report: &Report) -> String {
     let found = &report.findings;
     let how = match found.method {
-        Some(Method::Exact { mixtures }) => {
+        // The mixture of no suspects is none.
+        Some(Method::Exact { mixtures }) if mixtures > 1 => {
             format!("exact, from {}", count(mixtures, "mixture"))
         }
         Some(Method::Sampled { pairs_of_orders }) => {
             format!("from {} and their reverses", count(pairs_of_orders, "random order"))
         }
-        None => "not taken apart".to_owned(),
+        Some(Method::Exact { .. }) | None => "not taken apart".to_owned(),
     };
-    format!("{how}; {}, {} of each mixture", count(found.runs, "run"), found.seeds)
+    format!("{how}; {}, {} of each mixture that differs", count(found.runs, "run"), found.seeds)
 }
 
 /// How many changes are to blame, as far as known.
@@ -94,9 +95,12 @@ pub(super) fn verdict(report: &Report) -> String {
     let found = &report.findings;
     let (culprits, all) = (found.culprits().len(), report.changes.len());
     let changes = count(all, "change");
-    let is_known = found.is_searched && found.rest.is_none_or(|rest| rest.is_noise);
+    let is_known = found.rest.is_none_or(|rest| rest.is_noise);
     let differ = found.ends.as_ref().is_none_or(|ends| ends.differ);
     match culprits {
+        0 if !found.is_searched => {
+            format!("nothing can be said of {changes}: the search ended before it knew")
+        }
         1.. if !differ => format!("{culprits} of {changes} do something, and together nothing"),
         // If the ends differ, some change is to blame, however noisy the mixtures are.
         0 if !is_known || differ => format!("of {changes} none is known to be to blame"),
