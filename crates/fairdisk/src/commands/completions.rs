@@ -23,7 +23,9 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 }
 
 /// The command line as completions see it: an argument that takes a catalogue name offers the
-/// built-in ones. All shells but zsh fall back to file names if no catalogue name matches.
+/// built-in ones. All shells but zsh fall back to file names if no catalogue name matches. bash
+/// does not tell arguments apart, so of two that take the same names only the first one offers
+/// them.
 fn with_names(command: Command, shell: Shell) -> Command {
     let offer = |kinds: &'static [Kind]| {
         move |arg: Arg| {
@@ -36,12 +38,19 @@ fn with_names(command: Command, shell: Shell) -> Command {
         Shell::Zsh => arg.value_hint(ValueHint::FilePath),
         _ => offer(&[Kind::Experiment])(arg),
     };
+    let scheduler_again = move |arg: Arg| match shell {
+        Shell::Bash => arg,
+        _ => offer(&[Kind::Revision])(arg),
+    };
+    let device = move |arg: Arg| match shell {
+        Shell::Zsh => arg,
+        _ => offer(&[Kind::Device])(arg),
+    };
     let of_a_run = move |command: Command| {
         command
             .mut_arg("device", offer(&[Kind::Device]))
             .mut_arg("scheduler", offer(&[Kind::Revision]))
     };
-    let all = &[Kind::Device, Kind::Revision, Kind::Experiment, Kind::Host];
     command
         .mut_subcommand("run", |run| {
             let places = PossibleValuesParser::new(["lab", "file:"]);
@@ -52,8 +61,28 @@ fn with_names(command: Command, shell: Shell) -> Command {
             blame
                 .mut_arg("device", offer(&[Kind::Device]))
                 .mut_arg("good", offer(&[Kind::Revision]))
-                .mut_arg("bad", offer(&[Kind::Revision]))
+                .mut_arg("bad", scheduler_again)
                 .mut_arg("spec", experiment)
         })
-        .mut_subcommand("catalog", |catalog| catalog.mut_arg("name", offer(all)))
+        .mut_subcommand("mount", |mount| mount.mut_arg("costs", device))
+        .mut_subcommand("catalog", |catalog| {
+            let name = catalog.get_arguments().find(|arg| arg.get_id() == "name").cloned();
+            let kinds = [
+                ("devices", &[Kind::Device]),
+                ("schedulers", &[Kind::Revision]),
+                ("experiments", &[Kind::Experiment]),
+                ("hosts", &[Kind::Host]),
+            ];
+            // What is listed decides which names there are, as a subcommand does.
+            let below =
+                kinds.map(|(kind, of)| Command::new(kind).args(name.clone().map(offer(of))));
+            let rest = catalog.get_arguments().filter(|arg| !arg.is_positional());
+            let rest = rest.map(|arg| arg.clone().global(true));
+            let about = catalog.get_about().cloned().unwrap_or_default();
+            Command::new("catalog")
+                .about(about)
+                .args(rest.collect::<Vec<_>>())
+                .subcommands(below)
+                .disable_help_subcommand(true)
+        })
 }

@@ -85,13 +85,18 @@ fn bash_offers_names_where_names_are_expected_and_no_files_elsewhere() {
     let place = Place::new();
     place.write("completions", fairdisk(&["completions", "bash"]).quiet());
     place.write("two-file", "");
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 14] = [
         (&["run", "two-g"], &["two-groups"]),
         (&["explain", "two-g"], &["two-groups"]),
         (&["run", "two-groups", "--device", "wd"], &["wd2500js", "wd2500js-ryo"]),
         (&["run", "two-groups", "--scheduler", "two-l"], &["two-layer-cfq"]),
         (&["run", "two-groups", "--on", ""], &["file:", "lab"]),
         (&["catalog", "devices", "fixed-"], &["fixed-8ms"]),
+        (&["catalog", "devices", "n"], &["null", "nvme"]),
+        (&["catalog", "schedulers", "noo"], &["noop"]),
+        (&["catalog", "h"], &["hosts"]),
+        (&["blame", "cfq-2.6.34"], &["cfq-2.6.34"]),
+        (&["mount", "--costs", "nv"], &["nvme"]),
         // Without a completion, bash falls back to file names by itself.
         (&["run", "two-groups", "--device", "./"], &[]),
         (&["run", "two-groups", "--arm", "two-"], &["two-"]),
