@@ -7,6 +7,7 @@ pub mod blame;
 pub mod byte_rate;
 pub mod calibrate;
 pub mod catalog;
+pub mod columns;
 pub mod compare;
 mod digits;
 pub mod jobfile;

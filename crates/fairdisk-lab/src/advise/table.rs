@@ -3,6 +3,7 @@
 use super::settings::{check, commands, in_a_line, lines};
 use super::words::{answer, file, label, met, of_noop, on_a_mount, outcomes, place, proposal};
 use super::{Advice, Tried};
+use crate::columns::padded;
 use crate::outcome::{Style, widest};
 use std::fmt::Write as _;
 
@@ -36,9 +37,9 @@ fn write_wishes(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
         let verdict = &best.verdicts[at];
         let _ = writeln!(
             out,
-            "  {:groups$}  {:texts$}  {:4}  {}",
-            wish.name,
-            wish.text,
+            "  {}  {}  {:4}  {}",
+            padded(&wish.name, groups),
+            padded(&wish.text, texts),
             verdict.word(),
             answer(advice, best, at),
         );
@@ -56,8 +57,8 @@ fn write_tried(out: &mut String, advice: &Advice, style: Style) {
     for one in &advice.tried {
         let _ = writeln!(
             out,
-            "  {:names$}  {:>6}  {:>8.2}  {:>7}  {}",
-            label(one),
+            "  {}  {:>6}  {:>8.2}  {:>7}  {}",
+            padded(&label(one), names),
             met(one),
             one.cell.mb_per_s,
             of_noop(one),

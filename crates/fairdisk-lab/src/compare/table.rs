@@ -1,6 +1,7 @@
 //! A comparison as a text table.
 
 use super::{Cell, CellGroup, Comparison, MissingCells, Parts, Promises, RefusedCell};
+use crate::columns::padded;
 use crate::digits::{ms, signed, span_ms};
 use crate::outcome::{Style, milliseconds, widest};
 use crate::seconds::seconds;
@@ -77,7 +78,8 @@ fn write_block(out: &mut String, cells: &[Cell], style: Style) {
         for (at, group) in cell.reported().enumerate() {
             let (arm, rates) =
                 if at == 0 { (cell.label(), &rates) } else { (String::new(), &blank) };
-            let line = format!("  {arm:arms$}  {rates}  {}", group_text(group, names, flushes));
+            let arm = padded(&arm, arms);
+            let line = format!("  {arm}  {rates}  {}", group_text(group, names, flushes));
             let _ = writeln!(out, "{}", line.trim_end());
         }
     }
@@ -97,8 +99,8 @@ fn group_text(group: &CellGroup, names: usize, flushes: bool) -> String {
         false => String::new(),
     };
     format!(
-        "{:names$}  {asked:>7}  {got:>6}  {error:>6}  {:>8}  {:>8}  {:>8}  {:>8}{flush}  {}",
-        outcome.name,
+        "{}  {asked:>7}  {got:>6}  {error:>6}  {:>8}  {:>8}  {:>8}  {:>8}{flush}  {}",
+        padded(&outcome.name, names),
         quantile(500),
         quantile(990),
         quantile(999),
@@ -147,7 +149,7 @@ fn write_summary(out: &mut String, comparison: &Comparison, style: Style) {
     let line = |name: &str, texts: &[&str]| {
         let texts = texts.iter().zip(heads);
         let texts = texts.map(|(text, head)| format!("  {text:>width$}", width = head.len()));
-        format!("  {name:width$}{}", texts.collect::<String>())
+        format!("  {}{}", padded(name, width), texts.collect::<String>())
     };
     let head = line("scheduler", &heads);
     let _ = writeln!(out, "\n{}\n{}", style.bold("over all of them"), style.dim(&head));

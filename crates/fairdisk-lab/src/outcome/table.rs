@@ -5,6 +5,7 @@ use super::{
     TaskOutcome,
 };
 use crate::catalog::experiment::Quantity;
+use crate::columns::{padded, width};
 use crate::digits::{ms, signed};
 use crate::run::{RUN_MAX, RunEnd};
 use crate::seconds::seconds;
@@ -80,10 +81,10 @@ fn line(out: &mut String, text: &str) {
 /// The widest column of names; longer names push the rest of their line aside.
 const WIDTH_MAX: usize = 100;
 
-/// The width in characters of a column with these texts and this heading.
+/// The width of a column with these texts and this heading.
 pub(crate) fn widest(texts: impl Iterator<Item = impl AsRef<str>>, heading: &str) -> usize {
-    let letters = texts.map(|text| text.as_ref().chars().count());
-    letters.max().unwrap_or(0).max(heading.len()).min(WIDTH_MAX)
+    let widths = texts.map(|text| width(text.as_ref()));
+    widths.max().unwrap_or(0).max(heading.len()).min(WIDTH_MAX)
 }
 
 fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style) {
@@ -191,8 +192,8 @@ impl Columns {
             false => String::new(),
         };
         format!(
-            "  {:width$}  {:>9.0}  {share}{published}  {:>6.1}  {:>6}  {:>8}  {:>8}{flushes}",
-            group.name,
+            "  {}  {:>9.0}  {share}{published}  {:>6.1}  {:>6}  {:>8}  {:>8}{flushes}",
+            padded(&group.name, width),
             group.ios,
             percent(group.time_share),
             reads(group),
@@ -251,8 +252,8 @@ fn write_total(out: &mut String, row: &RowOutcome, width: usize) {
 
 fn task_line(task: &TaskOutcome, width: usize) -> String {
     let mut text = format!(
-        "  {:width$}  {}, {:>6.0} IOPS in {:>5.1} s",
-        task.name,
+        "  {}  {}, {:>6.0} IOPS in {:>5.1} s",
+        padded(&task.name, width),
         rate(task.mb_per_s.mean),
         if task.seconds.mean > 0.0 { task.ios / task.seconds.mean } else { 0.0 },
         task.seconds.mean
@@ -284,7 +285,8 @@ fn write_figures(out: &mut String, figures: &[FigureOutcome], style: Style) {
     line(out, &style.dim(&head));
     for (name, figure) in names.iter().zip(figures) {
         let [ours, published, off] = figure_columns(figure);
-        line(out, &format!("  {name:width$}  {ours:>17}  {published:>9}  {off}"));
+        let name = padded(name, width);
+        line(out, &format!("  {name}  {ours:>17}  {published:>9}  {off}"));
     }
 }
 
@@ -359,13 +361,13 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
         change.figure_text().map_or_else(|| arms.clone(), |figure| format!("{arms}, {figure}"))
     };
     let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
-    let width = longest(&mut changes.iter().map(|change| name(change).len()));
+    let names = longest(&mut changes.iter().map(|change| width(&name(change))));
     let wide = longest(&mut changes.iter().map(|change| change.published.words().len())).max(11);
     out.push('\n');
     line(out, &style.bold(changes_title(changes)));
     let of_ours = if outcome.seeds > 1 { 13 } else { 6 };
     let head = format!(
-        "  {:width$}  {:>of_ours$}  {:>wide$}  off by",
+        "  {:names$}  {:>of_ours$}  {:>wide$}  off by",
         "row: arms", "ours %", "published %"
     );
     line(out, &style.dim(&head));
@@ -376,8 +378,8 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
         });
         let published = change.published.words();
         let off = or_dash(change.distance(), |points| format!("{points:.1}"));
-        let text =
-            format!("  {:width$}  {ours:>of_ours$}  {published:>wide$}  {off:>6}", name(change));
+        let name = padded(&name(change), names);
+        let text = format!("  {name}  {ours:>of_ours$}  {published:>wide$}  {off:>6}");
         line(out, &text);
     }
 }

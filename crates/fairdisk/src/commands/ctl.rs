@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::output::{self, diagnose, plain};
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
+use fairdisk_lab::columns::{padded, width};
 use fairdisk_lab::nearest::nearest;
 use fairdisk_mount::MountEntry;
 use fairdisk_mount::control::{
@@ -301,18 +302,19 @@ fn table(status: &Status) -> String {
     }
     let whole: f64 = status.groups.iter().map(|group| group.device_time_ms).sum();
     let names: Vec<_> = status.groups.iter().map(|group| plain(&group.path)).collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(5);
+    let columns = names.iter().map(|name| width(name)).max().unwrap_or(0).max(5);
     let limits: Vec<String> = status.groups.iter().map(limits).collect();
     let heading = if limits.iter().any(|it| !it.is_empty()) { "  limits" } else { "" };
     let _ = writeln!(
         text,
-        "{:width$}  weight   time %      reads     writes   MB read  MB writ.    p50 ms    p99 ms  longest wait ms  errors{heading}",
+        "{:columns$}  weight   time %      reads     writes   MB read  MB writ.    p50 ms    p99 ms  longest wait ms  errors{heading}",
         "group"
     );
     for ((group, name), limits) in status.groups.iter().zip(names).zip(limits) {
         let share = if whole > 0.0 { 100.0 * group.device_time_ms / whole } else { 0.0 };
         let line = format!(
-            "{name:width$}  {:>6}   {share:>6.1} {:>10} {:>10} {:>9.1} {:>9.1} {:>9} {:>9}  {:>15}  {:>6}  {limits}",
+            "{}  {:>6}   {share:>6.1} {:>10} {:>10} {:>9.1} {:>9.1} {:>9} {:>9}  {:>15}  {:>6}  {limits}",
+            padded(&name, columns),
             group.weight,
             group.reads,
             group.writes,

@@ -328,6 +328,26 @@ fn slow_jobs_have_a_rate_and_idle_ones_have_no_latency() {
 }
 
 #[test]
+fn names_of_wide_letters_leave_columns_where_they_are() {
+    let place = Place::new();
+    let job = |name: &str| format!("[{name}]\nrw=randread\nsize=1g\ndirect=1\ngroup=/{name}\n");
+    place.write("two.fio", job("silver") + &job("データベース"));
+    let run = ["run", "two.fio", "--seeds", "1", "--duration", "1s"];
+    let compare = ["compare", "two.fio", "--seeds", "1", "--duration", "1s", "--scheduler=noop"];
+    for table in [place.run(&run).quiet(), place.run(&compare).quiet()] {
+        // Each of these letters takes two columns.
+        let columns = |text: &str| text.chars().map(|it| 1 + usize::from(it > '\u{3000}')).sum();
+        let ends = |name: &str| {
+            let line = table.lines().find(|line| line.contains(name)).unwrap();
+            let end = line.rfind(|letter: char| letter.is_ascii_digit()).unwrap();
+            let width: usize = columns(&line[..=end]);
+            width
+        };
+        assert_eq!(ends("/silver "), ends("/データベース "), "{table}");
+    }
+}
+
+#[test]
 fn a_file_outside_the_catalogue_runs_the_same_way() {
     let place = Place::new();
     let text = fairdisk(&["catalog", "experiments", "two-groups"]).quiet();

@@ -2,6 +2,7 @@
 
 use super::{Report, words};
 use crate::blame::{Effect, Ends};
+use crate::columns::{padded, width};
 use crate::outcome::{Spread, Style, notes};
 use std::fmt::Write as _;
 
@@ -65,16 +66,16 @@ fn line(out: &mut String, text: &str) {
 
 fn write_ends(out: &mut String, report: &Report, ends: &Ends) {
     out.push('\n');
-    let width = report.good.chars().count().max(report.bad.chars().count());
+    let names = width(&report.good).max(width(&report.bad));
     let (good, bad) = (Spread::of(&ends.good), Spread::of(&ends.bad));
     let mean_and_sd = |value: Spread| {
         format!("{:>9} ± {:<8}", words::number(value.mean), words::number(value.sd))
     };
-    line(out, &format!("  good  {:width$}  {}", report.good, mean_and_sd(good)));
+    line(out, &format!("  good  {}  {}", padded(&report.good, names), mean_and_sd(good)));
     let whole = ends.whole();
     let part = words::of_good(ends);
     let (bad, whole) = (mean_and_sd(bad), words::signed(whole));
-    line(out, &format!("  bad   {:width$}  {bad}  {whole}{part}", report.bad));
+    line(out, &format!("  bad   {}  {bad}  {whole}{part}", padded(&report.bad, names)));
     if let Some(published) = &report.published {
         line(out, &format!("  published, in %: {}", published.words()));
     }
@@ -87,12 +88,12 @@ fn write_effects(out: &mut String, report: &Report, ends: &Ends, style: Style) {
     let found = &report.findings;
     let (real, noise): (Vec<&Effect>, Vec<&Effect>) =
         found.effects.iter().partition(|effect| !effect.is_noise);
-    let names = real.iter().map(|effect| report.name(effect.factor).chars().count());
-    let width = names.max().unwrap_or(0).max(16);
+    let names = real.iter().map(|effect| width(report.name(effect.factor)));
+    let names = names.max().unwrap_or(0).max(16);
     let largest = real.iter().map(|effect| effect.part.mean.abs()).fold(0.0, f64::max);
     if !real.is_empty() {
         let head = format!(
-            "  {:width$}  {:>9}   {:<8} {:>8}  {:>9}  {:>9}",
+            "  {:names$}  {:>9}   {:<8} {:>8}  {:>9}  {:>9}",
             "change", "part", "± sd", "of it", "alone", "undone"
         );
         line(out, &style.dim(&head));
@@ -104,8 +105,8 @@ fn write_effects(out: &mut String, report: &Report, ends: &Ends, style: Style) {
         line(
             out,
             &format!(
-                "  {:width$}  {:>9} ± {:<8} {share:>8}  {:>9}  {:>9}  {}",
-                report.name(effect.factor),
+                "  {}  {:>9} ± {:<8} {share:>8}  {:>9}  {:>9}  {}",
+                padded(report.name(effect.factor), names),
                 words::signed(effect.part.mean),
                 words::number(effect.part.sd),
                 optional(effect.first),

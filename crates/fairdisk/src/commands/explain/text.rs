@@ -5,6 +5,7 @@ use super::journey::{Journey, Step};
 use super::wait::{Part, Wait};
 use crate::output::SCHEMA;
 use fairdisk_core::{GroupId, Span, TaskId, Why};
+use fairdisk_lab::columns::padded;
 use fairdisk_lab::plan::ROOT_GROUP;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -47,12 +48,12 @@ pub(super) fn slowest(story: &Story, requests: u64, list: &[Journey]) -> String 
     for journey in list {
         let _ = writeln!(
             text,
-            "{:>9}  {:>10.1}  {:>10.1}  {:>10.1}  {:16}  {:10}  {}",
+            "{:>9}  {:>10.1}  {:>10.1}  {:>10.1}  {}  {:10}  {}",
             journey.number,
             journey.submitted.as_ns() as f64 / 1e6,
             ms(journey.wait()),
             ms(journey.total()),
-            story.group(journey.group),
+            padded(&story.group(journey.group), 16),
             story.task(journey.task),
             what(journey),
         );
@@ -166,8 +167,9 @@ fn write_part(text: &mut String, indent: usize, words: &str, part: Part) {
     let times = if count == 1 { "time" } else { "times" };
     let _ = writeln!(
         text,
-        "{:indent$}{words:width$} {:>10.1} ms  {count:>5} {times}",
+        "{:indent$}{} {:>10.1} ms  {count:>5} {times}",
         "",
+        padded(words, width),
         ms(Some(time))
     );
 }

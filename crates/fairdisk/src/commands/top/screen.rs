@@ -3,6 +3,7 @@
 use super::rates::{Row, SortBy};
 use crate::commands::ctl::milliseconds;
 use crate::output::plain;
+use fairdisk_lab::columns::{padded, width};
 use fairdisk_mount::control::Status;
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -102,7 +103,7 @@ impl Screen {
         let mut widths: Vec<Constraint> = widths.map(Constraint::Length).to_vec();
         // Where columns do not fit, the limits are cut off, not the names of groups.
         let has_limits = rows.iter().any(|row| !row.limits.is_empty());
-        let name = rows.iter().map(|row| plain(&row.path).chars().count()).max();
+        let name = rows.iter().map(|row| width(&plain(&row.path))).max();
         let name = name.unwrap_or(0);
         if has_limits {
             widths[0] = Constraint::Min(name.min(NAME_MAX) as u16);
@@ -185,11 +186,11 @@ pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
     let mut table = vec![HEADINGS.map(str::to_owned)];
     table.extend(rows.iter().map(cells));
     let widths: Vec<usize> = (0..HEADINGS.len())
-        .map(|column| table.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+        .map(|column| table.iter().map(|row| width(&row[column])).max().unwrap_or(0))
         .collect();
     let mut text = title(status) + "\n";
     for row in &table {
-        let name = format!("{:width$}", row[0], width = widths[0]);
+        let name = padded(&row[0], widths[0]);
         let numbers = row[..LIMITS].iter().zip(&widths).skip(1);
         let numbers = numbers.map(|(cell, width)| format!("  {cell:>width$}"));
         let line = name + &numbers.collect::<String>() + "  " + &row[LIMITS];
