@@ -315,9 +315,12 @@ impl Elevator for Fair {
         self.release_queue(queue);
     }
 
-    fn flushes(&mut self, now: Instant, Submitter { group, .. }: Submitter) {
+    fn flushes(&mut self, now: Instant, Submitter { task, group }: Submitter) {
         self.tree.pass(now);
         self.make_group(group);
+        if let Some(queue) = task.and_then(|task| self.queues.find(task, group.0)) {
+            self.queues[queue].flushes += 1;
+        }
         if self.has_nothing_synchronous(group.0) {
             self.note_flush(now, group.0);
         }
@@ -338,6 +341,9 @@ impl Elevator for Fair {
             entry.flushes -= 1;
             self.cache.flushes -= 1;
         }
+        if let Some(queue) = task.and_then(|task| self.queues.find(task, group.0)) {
+            self.note_flushed_by(now, queue);
+        }
         self.note_target_present(group.0);
         self.awaited.look_on();
         self.charge_flushed((task, group.0), device_time, ok);
@@ -345,7 +351,7 @@ impl Elevator for Fair {
         self.ahead.look_on();
         if self.groups[group.0 as usize].left_early() {
             let queue = task.and_then(|task| self.queues.find(task, group.0));
-            let queue = queue.unwrap_or(self.groups[group.0 as usize].thinker);
+            let queue = queue.unwrap_or_else(|| self.thinker(group.0));
             self.will_return(now, group.0, queue);
         }
         self.expect(now, group.0);
@@ -430,15 +436,21 @@ impl Elevator for Fair {
 
     fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
         let queue = if bio.sync { self.queues.find(bio.task, bio.group.0) } else { None };
+        // Tasks of worse priority may have filled the pool, and wait for this one.
+        let is_before = |queue: u32| {
+            !self.device.is_serial()
+                && self.queues[queue].waiting == 0
+                && self.queues.has_worse(queue)
+        };
         match queue {
-            Some(queue) if self.is_waited_for(queue) => MayQueue::Must,
+            Some(queue) if self.is_waited_for(queue) || is_before(queue) => MayQueue::Must,
             _ => MayQueue::May,
         }
     }
 
     fn lets_through(&self, task: fairdisk_core::TaskId, group: GroupId) -> bool {
         !self.cache.emptying.may_intervene()
-            && !self.queues.has_priorities(group.0)
+            && !(self.device.picks_next() && self.queues.has_priorities(group.0))
             && self.queues.find(task, group.0).is_some_and(|queue| self.is_alone(group.0, queue))
     }
 

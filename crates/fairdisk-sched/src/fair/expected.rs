@@ -25,9 +25,16 @@ pub(super) struct Expected {
     needing_all: u32,
     /// How often others had to make all of the room, and how often only a part of it.
     pub(super) made: Made,
-    /// The request for which those in line are held back, on a device without a head, and until
-    /// when.
-    pub(super) held: Option<(u32, Instant)>,
+    pub(super) held: Option<Held>,
+}
+
+/// What is next in line on a device without a head, and is held back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) request: u32,
+    pub(super) until: Instant,
+    /// Whether it waits for another task of its own group.
+    pub(super) is_inside: bool,
 }
 
 /// How often others had to make all of the room, and how often they had a little more because
@@ -75,7 +82,7 @@ impl Expected {
     /// Notes that the request is no longer queued.
     #[inline]
     pub(super) fn let_go(&mut self, at: u32) {
-        self.held = self.held.filter(|(held, _)| *held != at);
+        self.held = self.held.filter(|held| held.request != at);
     }
 
     /// Stops expecting the groups that should have come back by `now`.

@@ -144,7 +144,7 @@ impl Group {
 
     /// Forgets what was measured, so that a new group with this number starts afresh.
     pub(super) fn forget(&mut self) {
-        self.away = Away::No;
+        (self.away, self.thinker) = (Away::No, NIL);
         self.idle = None;
         self.think = Think::default();
         (self.usual, self.presumed) = (Usual::default(), Mean::default());
@@ -259,9 +259,16 @@ impl Fair {
         if entry.ends_pause(now, is_known) {
             self.returning.set_back(entry, true);
             // Where the disk takes several commands, the group is due as a whole.
-            let due = if self.device.is_serial() { queue } else { entry.thinker };
+            let due = if self.device.is_serial() { queue } else { self.thinker(group) };
             self.returning.note_return(group, due);
         }
+    }
+
+    /// The queue after whose last request the group was away, or `NIL` if that is gone.
+    pub(super) fn thinker(&self, group: u32) -> u32 {
+        let thinker = self.groups[group as usize].thinker;
+        let is_there = self.queues.get(thinker).is_some_and(|queue| queue.group == group);
+        if is_there { thinker } else { NIL }
     }
 
     /// Notes that a group thinks no more, as it has a flush. That is served at once in any case.

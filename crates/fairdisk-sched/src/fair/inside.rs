@@ -18,9 +18,39 @@ impl Fair {
     /// An expected queue of another priority in the group that is before this one.
     #[inline]
     pub(super) fn expected_inside(&mut self, now: Instant, group: u32, queue: u32) -> Option<u32> {
-        match self.queues.has_priorities(group) {
-            true => self.queues.expected_before(now, queue, For::OtherRanks, Span::ZERO),
+        match self.queues.has_priorities(group) && self.may_wait_inside(group) {
+            true => self.expected_before(now, queue, For::OtherRanks, Span::ZERO),
             false => None,
+        }
+    }
+
+    /// Whether tasks of the group may wait for each other. Where several requests are worked on at
+    /// once, the other groups would wait with them, while less than the device takes is there.
+    fn may_wait_inside(&self, group: u32) -> bool {
+        let is_alone = || {
+            !self.tree.others_want(group) && self.in_flight == self.groups[group as usize].in_flight
+        };
+        self.device.is_measured() || is_alone()
+    }
+
+    fn expected_before(&mut self, now: Instant, queue: u32, whom: For, lead: Span) -> Option<u32> {
+        let most = self.idle_most(&self.groups[self.queues[queue].group as usize]);
+        self.queues.expected_before(now, queue, whom, (lead, most))
+    }
+
+    /// Until when a queue with nothing queued is expected in its group.
+    pub(super) fn expected_until(&self, queue: u32) -> Option<Instant> {
+        let queue = &self.queues[queue];
+        queue.expected_until(self.idle_most(&self.groups[queue.group as usize]))
+    }
+
+    /// Notes that a flush of the queue's task is done. Where others of the group wait for the task,
+    /// it thinks since then.
+    pub(super) fn note_flushed_by(&mut self, now: Instant, queue: u32) {
+        let queue = &mut self.queues[queue];
+        queue.flushes = queue.flushes.saturating_sub(1);
+        if !self.device.is_serial() {
+            queue.quiet_since = Some(now);
         }
     }
 
@@ -34,7 +64,10 @@ impl Fair {
         let (isolation, others) = (self.isolation(queue), self.in_its_place(now));
         let gain = Gain { isolation, others, ..Gain::default() };
         match self.patience_for(now, Turn { queue, ..turn }, gain) {
-            Patience::Until(until) => Some(Step::WaitUntil(until, Why::IdleWait)),
+            Patience::Until(until) => {
+                let until = until.min(self.expected_until(queue)?);
+                Some(Step::WaitUntil(until, Why::IdleWait))
+            }
             _ => None,
         }
     }
@@ -65,9 +98,13 @@ impl Fair {
             true => Span::ZERO,
             false => self.params.round / 2,
         };
-        let before = self.queues.expected_before(now, queue, For::Seekers, lead);
+        let may_wait = self.may_wait_inside(q.group);
+        let before = match may_wait {
+            true => self.expected_before(now, queue, For::Seekers, lead),
+            false => None,
+        };
         self.queues[queue].is_caught_up_with = before.is_some();
-        before.and_then(|before| self.queues[before].expected_until(self.params.idle_max))
+        before.and_then(|before| self.expected_until(before))
     }
 
     /// Whether a task of a better class than the queue's is next in its group.
@@ -75,5 +112,56 @@ impl Fair {
         let q = &self.queues[queue];
         self.groups[q.group as usize].waiting > 0
             && self.queues[self.queues.first_of(now, q.group)].class() < q.class()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fair::{Fair, FairParams};
+    use crate::samples::request;
+    use fairdisk_core::{
+        Change, Completion, Cost, CostModel, Decision, Elevator, Instant, IoClass, IoPrio, Op,
+        Request, RequestId, Span,
+    };
+
+    /// A disk with one head that takes several commands.
+    fn disk() -> Fair {
+        let mut fair = Fair::new(&FairParams::default());
+        let time = Span::from_ms(8);
+        let cost = Cost { random: time, sequential: time / 2, ..Cost::default() };
+        let (saturation, alone) = (time, time);
+        let costs = CostModel { depth: 32, saturation, alone, read: cost, write: cost };
+        fair.configure(Instant::ZERO, &Change::Costs(costs));
+        fair
+    }
+
+    #[test]
+    fn a_wait_for_a_task_is_the_same_until_the_instant_it_names() {
+        let (mut fair, mut now) = (disk(), Instant::ZERO);
+        let ioprio = IoPrio { class: IoClass::RealTime, level: 4 };
+        let mut serve = |fair: &mut Fair, slot, us| {
+            let decision = fair.decide(now);
+            assert!(matches!(decision, Decision::Dispatch(id, _) if id.0 == slot), "{decision:?}");
+            now += Span::from_us(us);
+            let device_time = Span::from_us(us);
+            fair.complete(now, &Completion { request: RequestId(slot), device_time, ok: true });
+            now
+        };
+        let mut at = Instant::ZERO;
+        for _ in 0..20 {
+            fair.admit(at, &request(1, 1, Op::Read, at));
+            at = serve(&mut fair, 1, 8000);
+        }
+        fair.admit(at, &request(1, 1, Op::Read, at));
+        for _ in 0..24 {
+            fair.admit(at, &Request { ioprio, ..request(2, 1, Op::Read, at) });
+            at = serve(&mut fair, 2, 400);
+        }
+        let first = fair.decide(at);
+        let Decision::WaitUntil(until, _) = first else { panic!("{first:?}") };
+        while at < until {
+            assert_eq!(fair.decide(at), first, "at {at}");
+            at += Span::from_us(50);
+        }
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Queue {
     pub(super) by_age: List,
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
+    /// Flushes of the task at the device or on their way there.
+    pub(super) flushes: u32,
     /// The end of the last dispatched request.
     pub(super) position: Lba,
     /// How far the reads have been sequential.
@@ -62,6 +64,7 @@ impl Queue {
             by_age: List::new(),
             waiting: 0,
             in_flight: 0,
+            flushes: 0,
             position: Lba(0),
             streak: Streak::default(),
             is_caught_up_with: false,

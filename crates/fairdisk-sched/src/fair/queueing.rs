@@ -2,6 +2,7 @@
 //! the device as it takes, SFQ(D) (Jin, Chase, Kaur, "Interposed proportional sharing for a storage
 //! service utility", 2004). A request is charged its cost when it is dispatched.
 
+use super::expected::Held;
 use super::hierarchy::WHOLE_DISK;
 use super::queue::WEIGHT_MOST;
 use super::requests::Rq;
@@ -206,8 +207,7 @@ impl Fair {
             true => self.is_saturated(self.at_work + self.cost_of(at) + self.programs_beside(rq)),
             false => self.has_no_room_for_read(at),
         };
-        let expected = |queue: u32| self.queues[queue].expected_until(self.params.idle_max);
-        let due = inside.and_then(expected).unwrap_or(Instant::MAX);
+        let due = inside.and_then(|queue| self.expected_until(queue)).unwrap_or(Instant::MAX);
         if !waits || !self.device.is_flash() {
             return waits.then_some(Step::wait_until(due, Why::DepthLimited));
         }
@@ -215,12 +215,15 @@ impl Fair {
             None => now + self.held_back_most(group, at),
             Some(before) => now + self.held_back_inside(before, at),
         };
-        let until = match self.expected.held {
+        // What waits for a task of its own group and what waits for another group have limits of
+        // their own.
+        let held = self.expected.held.filter(|held| held.is_inside == inside.is_some());
+        let until = match held {
             None => most(),
-            Some((held, until)) if held == at => until,
-            Some((_, until)) => until.min(most()),
+            Some(held) if held.request == at => held.until,
+            Some(held) => held.until.min(most()),
         };
-        self.expected.held = Some((at, until));
+        self.expected.held = Some(Held { request: at, until, is_inside: inside.is_some() });
         (until > now).then_some(Step::WaitUntil(until.min(due), Why::DepthLimited))
     }
 

@@ -168,6 +168,7 @@ impl Queues {
             return at;
         }
         let at = self.put(Queue::new(group, Some(task), ioprio));
+        self.add_rank(at);
         self.owners.insert(&mut self.by_owner, at, owner(task, group));
         *dense::entry(&mut self.recent, task.0, || NIL) = at;
         at
@@ -187,7 +188,6 @@ impl Queues {
         let group = queue.group as usize;
         let at = self.queues.put(queue);
         self.in_leaf.insert(&mut self.leaves[group].queues, at, ());
-        self.add_rank(at);
         at
     }
 
@@ -250,6 +250,7 @@ impl Queues {
         self.in_leaf.remove(&mut leaf.queues, at);
         match task {
             Some(task) => {
+                self.remove_rank(at);
                 self.owners.remove(&mut self.by_owner, at);
                 let recent = &mut self.recent[task.0 as usize];
                 if *recent == at {
@@ -258,7 +259,6 @@ impl Queues {
             }
             None => leaf.asynchronous = NIL,
         }
-        self.remove_rank(at);
         self[at].orphan = true;
         self.release_if_done(at);
     }

@@ -84,11 +84,11 @@ impl Places {
 }
 
 impl Queue {
-    /// Until when the queue, with nothing queued, is expected: for ever while it has requests at the
-    /// device, and not at all if it thinks for longer than `most`. A pause is sometimes longer than
+    /// Until when the queue, with nothing queued, is expected: for ever while it has requests or
+    /// flushes at the device, and not at all if it thinks for longer than `most`. A pause is sometimes longer than
     /// usual; where requests are measured, a part of one is little to wait.
     pub(in super::super) fn expected_until(&self, most: Span) -> Option<Instant> {
-        if self.in_flight > 0 {
+        if self.in_flight > 0 || self.flushes > 0 {
             return Some(Instant::MAX);
         }
         let think = self.think.get().filter(|think| *think <= most)?;
@@ -132,14 +132,24 @@ impl Queues {
         self.leaves.get(group as usize).is_some_and(|leaf| leaf.ranks.are_mixed())
     }
 
-    /// Notes that requests can be added to the queue, with the priority it has.
+    /// Whether the group has tasks of a worse priority than the queue's.
+    pub(in super::super) fn has_worse(&self, at: u32) -> bool {
+        let (group, own) = (self[at].group, self[at].rank());
+        let ranks = self.leaves.get(group as usize).map(|leaf| &leaf.ranks.ranks);
+        ranks.is_some_and(|ranks| ranks.iter().any(|one| one.rank > own))
+    }
+
+    /// Notes that a task can add requests to the queue, with the priority it has.
     pub(super) fn add_rank(&mut self, at: u32) {
         let (group, rank) = (self[at].group, self[at].rank());
         self.leaves[group as usize].ranks.of(rank).queues += 1;
         self.look_at_ranks(group);
+        if self[at].in_flight > 0 && !self[at].in_line {
+            self.keep_place(at);
+        }
     }
 
-    /// Notes that no more requests are added to the queue with the priority it has.
+    /// Notes that the task adds no more requests to the queue with the priority it has.
     pub(super) fn remove_rank(&mut self, at: u32) {
         self.is_not_expected(at);
         let (group, rank) = (self[at].group, self[at].rank());
@@ -149,13 +159,14 @@ impl Queues {
         self.look_at_ranks(group);
     }
 
-    /// Keeps the place of a queue that has nothing queued any more.
+    /// Keeps the place of a queue that has nothing queued any more. Nobody waits for asynchronous
+    /// writes: their priority is nobody's wish.
     #[cold]
     #[inline(never)]
     pub(super) fn keep_place(&mut self, at: u32) {
-        let Queue { group, start, orphan, .. } = self[at];
+        let Queue { group, start, task, orphan, .. } = self[at];
         self.look_at_ranks(group);
-        if orphan || !self.leaves[group as usize].ranks.are_kept {
+        if orphan || task.is_none() || !self.leaves[group as usize].ranks.are_kept {
             return;
         }
         let rank = self[at].rank();
@@ -198,14 +209,14 @@ impl Queues {
 
     /// An expected queue of the group for which this one, which has something queued, has to wait:
     /// one of a better class, or one of the same class that has had less by more than `lead`. None
-    /// if the class was passed over for so long that it is its turn. Drops places of queues that
-    /// should have come back by `now`.
+    /// if the class was passed over for so long that it is its turn. Tasks that think for longer
+    /// than `most` are not expected. Drops places of queues that should have come back by `now`.
     pub(in super::super) fn expected_before(
         &mut self,
         now: Instant,
         at: u32,
         whom: For,
-        lead: Span,
+        (lead, most): (Span, Span),
     ) -> Option<u32> {
         if whom == For::Seekers {
             self.note_stream(at);
@@ -227,7 +238,7 @@ impl Queues {
             let (mut next, mut streams) = (starts.first(places), 0);
             while let Some(one) = next.filter(|one| is_better || starts.key(*one) < start) {
                 next = starts.next(one).filter(|_| streams < STREAMS_MOST);
-                match self.queues[one].expected_until(self.places.idle_max) {
+                match self.queues[one].expected_until(most) {
                     Some(until) if until > now => {
                         if *rank != own || !self.queues[one].streak.is_stream() {
                             return Some(one);
