@@ -7,7 +7,7 @@
 //!   charged, and whoever has the disk may keep it for a turn: `turn`.
 //! - On a device that serves several, a request is charged its modelled cost: `queueing`, `device`.
 //!   On an array with heads a task that streams gets turns alone: `stream`, `pace`.
-//! - Promises to a group: `ceiling`, `floor`, `target`.
+//! - Promises to a group: `ceiling` and `saving`, `floor`, `target`.
 //! - Which groups make room for which on a device that queues: `expected`, `trial`. Whether reads
 //!   and writes take turns there: `direction`, `directions`.
 //!
@@ -45,6 +45,7 @@ mod queues;
 mod requests;
 mod returning;
 mod rounds;
+mod saving;
 mod stream;
 mod target;
 mod think;

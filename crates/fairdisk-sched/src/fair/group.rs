@@ -189,6 +189,11 @@ impl Group {
         let_go.max(self.done.ready_beside(now, (rates, burst), self.there, amount))
     }
 
+    /// When the group will have saved up all that its ceiling allows.
+    pub(super) fn full_at(&self) -> Instant {
+        self.ceiling.empty_at(&self.qos.ceiling)
+    }
+
     /// Whether the group has had nothing to do for longer than `longest`, or left its turn early.
     pub(super) fn was_away(&self, now: Instant, longest: Span) -> bool {
         self.left_early() || self.quiet_since.is_none_or(|since| now.since(since) > longest)

@@ -117,7 +117,7 @@ impl Fair {
     }
 
     /// The next step in a turn on a disk with a head; `None` if the turn has ended.
-    fn go_on_at_depth(&mut self, now: Instant) -> Option<Step> {
+    pub(super) fn go_on_at_depth(&mut self, now: Instant) -> Option<Step> {
         let turn = self.turn?;
         let group = turn.group;
         let waits = self.groups[group as usize].waiting > 0;
@@ -149,9 +149,10 @@ impl Fair {
             if let Some(step) = kept.or_else(|| self.make_room(now, group, at)) {
                 return Some(step);
             }
-            if self.bar_at_ceiling(now, at) {
-                self.end_turn(now);
-                return None;
+            if !self.barred.is_unused()
+                && let Some(step) = self.heed_ceilings_at_depth(now, at)
+            {
+                return step;
             }
             if let Some(step) = self.hold_write(now, at) {
                 return Some(step);

@@ -102,8 +102,9 @@ impl Fair {
         }
         if q.waiting > 0 {
             let at = self.next_of(now, queue);
-            return (!self.bar_at_ceiling(now, at))
-                .then(|| self.dispatch(now, at, Why::SliceContinues));
+            let ends = !self.barred.is_unused()
+                && (self.bar_at_ceiling(now, at) || self.saver(now).is_some());
+            return (!ends).then(|| self.dispatch(now, at, Why::SliceContinues));
         }
         if q.in_flight > 0 {
             return Some(Step::WaitCompletion(Why::OwnRequestInFlight));

@@ -227,11 +227,14 @@ impl Fair {
         }
     }
 
-    /// Serves a queue of the group whose turn it is, unless the group is at its ceiling.
+    /// Serves a queue of the group whose turn it is, unless the group is at its ceiling, or another
+    /// would lose what its ceiling allows.
     fn serve(&mut self, now: Instant, queue: u32, why: Why) -> Result<Step, Why> {
         let at = self.next_of(now, queue);
-        if self.bar_at_ceiling(now, at) {
-            return Err(Why::GroupCeilingReached);
+        if !self.barred.is_unused()
+            && let Some(step) = self.heed_ceilings(now, at)
+        {
+            return step;
         }
         if let Some(until) = self.write_waits(now, at) {
             return Ok(Step::WaitUntil(until, Why::HeldForThinker));
@@ -287,7 +290,8 @@ impl Fair {
         Span::from_ns(((u128::from(round) * u128::from(part)) >> 32) as u64).max(self.shortest())
     }
 
-    fn shortest(&self) -> Span {
+    /// The length of the shortest turn on a disk with a head.
+    pub(super) fn shortest(&self) -> Span {
         self.params.round / SHORTEST_PARTS
     }
 
