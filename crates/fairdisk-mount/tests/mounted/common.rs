@@ -4,7 +4,7 @@ use fairdisk_mount::{Gate, Job, MountOptions, Mounted, OpenGate, Piece};
 use rustix::mount::UnmountFlags;
 use std::collections::VecDeque;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -29,6 +29,8 @@ pub(crate) struct How {
     pub(crate) few_files: bool,
     /// Whether the daemon starts with a low limit on file sizes.
     pub(crate) small_files: bool,
+    /// Whether the gate writes down the pieces that it is given.
+    pub(crate) recorded: bool,
 }
 
 /// The low limit on descriptors.
@@ -39,8 +41,11 @@ pub(crate) const SMALL_FILE: u64 = 65536;
 
 impl How {
     fn to_text(self) -> String {
-        let Self { shuffled, read_only, owner_only, believed, few_files, small_files } = self;
-        format!("{shuffled} {read_only} {owner_only} {believed} {few_files} {small_files}")
+        let Self { shuffled, read_only, owner_only, believed, few_files, .. } = self;
+        let Self { small_files, recorded, .. } = self;
+        format!(
+            "{shuffled} {read_only} {owner_only} {believed} {few_files} {small_files} {recorded}"
+        )
     }
 
     fn from_text(text: &str) -> Self {
@@ -53,6 +58,7 @@ impl How {
             believed: next(),
             few_files: next(),
             small_files: next(),
+            recorded: next(),
         }
     }
 }
@@ -133,6 +139,19 @@ impl Tree {
     /// The path of a file in the source.
     pub(crate) fn below(&self, name: &str) -> PathBuf {
         self.source.join(name)
+    }
+
+    /// The writes that a gate which records has been given since this was called last: how many
+    /// sectors each has, and whether it has to be durable when it completes.
+    pub(crate) fn writes(&self) -> Vec<(u32, bool)> {
+        let pieces = self.place.path().join(PIECES);
+        let text = fs::read_to_string(&pieces).unwrap();
+        fs::write(pieces, "").unwrap();
+        let write = |line: &str| {
+            let (sectors, durable) = line.strip_prefix("write ")?.split_once(' ')?;
+            Some((sectors.parse().unwrap(), durable == "true"))
+        };
+        text.lines().filter_map(write).collect()
     }
 
     /// The number of descriptors of the daemon.
@@ -272,8 +291,13 @@ pub(crate) fn serve() {
     if how.believed {
         options.ttl = Duration::from_secs(3600);
     }
-    let gate: Arc<dyn Gate> =
-        if how.shuffled { Arc::new(ShufflingGate::new()) } else { Arc::new(OpenGate) };
+    let gate: Arc<dyn Gate> = if how.shuffled {
+        Arc::new(ShufflingGate::new())
+    } else if how.recorded {
+        Arc::new(RecordingGate::new(&Path::new(mount).with_file_name(PIECES)))
+    } else {
+        Arc::new(OpenGate)
+    };
     match Mounted::mount(Path::new(source), Path::new(mount), options, gate) {
         Ok(mounted) => {
             println!("mounted");
@@ -318,6 +342,27 @@ impl Gate for ShufflingGate {
         assert!(piece.sectors.0 <= 4096, "{piece:?}");
         self.0.0.lock().unwrap().push_back(job);
         self.0.1.notify_one();
+    }
+}
+
+/// The file beside the mount with what a gate was given.
+const PIECES: &str = "pieces";
+
+/// A gate that writes down each piece before it performs it.
+struct RecordingGate(fs::File);
+
+impl RecordingGate {
+    fn new(path: &Path) -> Self {
+        Self(fs::File::options().create(true).append(true).open(path).unwrap())
+    }
+}
+
+impl Gate for RecordingGate {
+    fn submit(&self, piece: Piece, job: Box<dyn Job>) {
+        let is_durable = piece.flags.contains(fairdisk_core::Flags::FUA);
+        let line = format!("{} {} {is_durable}\n", piece.op.name(), piece.sectors.0);
+        (&self.0).write_all(line.as_bytes()).unwrap();
+        OpenGate.submit(piece, job);
     }
 }
 

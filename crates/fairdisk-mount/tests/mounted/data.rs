@@ -58,6 +58,35 @@ fn every_way_of_writing_writes_the_same() {
     }
 }
 
+/// A scheduler has to know which writes a disk may only have taken into its cache. That a write is
+/// to be durable can be said of the file or of the single write.
+#[test]
+fn the_gate_is_told_which_writes_are_durable() {
+    use rustix::fs::OFlags;
+    use rustix::io::{ReadWriteFlags, pwritev2};
+    let Some(tree) = Tree::served(How { recorded: true, ..How::default() }) else { return };
+    let data = fairdisk_plane::buffer::Buffer::noise(8192, 7);
+    let single = [io::IoSlice::new(data.bytes())];
+    for (way, durable) in [
+        (OFlags::DIRECT, false),
+        (OFlags::DSYNC, true),
+        (OFlags::SYNC, true),
+        (OFlags::DIRECT | OFlags::DSYNC, true),
+        (OFlags::DIRECT | OFlags::SYNC, true),
+        (OFlags::DIRECT | OFlags::DSYNC | OFlags::APPEND, true),
+        (OFlags::DIRECT | OFlags::APPEND, false),
+    ] {
+        let file = rw().custom_flags(flag(way)).open(tree.at("file")).unwrap();
+        (&file).write_all(data.bytes()).unwrap();
+        assert_eq!(tree.writes(), [(16, durable)], "{way:?}");
+        pwritev2(&file, &single, 0, ReadWriteFlags::DSYNC).unwrap();
+        assert_eq!(tree.writes(), [(16, true)], "{way:?} and RWF_DSYNC");
+    }
+    // Written back later, or not by the gate at all.
+    fs::write(tree.at("file"), data.bytes()).unwrap();
+    assert!(tree.writes().iter().all(|(_, durable)| !durable));
+}
+
 #[test]
 fn direct_io_need_not_be_aligned() {
     let Some(tree) = Tree::new() else { return };

@@ -33,6 +33,7 @@ const SHUFFLED: How = How {
     believed: false,
     few_files: false,
     small_files: false,
+    recorded: false,
 };
 
 #[test]

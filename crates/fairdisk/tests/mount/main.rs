@@ -6,6 +6,7 @@
 
 mod calibrated;
 mod control;
+mod durable;
 mod ending;
 mod host;
 mod idle;

@@ -49,6 +49,12 @@ impl Written {
         let waits = libc::O_DIRECT | libc::O_DSYNC | libc::O_SYNC;
         self.from_cache || self.flags & waits == 0
     }
+
+    /// What the scheduler is told of a write that is answered once it is on the disk: whether that
+    /// means that it is durable, or that the disk may still have it in its cache.
+    const fn durability(&self) -> Flags {
+        if self.flags & (libc::O_DSYNC | libc::O_SYNC) == 0 { Flags::NONE } else { Flags::FUA }
+    }
 }
 
 impl Tree {
@@ -107,6 +113,7 @@ impl Tree {
             file.state.used_by(written.caller, written.user);
             let about = (written.caller, Op::Write, true);
             let piece = tree.piece(&file, about, written.offset, len as u64);
+            let piece = Piece { flags: written.durability(), ..piece };
             let job = WriteJob {
                 tree: Arc::clone(&tree),
                 file: Arc::clone(&file),
