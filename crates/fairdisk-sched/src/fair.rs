@@ -450,8 +450,10 @@ impl Elevator for Fair {
     }
 
     fn lets_through(&self, task: fairdisk_core::TaskId, group: GroupId) -> bool {
+        // A disk that picks the next of several commands may be kept free for another task.
+        let may_wait = self.device.picks_next() && self.queues.has_priorities(group.0);
         !self.cache.emptying.may_intervene()
-            && !(self.device.picks_next() && self.queues.has_priorities(group.0))
+            && !may_wait
             && self.queues.find(task, group.0).is_some_and(|queue| self.is_alone(group.0, queue))
     }
 

@@ -85,8 +85,8 @@ impl Places {
 
 impl Queue {
     /// Until when the queue, with nothing queued, is expected: for ever while it has requests or
-    /// flushes at the device, and not at all if it thinks for longer than `most`. A pause is sometimes longer than
-    /// usual; where requests are measured, a part of one is little to wait.
+    /// flushes at the device, and not at all if it thinks for longer than `most`. A pause is
+    /// sometimes longer than usual; where requests are measured, a part of one is little to wait.
     pub(in super::super) fn expected_until(&self, most: Span) -> Option<Instant> {
         if self.in_flight > 0 || self.flushes > 0 {
             return Some(Instant::MAX);
