@@ -320,7 +320,8 @@ impl Elevator for Fair {
         self.tree.pass(now);
         self.make_group(group);
         if let Some(queue) = task.and_then(|task| self.queues.find(task, group.0)) {
-            self.queues[queue].flushes += 1;
+            let flushes = &mut self.queues[queue].flushes;
+            *flushes = flushes.saturating_add(1);
         }
         if self.has_nothing_synchronous(group.0) {
             self.note_flush(now, group.0);

@@ -32,7 +32,7 @@ pub(super) struct Queue {
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
     /// Flushes of the task at the device or on their way there.
-    pub(super) flushes: u32,
+    pub(super) flushes: u8,
     /// The end of the last dispatched request.
     pub(super) position: Lba,
     /// How far the reads have been sequential.
