@@ -67,7 +67,7 @@ fn every_partition_of_a_disk_carries_the_load() {
 fn a_load_must_fit_a_partition() {
     let plan = plan(&["device.capacity_sectors=800000", "device.partitions=2"]);
     let error = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect_err("too small");
-    assert!(error.to_string().contains("has partitions of 0"), "{error}");
+    assert!(error.to_string().contains("has partitions of 195 MiB"), "{error}");
 }
 
 #[test]
