@@ -25,14 +25,6 @@ impl Rates {
         self.iops.is_none() && self.bytes_per_s.is_none()
     }
 
-    /// How long `ios` I/Os of `bytes` bytes in total take at these rates; the stricter rate
-    /// decides.
-    #[must_use]
-    pub const fn time_of(&self, ios: u64, bytes: u64) -> Span {
-        let (of_ios, of_bytes) = (self.time_of_ios(ios), self.time_of_bytes(bytes));
-        if of_ios.as_ns() > of_bytes.as_ns() { of_ios } else { of_bytes }
-    }
-
     /// How long `ios` I/Os take at the rate in I/Os, whatever their length; zero without that rate.
     #[must_use]
     pub const fn time_of_ios(&self, ios: u64) -> Span {
@@ -95,15 +87,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_takes_as_long_as_the_stricter_rate_says() {
+    fn each_rate_says_how_long_a_request_takes() {
         let rates = Rates { iops: NonZeroU64::new(100), bytes_per_s: NonZeroU64::new(1_000_000) };
-        assert_eq!(rates.time_of(1, 4_096), Span::from_ms(10));
-        assert_eq!(rates.time_of(1, 1_000_000), Span::from_s(1));
-        assert_eq!(rates.time_of(3, 4_096), Span::from_ms(30));
-        assert_eq!(rates.time_of_ios(3), Span::from_ms(30));
+        assert_eq!([1, 3].map(|ios| rates.time_of_ios(ios)), [10, 30].map(Span::from_ms));
         assert_eq!(rates.time_of_bytes(2_000), Span::from_ms(2));
-        assert_eq!(Rates::NONE.time_of(1, u64::MAX), Span::ZERO);
+        assert_eq!(rates.time_of_bytes(1_000_000), Span::from_s(1));
+        assert_eq!(Rates::NONE.time_of_ios(1), Span::ZERO);
+        assert_eq!(Rates::NONE.time_of_bytes(u64::MAX), Span::ZERO);
         let slow = Rates { bytes_per_s: NonZeroU64::new(1), ..Rates::NONE };
-        assert_eq!(slow.time_of(1, u64::MAX), Span::from_ns(u64::MAX));
+        assert_eq!(slow.time_of_bytes(u64::MAX), Span::from_ns(u64::MAX));
     }
 }

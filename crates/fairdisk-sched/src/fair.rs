@@ -343,16 +343,16 @@ impl Elevator for Fair {
             entry.flushes -= 1;
             self.cache.flushes -= 1;
         }
-        if let Some(queue) = task.and_then(|task| self.queues.find(task, group.0)) {
+        let queue = task.and_then(|task| self.queues.find(task, group.0));
+        if let Some(queue) = queue {
             self.note_flushed_by(now, queue);
         }
         self.note_target_present(group.0);
         self.awaited.look_on();
-        self.charge_flushed((task, group.0), device_time, ok);
+        self.charge_flushed((queue, group.0), device_time, ok);
         self.note_flushed(now, device_time, ok);
         self.ahead.look_on();
         if self.groups[group.0 as usize].left_early() {
-            let queue = task.and_then(|task| self.queues.find(task, group.0));
             let queue = queue.unwrap_or_else(|| self.thinker(group.0));
             self.will_return(now, group.0, queue);
         }

@@ -12,7 +12,7 @@ use super::cache::Late;
 use super::requests::Rq;
 use super::writes_first::BUFFERED_PARTS;
 use super::{Fair, NIL};
-use fairdisk_core::{Instant, Span, TaskId};
+use fairdisk_core::{Instant, Span};
 
 /// In about this time a group makes up for a flush, and a task within its group. Chosen: a full
 /// cache of `hdd-ncq` takes a second, and groups with a tenth of the weights pay for all of it.
@@ -184,11 +184,11 @@ impl Fair {
         self.tree.forgive_floor(group, floored, cost);
     }
 
-    /// Charges a flush of the task in the group. A flush goes ahead of everybody, so the later
-    /// requests of those who pay wait instead.
+    /// Charges a flush of the group by the task of the queue, if it has one. A flush goes ahead of
+    /// everybody, so the later requests of those who pay wait instead.
     pub(super) fn charge_flushed(
         &mut self,
-        (task, group): (Option<TaskId>, u32),
+        (queue, group): (Option<u32>, u32),
         device_time: Span,
         ok: bool,
     ) {
@@ -198,7 +198,7 @@ impl Fair {
         if delays {
             own = self.charge_flush(group, device_time, ok);
             // A task without a queue has had no request that others of its group waited for.
-            if let Some(queue) = task.and_then(|task| self.queues.find(task, group)) {
+            if let Some(queue) = queue {
                 self.queues.charge_within(queue, own, MADE_UP_WITHIN);
                 self.note_used_by(queue, Span::ZERO, own);
             }

@@ -103,12 +103,10 @@ impl PaidUntil {
     /// does not excuse a later second without service.
     fn pay(&mut self, now: Instant, floor: &Rates, amount: Amount) {
         let least = Instant::from_ns(now.as_ns().saturating_sub(CATCH_UP.as_ns()));
-        let paid = |until: Instant, rate: Rates| {
-            let time = rate.time_of(amount.ios, amount.bytes);
-            until.clamp(least, now) + (time - time / EARLY_PARTS)
-        };
-        self.ios = paid(self.ios, Rates { bytes_per_s: None, ..*floor });
-        self.bytes = paid(self.bytes, Rates { iops: None, ..*floor });
+        let paid =
+            |until: Instant, time: Span| until.clamp(least, now) + (time - time / EARLY_PARTS);
+        self.ios = paid(self.ios, floor.time_of_ios(amount.ios));
+        self.bytes = paid(self.bytes, floor.time_of_bytes(amount.bytes));
     }
 
     /// Drops what was paid beyond `now`.

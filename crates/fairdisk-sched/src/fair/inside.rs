@@ -18,23 +18,23 @@ impl Fair {
     /// An expected queue of another priority in the group that is before this one.
     #[inline]
     pub(super) fn expected_inside(&mut self, now: Instant, group: u32, queue: u32) -> Option<u32> {
-        match self.queues.has_priorities(group) && self.may_wait_inside(group) {
+        match self.queues.has_priorities(group) {
             true => self.expected_before(now, queue, For::OtherRanks, Span::ZERO),
             false => None,
         }
     }
 
-    /// Whether tasks of the group may wait for each other. Where several requests are worked on at
-    /// once, the other groups would wait with them, while less than the device takes is there.
-    fn may_wait_inside(&self, group: u32) -> bool {
-        let is_alone = || {
-            !self.tree.others_want(group) && self.in_flight == self.groups[group as usize].in_flight
-        };
-        self.device.is_measured() || is_alone()
-    }
-
+    /// An expected queue of its group for which this one has to wait, if it had less by more than
+    /// `lead`. Where several requests are worked on at once, other groups would wait with them,
+    /// while less than the device takes is there: so nobody does beside other groups.
     fn expected_before(&mut self, now: Instant, queue: u32, whom: For, lead: Span) -> Option<u32> {
-        let most = self.idle_most(&self.groups[self.queues[queue].group as usize]);
+        let group = self.queues[queue].group;
+        let entry = &self.groups[group as usize];
+        let is_alone = || !self.tree.others_want(group) && self.in_flight == entry.in_flight;
+        if !self.device.is_measured() && !is_alone() {
+            return None;
+        }
+        let most = self.idle_most(entry);
         self.queues.expected_before(now, queue, whom, (lead, most))
     }
 
@@ -98,11 +98,7 @@ impl Fair {
             true => Span::ZERO,
             false => self.params.round / 2,
         };
-        let may_wait = self.may_wait_inside(q.group);
-        let before = match may_wait {
-            true => self.expected_before(now, queue, For::Seekers, lead),
-            false => None,
-        };
+        let before = self.expected_before(now, queue, For::Seekers, lead);
         self.queues[queue].is_caught_up_with = before.is_some();
         before.and_then(|before| self.expected_until(before))
     }
