@@ -156,6 +156,13 @@ impl Host {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
+    /// Mounts with a log, beside the mount, and returns where that is.
+    pub(crate) fn mount_with_log(&mut self, args: &[&str]) -> PathBuf {
+        let log = self.at().with_file_name("log");
+        self.mount_well(&[args, &["--log-file", log.to_str().unwrap()]].concat());
+        log
+    }
+
     pub(crate) fn unmount(&mut self) {
         let done = Command::new("umount").arg(self.at()).status().unwrap();
         assert!(done.success());

@@ -53,8 +53,7 @@ fn a_floor_that_cannot_be_kept_is_refused_and_nothing_changes() {
         return;
     }
     let mut host = Host::new();
-    let log = host.at().with_file_name("log");
-    host.mount_well(&["--device-model", "hdd-7200-2007", "--log-file", log.to_str().unwrap()]);
+    let log = host.mount_with_log(&["--device-model", "hdd-7200-2007"]);
     let group = host.group("tenant", "min_iops=10");
     let before = text(&host.ctl(&["get", &group]));
     let set = host.ctl(&["set", &group, "weight=300", "min_iops=1000000"]);
@@ -125,8 +124,7 @@ fn a_group_that_is_made_again_has_what_is_set_for_it() {
         return;
     }
     let mut host = Host::new();
-    let log = host.at().with_file_name("log");
-    host.mount_well(&["--device-model", "hdd-7200-2007", "--log-file", log.to_str().unwrap()]);
+    let log = host.mount_with_log(&["--device-model", "hdd-7200-2007"]);
     let asks = ["min_iops=60", "max_bps=1M"];
     let mut group = String::new();
     for _ in 0..2 {
@@ -189,8 +187,7 @@ fn floors_that_nobody_could_examine_are_examined_as_soon_as_the_disk_is_known() 
         keep(&host.group_directory(name), "trusted.fairdisk.min_iops", floor);
         host.path_of(name)
     });
-    let log = host.at().with_file_name("log");
-    host.mount_well(&["--depth", "1", "--log-file", log.to_str().unwrap()]);
+    let log = host.mount_with_log(&["--depth", "1"]);
     let late = host.group("late", "weight=100");
     let set = host.ctl(&["set", &late, "min_iops=1000000"]);
     assert!(set.status.success(), "{}", text(&set));
@@ -254,8 +251,7 @@ fn what_cannot_be_meant_together_is_refused_and_nothing_changes() {
     }
     let mut host = Host::new();
     host.make_file("data", 1);
-    let log = host.at().with_file_name("log");
-    host.mount_well(&["--log-file", log.to_str().unwrap()]);
+    let log = host.mount_with_log(&[]);
     let group = host.group("tenant", "max_iops=50");
     let set = |settings: &[&str]| host.ctl(&[&["set", &group], settings].concat());
     let get = || text(&host.ctl(&["get", &group]));
