@@ -1,6 +1,7 @@
 //! Mounting, querying, changing and unmounting.
 
 use crate::host::{Host, fairdisk, finish, lacks_something, text, wait_until};
+use crate::process::{is_alive, process, signal};
 use fairdisk_mount::control::{directory, socket_name};
 use rustix::fs::{XattrFlags, setxattr};
 use rustix::process::{Pid, Signal, kill_process};
@@ -10,7 +11,6 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread::yield_now;
 
 #[test]
 fn a_mount_shows_the_source_and_goes_with_umount() {
@@ -41,7 +41,7 @@ fn those_who_look_are_served_by_threads_like_others() {
     let program = host.program_for_all();
     let metrics = format!("unix:{}", host.scratch().join("metrics").display());
     let said = text(&host.mount(&["--metrics", &metrics]));
-    let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+    let pid = process(&said);
     let at = host.at();
     let mut looks = Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups", &program, "top", "--batch"])
@@ -79,7 +79,7 @@ fn a_mount_that_is_asked_for_nothing_has_few_threads() {
     }
     let mut host = Host::new();
     let said = text(&host.mount(&["--depth", "100", "--io", "threads"]));
-    let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+    let pid = process(&said);
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().count();
     assert!(tasks < 40, "{tasks}");
     host.unmount();
@@ -462,12 +462,9 @@ fn silent_connections_are_in_nobodys_way() {
     let mut page = String::new();
     scrape.read_to_string(&mut page).unwrap();
     assert!(page.starts_with("HTTP/1.1 200 "), "{page}");
-    let pid = text(&mounted).trim_end().rsplit('=').next().unwrap().parse().unwrap();
-    kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
-    let process = format!("/proc/{pid}");
-    while Path::new(&process).exists() {
-        yield_now();
-    }
+    let pid = process(&text(&mounted));
+    signal(pid, Signal::TERM);
+    wait_until(|| !is_alive(pid));
     host.has_ended();
     assert!(!host.socket().exists() && !metrics.exists(), "it has ended well");
     drop(silent);
@@ -481,8 +478,7 @@ fn whoever_mounts_where_another_was_taken_away_is_asked_there() {
     }
     let mut host = Host::new();
     host.make_file("data", 1);
-    let pid = |said: &str| said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
-    let old = pid(&text(&host.mount(&[])));
+    let old = process(&text(&host.mount(&[])));
     let open = fs::File::open(host.file("data")).unwrap();
     let taken = Command::new("umount").arg("-l").arg(host.at()).status().unwrap();
     assert!(taken.success());
@@ -493,7 +489,7 @@ fn whoever_mounts_where_another_was_taken_away_is_asked_there() {
     assert!(scheduler(), "{}", text(&fairdisk(&["ctl", "--at", at, "list"])));
     drop(open);
     // The end of the old mount removes nothing of the new one.
-    wait_until(|| !Path::new("/proc").join(&old).exists());
+    wait_until(|| !is_alive(old));
     assert!(scheduler());
     host.unmount();
 }

@@ -2,19 +2,14 @@
 
 use crate::host::{Host, fairdisk, finish, is_missing, lacks_something, text, wait_until};
 use crate::log::of;
+use crate::process::{is_alive, process, signal};
 use fairdisk_core::Span;
 use fairdisk_plane::{Clock as _, MonotonicClock};
 use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::process::Signal;
 use std::fs;
 use std::io::Write as _;
 use std::process::Command;
-
-/// Whether the process exists and has not ended.
-fn runs(pid: &str) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
-    !(state.is_empty() || state.starts_with('Z'))
-}
 
 /// Data that a ceiling would let through only in two minutes delays neither the end of a mount nor
 /// that of its process.
@@ -26,18 +21,18 @@ fn a_signal_ends_it_with_everything_written_whatever_ceilings_there_are() {
     for unmounted_before in [false, true] {
         let mut host = Host::new();
         let said = text(&host.mount(&[]));
-        let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+        let pid = process(&said);
         let group = host.group("slow", "max_bps=64K");
         let write = format!("dd if=/dev/zero of={} bs=1M count=8", host.file("data"));
         finish(host.start(&group, &write));
         if unmounted_before {
             host.unmount();
         }
-        assert!(runs(&pid));
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        assert!(is_alive(pid));
+        signal(pid, Signal::TERM);
         let clock = MonotonicClock::start();
         let begun = clock.now();
-        while runs(&pid) {
+        while is_alive(pid) {
             let waited = clock.now().since(begun);
             assert!(waited < Span::from_s(60), "after {waited}, unmounted: {unmounted_before}");
             std::thread::yield_now();
@@ -77,13 +72,11 @@ fn a_mount_that_does_not_answer_is_not_mounted_over() {
     }
     let mut host = Host::new();
     let said = text(&host.mount(&[]));
-    let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
-    let signal =
-        |name: &str| Command::new("kill").args([name, pid.as_str()]).status().unwrap().success();
-    assert!(signal("-STOP"));
+    let pid = process(&said);
+    signal(pid, Signal::STOP);
     let [source, at] = [host.source(""), host.at()].map(|path| path.display().to_string());
     let again = fairdisk(&["mount", &source, &at]);
-    assert!(signal("-CONT"));
+    signal(pid, Signal::CONT);
     let words = String::from_utf8_lossy(&again.stderr).into_owned();
     assert!(words.contains("does not answer") && words.contains("umount -f"), "{words}");
     assert_eq!(again.status.code(), Some(1), "{words}");
@@ -180,7 +173,7 @@ fn the_log_says_what_is_still_being_written_out() {
     let mut host = Host::new();
     let log = host.scratch().join("log");
     let said = text(&host.mount(&["--log-file", log.to_str().unwrap()]));
-    let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+    let pid = process(&said);
     let group = host.group("slow", "max_bps=256K");
     let write = format!("dd if=/dev/zero of={} bs=1M count=8", host.file("data"));
     finish(host.start(&group, &write));
@@ -191,8 +184,8 @@ fn the_log_says_what_is_still_being_written_out() {
         told.map(|line| of(line, "bytes").unwrap().parse().unwrap()).collect()
     };
     wait_until(|| left().last() < left().first());
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-    wait_until(|| !runs(&pid));
+    signal(pid, Signal::TERM);
+    wait_until(|| !is_alive(pid));
 }
 
 /// A mount that is covered by another, or has a copy elsewhere, remains in the directory tree.
@@ -205,7 +198,7 @@ fn a_mount_that_stays_is_not_said_to_be_gone() {
         let mut host = Host::new();
         let (log, copy) = (host.scratch().join("log"), host.scratch().join("copy"));
         let said = text(&host.mount(&[how, "--log-file", log.to_str().unwrap()]));
-        let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+        let pid = process(&said);
         fs::create_dir(&copy).unwrap();
         let (none, at) = (MountFlags::empty(), host.at());
         let other = if covered { &at } else { &copy };
@@ -213,13 +206,13 @@ fn a_mount_that_stays_is_not_said_to_be_gone() {
             true => rustix::mount::mount("tmpfs", &at, "tmpfs", none, c"size=1m").unwrap(),
             false => rustix::mount::mount_bind(&at, &copy).unwrap(),
         }
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        signal(pid, Signal::TERM);
         let told = || {
             let log = fs::read_to_string(&log).unwrap();
             log.lines().find(|line| line.contains("event=\"still mounted")).map(str::to_owned)
         };
-        wait_until(|| told().is_some() || !runs(&pid));
-        assert!(runs(&pid), "it is served");
+        wait_until(|| told().is_some() || !is_alive(pid));
+        assert!(is_alive(pid), "it is served");
         let still_at = other.file_name().unwrap().to_str().unwrap().to_owned();
         assert!(told().is_some_and(|line| line.contains(&format!("/{still_at}"))), "{:?}", told());
         let log = fs::read_to_string(&log).unwrap();
@@ -229,7 +222,7 @@ fn a_mount_that_stays_is_not_said_to_be_gone() {
             host.unmount();
         }
         host.has_ended();
-        wait_until(|| !runs(&pid));
+        wait_until(|| !is_alive(pid));
     }
 }
 
@@ -242,10 +235,10 @@ fn what_is_open_when_a_signal_comes_is_served_until_it_is_closed() {
     for how in ["--separate", "--unscheduled"] {
         let mut host = Host::new();
         let said = text(&host.mount(&[how]));
-        let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+        let pid = process(&said);
         let mut open = fs::File::create(host.file("open")).unwrap();
         open.write_all(b"before ").unwrap();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        signal(pid, Signal::TERM);
         let (clock, path) = (MonotonicClock::start(), host.file("open"));
         let begun = clock.now();
         let in_time = || assert!(clock.now().since(begun) < Span::from_s(60), "{how}");
@@ -255,9 +248,9 @@ fn what_is_open_when_a_signal_comes_is_served_until_it_is_closed() {
         }
         open.write_all(b"after").unwrap();
         open.sync_all().unwrap();
-        assert!(runs(&pid), "somebody still uses it");
+        assert!(is_alive(pid), "somebody still uses it");
         drop(open);
-        while runs(&pid) {
+        while is_alive(pid) {
             in_time();
             std::thread::yield_now();
         }

@@ -2,7 +2,8 @@
 
 use crate::host::{Host, fairdisk, finish, lacks_something, text, wait_until};
 use crate::loop_disk::LoopDisk;
-use rustix::process::{Pid, Signal, kill_process};
+use crate::process::{is_alive, process, signal};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -136,21 +137,6 @@ impl Drop for Two {
             wait_until(|| !self.processes.iter().any(|process| is_alive(*process)));
         }
     }
-}
-
-/// The process number after `pid=`.
-fn process(text: &str) -> i32 {
-    let pid = text.split_whitespace().find_map(|word| word.strip_prefix("pid="));
-    pid.unwrap_or_else(|| panic!("no pid in: {text}")).parse().unwrap()
-}
-
-fn signal(process: i32, signal: Signal) {
-    kill_process(Pid::from_raw(process).unwrap(), signal).unwrap();
-}
-
-fn is_alive(process: i32) -> bool {
-    // Orphans disappear once they have ended; our own children remain as zombies.
-    fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
 fn is_mounted(at: &Path) -> bool {

@@ -2,6 +2,8 @@
 
 use crate::host::{Host, is_missing, lacks_something, soak, text, wait_until};
 use crate::joined::{Two, two};
+use crate::process::{process, signal};
+use rustix::process::Signal;
 use std::fs::{self, OpenOptions};
 use std::io::{copy, sink};
 use std::os::unix::fs::FileExt as _;
@@ -28,14 +30,6 @@ pub(crate) fn all_end(host: &Host, waiting: &mut [Child]) -> bool {
         let _ = Command::new("umount").arg("-f").arg(host.at()).output();
     }
     all
-}
-
-pub(crate) fn process(said: &str) -> &str {
-    said.split("pid=").nth(1).expect("it says who it is").trim()
-}
-
-fn kill(pid: &str) {
-    assert!(Command::new("kill").args(["-KILL", pid]).status().unwrap().success());
 }
 
 /// Whether a thread of the process, or this one, is in uninterruptible sleep.
@@ -86,7 +80,7 @@ fn whoever_reads_a_changed_file_when_the_process_is_killed_gets_an_error() {
             }
             fairdisk_plane::pause(Duration::from_millis(10));
         }
-        kill(process(&said));
+        signal(process(&said), Signal::KILL);
         assert!(all_end(&host, &mut readers), "round {round}: readers wait for nobody");
         host.mount_well(&[]);
         assert_eq!(fs::read(host.file(&name(0))).unwrap()[0], CHANGES - 1, "it is there again");
@@ -108,7 +102,7 @@ fn whoever_waits_for_a_disk_that_hangs_when_the_process_is_killed_gets_an_error(
     freeze(&two, "--freeze");
     let mut waiting = vec![start(Command::new("truncate").args(["-s", "0"]).arg(&file))];
     wait_until(|| is_held_up(pid, None));
-    kill(&pid.to_string());
+    signal(pid, Signal::KILL);
     waiting.push(start(Command::new("stat").arg(&file)));
     waiting.push(start(Command::new("touch").arg(&other)));
     let ended = all_end(&two.host, &mut waiting);
@@ -137,9 +131,9 @@ fn whoever_waits_when_the_main_thread_is_held_up_and_killed_gets_an_error() {
     freeze(&two, "--freeze");
     let mut waiting = [start(Command::new("truncate").args(["-s", "0"]).arg(&file))];
     wait_until(|| is_held_up(pid, None));
-    assert!(Command::new("kill").arg(pid.to_string()).status().unwrap().success());
+    signal(pid, Signal::TERM);
     wait_until(|| is_held_up(pid, Some(pid)));
-    kill(&pid.to_string());
+    signal(pid, Signal::KILL);
     let ended = all_end(&two.host, &mut waiting);
     let stays = is_held_up(pid, Some(pid));
     freeze(&two, "--unfreeze");

@@ -1,6 +1,7 @@
 //! The event log of a mount.
 
 use crate::host::{Host, finish, lacks_something, text, wait_until};
+use crate::process::{is_alive, process};
 use fairdisk_core::Span;
 use fairdisk_plane::{Clock as _, MonotonicClock};
 use rustix::mount::{MountFlags, UnmountFlags};
@@ -104,6 +105,8 @@ fn a_mount_in_the_background_writes_to_a_file_and_names_what_failed() {
         assert!(!Command::new("sh").args(["-c", &write]).output().unwrap().status.success());
     }
     host.unmount();
+    // What was not said alone is said at the end of the process.
+    wait_until(|| !is_alive(process(&text(&mounted))));
     rustix::mount::unmount(&source, UnmountFlags::DETACH).unwrap();
     let said = fs::read_to_string(&log).unwrap();
     let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -18,6 +18,7 @@ mod metrics;
 mod panicked;
 mod posted;
 mod prediction;
+mod process;
 mod scripts;
 mod settings;
 mod shares;

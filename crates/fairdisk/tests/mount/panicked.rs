@@ -1,8 +1,9 @@
 //! Processes that panic while programs wait for them.
 
 use crate::host::{Host, is_missing, lacks_something, text, wait_until};
-use crate::killed::{all_end, process};
+use crate::killed::all_end;
 use crate::log::of;
+use crate::process::{is_alive, process};
 use rustix::io::Errno;
 use std::fs;
 use std::path::Path;
@@ -75,10 +76,7 @@ fn a_panic_in_any_thread_ends_the_mount_at_once_and_the_log_says_why() {
         });
         assert!(all_end(&host, &mut reader), "{thread}: the reader waits for nobody");
         assert!(!reader[0].wait().unwrap().success());
-        let pid = process(&said).to_owned();
-        // Whoever inherits it may take long to look after it.
-        let stat = Path::new("/proc").join(&pid).join("stat");
-        wait_until(|| fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z ")));
+        wait_until(|| !is_alive(process(&said)));
         // Nothing is cached of a file that nobody has asked for.
         let dead = fs::metadata(host.file("other")).unwrap_err();
         assert_eq!(dead.raw_os_error(), Some(Errno::NOTCONN.raw_os_error()), "{thread}");
