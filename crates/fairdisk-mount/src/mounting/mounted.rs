@@ -139,6 +139,11 @@ impl Mounted {
         self.session.as_ref().is_none_or(|session| session.guard.is_finished())
     }
 
+    /// Whether the mount has ended and everything written through it has been written out.
+    pub(crate) fn has_left(&self) -> bool {
+        self.is_over() && self.counts().dirty_bytes == 0
+    }
+
     /// Waits until somebody else unmounts it, and until no data is dirty.
     pub fn wait(mut self) {
         if let Some(session) = self.session.take() {

@@ -40,8 +40,10 @@ struct Table {
     list: Vec<One>,
     /// Mounts that were unmounted, but still have dirty data or open files.
     leaving: Vec<Mounted>,
-    /// The number of mounts that are being mounted or unmounted at the moment.
-    under_way: usize,
+    /// The number of mounts that are being mounted at the moment.
+    coming: usize,
+    /// The number of mounts that are being unmounted or waited for at the moment.
+    going: usize,
     /// Whether no further mount is accepted, because the last one has ended or is to end.
     closed: bool,
 }
@@ -56,7 +58,14 @@ struct One {
 
 impl Table {
     const fn is_empty(&self) -> bool {
-        self.list.is_empty() && self.leaving.is_empty() && self.under_way == 0
+        self.list.is_empty() && self.leaving.is_empty() && self.coming == 0 && self.going == 0
+    }
+
+    /// Whether nothing stays, and what is there ends in a moment.
+    fn is_ending(&self) -> bool {
+        let writes = |mounted: &Mounted| mounted.is_over() && !mounted.has_left();
+        let stays = !self.list.is_empty() || self.coming > 0 || self.leaving.iter().any(writes);
+        !stays && !self.is_empty()
     }
 
     /// Moves mounts that somebody else has detached to those that are leaving, so that their places
@@ -114,7 +123,7 @@ impl Mounts {
             if table.closed {
                 return Ok(None);
             }
-            table.under_way += 1;
+            table.coming += 1;
         }
         let gate = Arc::new(self.gate.for_mount());
         let made = Mounted::mount(source, mountpoint, options, gate).map(|mut mounted| {
@@ -128,7 +137,7 @@ impl Mounts {
             (One { source: source.to_owned(), mounted, name }, at)
         });
         let mut table = self.table();
-        table.under_way -= 1;
+        table.coming -= 1;
         if table.closed {
             // All mounts have been told to end meanwhile. Dropping the new one unmounts it.
             drop(table);
@@ -181,7 +190,7 @@ impl Mounts {
             if mounted.is_over() {
                 mounted.wait();
                 tell_unmounted(mountpoint);
-                self.table().under_way -= 1;
+                self.table().going -= 1;
                 return Ok(());
             }
             fairdisk_plane::pause(SETTLE_PAUSE);
@@ -208,18 +217,18 @@ impl Mounts {
     /// Moves a mount that was being unmounted to those that are leaving.
     fn leave(&self, mounted: Mounted) {
         let mut table = self.table();
-        table.under_way -= 1;
+        table.going -= 1;
         table.leaving.push(mounted);
     }
 
-    /// Begins to unmount a mount, which counts as under way until the caller is finished with it.
+    /// Begins to unmount a mount, which counts as going until the caller is finished with it.
     fn begin_to_unmount(&self, mountpoint: &Path) -> Result<Option<Mounted>, MountError> {
         let Some(mut one) = self.take(mountpoint) else { return Ok(None) };
         tracing::info!(mountpoint = %mountpoint.display(), "unmounting");
         if let Err(error) = one.mounted.take_out() {
             tracing::warn!(%error, "not unmounted");
             let mut table = self.table();
-            table.under_way -= 1;
+            table.going -= 1;
             table.list.push(one);
             return Err(error);
         }
@@ -234,7 +243,7 @@ impl Mounts {
     pub fn let_go(&self, mountpoint: &Path) -> Result<(), MountError> {
         let Some(One { mounted, .. }) = self.take(mountpoint) else { return Ok(()) };
         if let Err(error) = mounted.detach() {
-            self.table().under_way -= 1;
+            self.table().going -= 1;
             drop(mounted);
             return Err(MountError::os(mountpoint, "unmount", error));
         }
@@ -250,15 +259,14 @@ impl Mounts {
         let _names;
         let mut table = self.table();
         _names = table.part();
-        let has_left = |mounted: &Mounted| mounted.is_over() && mounted.counts().dirty_bytes == 0;
-        let clean = table.leaving.iter().position(has_left)?;
+        let clean = table.leaving.iter().position(Mounted::has_left)?;
         let mounted = table.leaving.remove(clean);
-        table.under_way += 1;
+        table.going += 1;
         drop(table);
         let at = mounted.mountpoint().to_owned();
         mounted.wait();
         tell_unmounted(&at);
-        self.table().under_way -= 1;
+        self.table().going -= 1;
         Some(at)
     }
 
@@ -285,12 +293,9 @@ impl Mounts {
     pub fn settle(&self) {
         for _ in 0..SETTLE_LOOKS {
             while self.reap().is_some() {}
-            let table = self.table();
-            let going = table.leaving.iter().any(|mounted| !mounted.is_over());
-            if !table.list.is_empty() || !going || table.under_way > 0 {
+            if !self.table().is_ending() {
                 return;
             }
-            drop(table);
             fairdisk_plane::pause(SETTLE_PAUSE);
         }
     }
@@ -318,7 +323,7 @@ impl Mounts {
     }
 
     /// Removes the mount at `mountpoint` from the table, the visible one if there are several. It
-    /// counts as under way until the caller is finished with it.
+    /// counts as going until the caller is finished with it.
     fn take(&self, mountpoint: &Path) -> Option<One> {
         // Dropped after the table is unlocked.
         let _names;
@@ -328,7 +333,7 @@ impl Mounts {
         let seen = table.list.iter().position(|one| is_at(one) && one.mounted.is_there());
         // The mount may be covered by another one.
         let at = seen.or_else(|| table.list.iter().position(is_at))?;
-        table.under_way += 1;
+        table.going += 1;
         Some(table.list.remove(at))
     }
 
