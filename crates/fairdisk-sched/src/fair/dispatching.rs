@@ -14,25 +14,28 @@ impl Fair {
             rq.follows &= !was_away;
         }
         rq.for_floor = why == Why::BelowFloor;
-        rq.continues_queue = rq.start == self.queues[rq.queue].position;
-        let rq = *rq;
-        let group = self.queues[rq.queue].group;
+        let queue = rq.queue;
+        let q = &self.queues[queue];
+        let (group, continues) = (q.group, rq.start == q.position);
+        rq.continues_queue = continues;
+        let (end, op, amount) = (rq.end, rq.op, rq.amount());
         match self.targets.is_empty() {
             true => self.tree.reach(group),
             false => self.reach_beside_targets(group, why),
         }
-        self.queues.reach(now, rq.queue);
+        self.queues.reach(now, queue);
         self.take_out(at);
-        let q = &mut self.queues[rq.queue];
-        q.streak.add(rq.continues_queue && !rq.op.is_write());
-        q.position = rq.end;
+        let q = &mut self.queues[queue];
+        q.streak.add(continues && !op.is_write());
+        q.position = end;
         q.in_flight += 1;
-        let (amount, is_background) = (rq.amount(), q.task.is_none());
+        let is_background = q.task.is_none();
         let entry = &mut self.groups[group as usize];
         entry.in_flight += 1;
         let is_back = entry.is_back && !is_background;
         entry.last = amount;
-        entry.recent.add(rq.op);
+        entry.recent.add(op);
+        let is_empty = entry.waiting == 0;
         self.in_flight += 1;
         if is_back {
             self.note_served_back(at);
@@ -41,12 +44,14 @@ impl Fair {
             self.use_ceilings_up(now, at, group);
         }
         self.pay_floors(now, group, amount);
-        self.use_allowance(&rq);
+        self.use_allowance(at);
         self.charge_dispatched(now, at);
         if !self.targets.is_empty() {
             self.dispatched_beside_targets(now, at);
         }
-        self.expect(now, group);
+        if is_empty {
+            self.expect_back(now, group);
+        }
         Step::Dispatch(RequestId(at), why)
     }
 

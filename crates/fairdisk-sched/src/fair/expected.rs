@@ -107,7 +107,7 @@ impl Fair {
 
     /// Updates whether the group, which has nothing queued, is expected.
     #[inline(never)]
-    fn expect_back(&mut self, now: Instant, group: u32) {
+    pub(super) fn expect_back(&mut self, now: Instant, group: u32) {
         let entry = &self.groups[group as usize];
         // Nobody makes room at a device that serves one at a time, but who is served out of turn
         // for a target gets ahead of those that are expected.

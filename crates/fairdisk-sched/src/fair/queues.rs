@@ -51,6 +51,13 @@ impl Class {
         self.len() == 0
     }
 
+    /// The queue that is next in the line.
+    #[inline]
+    fn first(&self, order: &Forest<u64>) -> Option<u32> {
+        let first = order.first(&self.tree)?;
+        if first == self.away { order.next(first) } else { Some(first) }
+    }
+
     /// Notes that the class is served, or begins to have requests: it has not been passed over.
     const fn note_served(&mut self, now: Instant) {
         (self.waits_since, self.passed) = (now, 0);
@@ -326,13 +333,6 @@ impl Queues {
         self[at].in_line = false;
     }
 
-    /// The queue that is next in the line.
-    #[inline]
-    fn first_in(&self, class: &Class) -> Option<u32> {
-        let first = self.order.first(&class.tree)?;
-        if first == class.away { self.order.next(first) } else { Some(first) }
-    }
-
     /// Replaces a charge of `charged` to the queue by `cost`.
     #[inline]
     pub(super) fn charge(&mut self, at: u32, charged: Span, cost: Span) {
@@ -370,7 +370,7 @@ impl Queues {
         let waiting = || classes.iter().filter(|class| !class.is_empty());
         let passed = |class: &&Class| class.is_passed_over(now, self.patience);
         let best = waiting().rev().find(passed).or_else(|| waiting().next());
-        best.and_then(|class| self.first_in(class)).expect("it has requests")
+        best.and_then(|class| class.first(&self.order)).expect("it has requests")
     }
 
     /// When the next class of the group will have been passed over for long enough to be served
@@ -397,7 +397,7 @@ impl Queues {
         let (queue, class) = (&self[at], self[at].class());
         let classes = &self.leaves[queue.group as usize].classes;
         let better = classes[..class].iter().any(|class| !class.is_empty());
-        let first = self.first_in(&classes[class]);
+        let first = classes[class].first(&self.order);
         !better && first.is_none_or(|first| first == at || queue.start < self[first].start)
     }
 
@@ -405,12 +405,11 @@ impl Queues {
     /// served. A queue that keeps the disk runs ahead of the others; newcomers start beside those.
     #[inline]
     pub(super) fn reach(&mut self, now: Instant, at: u32) {
-        let (group, class) = (self[at].group, self[at].class());
-        let classes = &mut self.leaves[group as usize].classes;
+        let queue = &self.queues[at];
+        let classes = &mut self.leaves[queue.group as usize].classes;
         classes.iter_mut().for_each(|class| class.passed = class.passed.saturating_add(1));
-        let least = self.first_in(&self.leaves[group as usize].classes[class]);
-        let least = least.map_or(0, |first| self.order.key(first));
-        let class = &mut self.leaves[group as usize].classes[class];
+        let class = &mut classes[queue.class()];
+        let least = class.first(&self.order).map_or(0, |first| self.order.key(first));
         class.reached = class.reached.max(least);
         class.note_served(now);
     }
