@@ -130,6 +130,8 @@ pub struct Fair {
     pace: Box<Pace>,
     rounds: Box<Rounds>,
     turn: Option<Turn>,
+    /// When the last turn began in which a queue had the device to itself.
+    alone_since: Instant,
     queued: u32,
     in_flight: u32,
 }
@@ -159,6 +161,7 @@ impl Fair {
             pace: Box::new(Pace::new()),
             rounds: Box::new(Rounds::new(params.round)),
             turn: None,
+            alone_since: Instant::ZERO,
             queued: 0,
             in_flight: 0,
         };

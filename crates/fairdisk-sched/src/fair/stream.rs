@@ -73,6 +73,7 @@ impl Fair {
     pub(super) fn begin_alone(&mut self, now: Instant, group: u32, queue: u32) {
         self.give_turn(now, group, queue);
         self.turn = self.turn.map(|turn| Turn { alone: true, ..turn });
+        self.alone_since = now;
         self.pace.matters(now);
     }
 
@@ -94,7 +95,7 @@ impl Fair {
         // position.
         let goes_on = q.waiting == 0 && self.tree.behind_by(turn.group).is_some();
         let is_over = self.is_over_alone(turn) && !goes_on || self.is_preempted(now, queue);
-        if is_over || !q.streak.is_stream() {
+        if is_over || !q.streak.is_stream() || self.is_interrupted(now, turn) {
             return None;
         }
         if self.in_flight > q.in_flight && self.device.has_work_elsewhere(self.at_work) {
@@ -113,6 +114,22 @@ impl Fair {
         let kept_since = turn.kept_since.or(Some(now));
         self.turn = Some(Turn { kept_since, ..turn });
         Some(Step::WaitUntil(until, Why::IdleWait))
+    }
+
+    /// Whether a task of a group that is behind was away when the turn began, and is back. It would
+    /// otherwise have one request, or as many as come at once, in all the time that streams take.
+    /// On a disk with one head such a task is served in the turn of another group.
+    fn is_interrupted(&self, now: Instant, turn: Turn) -> bool {
+        if self.device.is_measured() {
+            return false;
+        }
+        let Some(group) = self.tree.first().filter(|group| *group != turn.group) else {
+            return false;
+        };
+        let q = &self.queues[self.queues.first_of(now, group)];
+        let was_there = q.in_flight > 0 || q.quiet_since.is_some_and(|it| it > self.alone_since);
+        let (_, arrived) = self.requests.oldest(q);
+        !was_there && arrived > self.alone_since && self.tree.behind_by(turn.group).is_none()
     }
 
     /// Until when to keep the device free for the queue that has it to itself and nothing queued,
