@@ -104,6 +104,15 @@ fn names_that_disagree() {
 }
 
 #[test]
+fn tasks_that_name_no_volume() {
+    let (tasks, named) = ("{ group = \"backup\"", "volume = \"scratch\"\n");
+    refused_at(tasks, named, "", &["these tasks need a `volume` (known: scratch)"]);
+    let volume = "[[volume]]\nname = \"scratch\"\nkind = \"raw\"\nsize_gib = 4\n\n[defaults]\n";
+    let all = [volume, named].concat();
+    refused_at(tasks, &all, "[defaults]\n", &["need a `volume`; add a [[volume]] that they"]);
+}
+
+#[test]
 fn names_given_twice() {
     let group = "\n[[group]]\nname = \"backup\" # again\n\n[[row]]\n";
     refused_at("# again", "\n[[row]]\n", group, &["another group `backup`"]);

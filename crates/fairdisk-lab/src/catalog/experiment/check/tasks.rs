@@ -91,9 +91,7 @@ pub(super) fn check_tasks(
     let checked = Checked { experiment, tasks, path };
     let task = experiment.task(tasks);
     let Some(volume) = experiment.volumes.iter().find(|volume| volume.name == task.volume) else {
-        let volumes: Vec<&str> =
-            experiment.volumes.iter().map(|volume| volume.name.as_str()).collect();
-        return checked.wrong("volume", unknown("volume", &task.volume, &volumes));
+        return checked.wrong("volume", no_volume(experiment, &task.volume));
     };
     let files = volume.files.unwrap_or(1);
     let allowed = format!("0 to {}", files - 1);
@@ -106,6 +104,16 @@ pub(super) fn check_tasks(
     check_durable(&checked, &task)?;
     check_pace(&checked)?;
     check_times(&checked, row, &task)
+}
+
+/// A message that tasks name no volume, or one that does not exist.
+fn no_volume(experiment: &Experiment, found: &str) -> String {
+    let names: Vec<&str> = experiment.volumes.iter().map(|volume| volume.name.as_str()).collect();
+    match (found, &names[..]) {
+        ("", []) => "these tasks need a `volume`; add a [[volume]] that they can name".to_owned(),
+        ("", names) => format!("these tasks need a `volume` (known: {})", names.join(", ")),
+        (found, names) => unknown("volume", found, names),
+    }
 }
 
 /// Checks the size and position of I/Os.
