@@ -207,11 +207,13 @@ impl Disk {
                         namespace); use --separate for a scheduler of your own";
             return Answer::Error(text.to_owned());
         }
-        self.mounts.settle();
+        let conflict = || self.about().conflict(&wanted.settings, &self.mounts.list());
+        // Whoever can share the disk need not wait for what is still being written to it.
+        self.mounts.settle(conflict().is_some());
         if self.mounts.are_closed() {
             return Answer::Over;
         }
-        if let Some(why) = self.about().conflict(&wanted.settings, &self.mounts.list()) {
+        if let Some(why) = conflict() {
             return Answer::Error(why);
         }
         let (source, at) = (Path::new(&wanted.source), Path::new(&wanted.mountpoint));

@@ -73,11 +73,12 @@ impl About {
             let _ = write!(why, " {option} is {is}, asked for is {asked};");
         }
         let at: Vec<&str> = mounts.iter().map(|mount| mount.mountpoint.as_str()).collect();
-        let _ = write!(
-            why,
-            " ask for the same, unmount {} first, or use --separate for a scheduler of your own",
-            at.join(" and ")
-        );
+        let first = match &at[..] {
+            [] => "wait for what its last mount still writes or has open".to_owned(),
+            at => format!("unmount {} first", at.join(" and ")),
+        };
+        let own = "use --separate for a scheduler of your own";
+        let _ = write!(why, " ask for the same, {first}, or {own}");
         Some(why)
     }
 }
@@ -134,5 +135,13 @@ mod tests {
              for is nvme; --depth is what suits the disk, asked for is 4; --io is uring, asked for is threads; ask for the same, unmount /mnt/a first, or use \
              --separate for a scheduler of your own"
         );
+    }
+
+    #[test]
+    fn what_a_mount_has_left_behind_cannot_be_unmounted() {
+        let asked = Settings { depth: Some(4), ..Settings::default() };
+        let why = about().conflict(&asked, &[]).unwrap();
+        let says = "ask for the same, wait for what its last mount still writes or has open, or";
+        assert!(why.contains(says), "{why}");
     }
 }

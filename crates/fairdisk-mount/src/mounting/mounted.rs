@@ -26,7 +26,7 @@ pub struct Mounted {
     device: Option<u64>,
     /// Whether we made the mount ourselves, as root, and not through the helper fusermount3.
     own: bool,
-    tree: Arc<Tree>,
+    pub(super) tree: Arc<Tree>,
     session: Option<BackgroundSession>,
     guarded: Option<Guarded>,
     _own_device: Option<OwnDevice>,

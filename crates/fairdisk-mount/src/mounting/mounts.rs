@@ -61,10 +61,12 @@ impl Table {
         self.list.is_empty() && self.leaving.is_empty() && self.coming == 0 && self.going == 0
     }
 
-    /// Whether nothing stays, and what is there ends in a moment.
-    fn is_ending(&self) -> bool {
+    /// Whether nothing stays, and what is there ends in a moment: without what is still being
+    /// written out, unless that `counts`.
+    fn is_ending(&self, counts: bool) -> bool {
         let writes = |mounted: &Mounted| mounted.is_over() && !mounted.has_left();
-        let stays = !self.list.is_empty() || self.coming > 0 || self.leaving.iter().any(writes);
+        let stays = !self.list.is_empty() || self.coming > 0;
+        let stays = stays || !counts && self.leaving.iter().any(writes);
         !stays && !self.is_empty()
     }
 
@@ -289,11 +291,12 @@ impl Mounts {
     }
 
     /// Waits for mounts that are about to end, so that the caller's decision does not depend on
-    /// them.
-    pub fn settle(&self) {
+    /// them. If it is `until_written`, also waits for those that have ended and still write out
+    /// what is dirty, which may take longer.
+    pub fn settle(&self, until_written: bool) {
         for _ in 0..SETTLE_LOOKS {
             while self.reap().is_some() {}
-            if !self.table().is_ending() {
+            if !self.table().is_ending(until_written) {
                 return;
             }
             fairdisk_plane::pause(SETTLE_PAUSE);
@@ -339,5 +342,75 @@ impl Mounts {
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::EngineConfig;
+    use fairdisk_plane::backend::Preference;
+    use fairdisk_plane::disk::{Device, Disk};
+    use fairdisk_sched::SchedulerSpec;
+    use fairdisk_sched::noop::NoopParams;
+    use rustix::mount::UnmountFlags;
+
+    /// The only mount of a disk, just after it has ended; `None` if mounts are not possible here.
+    fn ended(place: &Path) -> Option<Mounts> {
+        if !rustix::process::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
+            println!("skipped: mounting needs root and /dev/fuse");
+            return None;
+        }
+        let [source, at] = ["source", "mount"].map(|name| place.join(name));
+        [&source, &at].iter().for_each(|path| std::fs::create_dir(path).unwrap());
+        let scheduler = SchedulerSpec::Noop(NoopParams).build();
+        let (config, how) = (EngineConfig::default(), Preference::Threads);
+        let disk = Disk::start(scheduler, config, Device::Fixed, 1, how).unwrap();
+        let gate = Arc::new(ScheduledGate::new(disk, "noop", None));
+        let mounts = Mounts::new(gate, &place.join("socket"), None);
+        mounts.mount(&source, &at, MountOptions::default()).unwrap();
+        // Child processes of other tests hold our descriptors until they execute their program.
+        while rustix::mount::unmount(&at, UnmountFlags::empty()).is_err() {
+            fairdisk_plane::pause(SETTLE_PAUSE);
+        }
+        while !mounts.table().list[0].mounted.is_over() {
+            fairdisk_plane::pause(SETTLE_PAUSE);
+        }
+        drop(mounts.table().part());
+        Some(mounts)
+    }
+
+    /// Whoever looks may do so before anybody has noticed the end, or while somebody deals with it.
+    #[test]
+    fn a_mount_that_has_ended_is_waited_for_until_nothing_is_left_of_it() {
+        let place = tempfile::tempdir().unwrap();
+        let Some(mounts) = ended(place.path()) else { return };
+        let mut table = mounts.table();
+        assert!(table.is_ending(false), "nobody has noticed it");
+        let mounted = table.leaving.pop().unwrap();
+        table.going += 1;
+        assert!(table.is_ending(false), "somebody has it in hand");
+        assert!(!table.close());
+        drop(table);
+        mounts.leave(mounted);
+        mounts.settle(false);
+        assert!(mounts.are_closed());
+    }
+
+    /// Only whoever needs the disk without it waits for what a mount has left.
+    #[test]
+    fn what_a_mount_has_written_is_waited_for_on_demand() {
+        let place = tempfile::tempdir().unwrap();
+        let Some(mounts) = ended(place.path()) else { return };
+        let tree = Arc::clone(&mounts.table().leaving[0].tree);
+        tree.accounts.charge(0, 4096);
+        mounts.settle(false);
+        let (left, over) = (mounts.left_behind(), mounts.are_closed());
+        let is_ending = mounts.table().is_ending(true);
+        // Before anything can fail, as a mount is dropped only when it is clean.
+        tree.accounts.settle(0, 4096);
+        assert_eq!((left, over, is_ending), (4096, false, true));
+        mounts.settle(true);
+        assert!(mounts.are_closed());
     }
 }
