@@ -329,11 +329,11 @@ impl ScheduledGate {
         }
         let mut refused = Vec::new();
         for change in changes {
-            if let Err(refusal) = self.try_to(change, identity) {
-                Self::note_refused(identity, refusal);
-                refused.push(refusal);
-            } else if is_floor(&change) && !examines {
-                identity.note_unexamined();
+            match self.try_to(change, identity) {
+                Ok(()) if is_floor(&change) && !examines => identity.note_unexamined(),
+                Ok(()) => {}
+                Err(why) if Self::note_refused(identity, &change, why) => refused.push(why),
+                Err(_) => {}
             }
         }
         refused
@@ -347,27 +347,31 @@ impl ScheduledGate {
         }
         match self.disk.configure(change) {
             Err(Refusal::Floor { .. }) if identity.free_floors(self.now()) => {
-                let ends = identity.take_changes();
-                ends.into_iter().try_for_each(|end| self.disk.configure(end))?;
+                for end in identity.take_changes() {
+                    self.disk.configure(end)?;
+                    identity.accept(&end);
+                }
                 self.try_to(change, identity)
             }
-            told => told,
+            told => told.inspect(|()| identity.accept(&change)),
         }
     }
 
-    fn note_refused(identity: &mut Identity, refusal: Refusal) {
-        let group = refusal.group();
-        let path = identity.groups().find(|it| it.id == group).map(|it| it.path.to_owned());
-        match refusal {
-            Refusal::Floor { takes, left, .. } => {
-                identity.refuse(group);
-                let (takes_ms, left_ms) = (takes.as_ms(), left.as_ms());
-                tracing::warn!(group = path, takes_ms, left_ms, "floor refused");
-            }
-            Refusal::Circle { .. } | Refusal::Unknown { .. } => {
-                tracing::error!(group = path, %refusal, "change lost");
-            }
+    /// Logs a refusal, if it matters; returns whether it does.
+    fn note_refused(identity: &mut Identity, change: &Change, refusal: Refusal) -> bool {
+        let is_floor = matches!(refusal, Refusal::Floor { .. });
+        if is_floor && !identity.refuse(change) {
+            return false;
         }
+        let group = refusal.group();
+        let path = identity.groups().find(|it| it.id == group).map(|it| it.path);
+        if let Refusal::Floor { takes, left, .. } = refusal {
+            let (takes_ms, left_ms) = (takes.as_ms(), left.as_ms());
+            tracing::warn!(group = path, takes_ms, left_ms, "floor refused");
+        } else {
+            tracing::error!(group = path, %refusal, "change lost");
+        }
+        true
     }
 
     /// The identity of the calling thread or, without one, of the file's last user.

@@ -7,7 +7,7 @@ mod tree;
 
 use super::standing::Standing;
 use super::{Asks, Hierarchy, RECHECK, Said, Setting};
-use fairdisk_core::{Change, Contradiction, GroupId, Instant, Rates};
+use fairdisk_core::{Change, Contradiction, GroupId, Instant, Qos, Rates};
 use register::Register;
 use std::collections::BTreeMap;
 
@@ -165,12 +165,22 @@ impl Groups {
         nest_first(&mut changes[told..]);
     }
 
-    /// Notes that the scheduler refused a group's floor.
-    pub(super) fn refuse(&mut self, group: GroupId) {
+    /// Notes that the scheduler has accepted a group's floor, ceiling and target.
+    pub(super) fn accept(&mut self, group: GroupId, qos: Qos) {
         if let Some(known) = self.register.get_mut(group) {
-            known.standing.refuse();
+            known.standing.accept(qos);
+        }
+    }
+
+    /// Notes that the scheduler refused a group's floor. Returns false if the group has asked for
+    /// something else since, so that it does not matter.
+    pub(super) fn refuse(&mut self, group: GroupId, qos: Qos) -> bool {
+        let known = self.register.get_mut(group);
+        let matters = known.is_some_and(|known| known.standing.refuse(qos));
+        if matters {
             self.unsettled.push(group);
         }
+        matters
     }
 
     /// Has the scheduler told what holds in place of the floors that it refused.
@@ -327,7 +337,7 @@ fn nest_first(changes: &mut [Change]) {
 mod tests {
     use super::tree::{Tree, at};
     use super::*;
-    use fairdisk_core::{Cost, CostModel, Elevator as _, Qos, Share, Span, Weight};
+    use fairdisk_core::{Cost, CostModel, Elevator as _, Share, Span, Weight};
     use fairdisk_sched::SchedulerSpec;
     use std::num::NonZeroU64;
 
@@ -337,7 +347,7 @@ mod tests {
         let group = tree.group;
         let first = tree.set("min_iops=5");
         assert!(matches!(first[..], [Change::GroupQos { group: told, .. }] if told == group));
-        tree.groups.refuse(group);
+        tree.refuse();
         let asks = tree.groups.iter().find(|known| known.id == group).map(|known| known.asks);
         assert_eq!(asks, Some(Asks::DEFAULT), "what is shown is what is in effect");
         assert_eq!(tree.look_again(), []);
@@ -389,7 +399,7 @@ mod tests {
             assert_eq!(tree.ask_anew(), [without, floor[0]]);
             assert_eq!(asks(&tree), with);
             // After a refusal, the next scheduler is asked again.
-            tree.groups.refuse(group);
+            tree.refuse();
             assert_eq!(asks(&tree), Some(Asks::DEFAULT));
         }
     }
@@ -406,7 +416,7 @@ mod tests {
             panic!("no floor: {changes:?}");
         };
         assert_eq!(asked.floor, floor);
-        tree.groups.refuse(group);
+        tree.refuse();
         let rest = Change::GroupQos { group, qos: Qos { floor: Rates::NONE, ..asked } };
         assert_eq!(tree.settle(), [rest]);
         let shown = "weight=100 max_bps=65536 latency_p99_ms=50".to_owned();
@@ -422,7 +432,7 @@ mod tests {
         assert_eq!(tree.shown(), Some((shown.clone(), floor)));
         // Another scheduler may keep it, or refuse it like the first one.
         assert_eq!(tree.ask_anew().len(), 2);
-        tree.groups.refuse(group);
+        tree.refuse();
         assert_eq!(tree.settle(), [], "it was told so before");
         assert_eq!(tree.shown(), Some((shown, floor)));
     }
@@ -438,20 +448,56 @@ mod tests {
         ] {
             tree.keep("/a", &settings);
             assert_eq!(tree.look_again().len(), 1);
-            tree.groups.refuse(tree.group);
+            tree.refuse();
             assert_eq!(tree.settle().len(), 1, "{left}");
             assert_eq!(tree.shown().map(|shown| shown.0), Some(format!("weight=100 {left}")));
         }
         // It may turn out to be too much as well.
         let mut tree = Tree::new();
         tree.set("min_iops=50");
-        tree.set("min_iops=1000");
-        for left in ["weight=100 min_iops=50", "weight=100"] {
-            tree.groups.refuse(tree.group);
-            tree.settle();
+        tree.keep("/a", &["min_iops=1000", "max_iops=2000"]);
+        tree.look_again();
+        for left in ["weight=100 min_iops=50 max_iops=2000", "weight=100 max_iops=2000"] {
+            tree.refuse();
+            assert_eq!(tree.settle().len(), 1, "{left}");
             let shown = tree.shown().expect("it is there");
             assert_eq!((&*shown.0, shown.1.iops), (left, NonZeroU64::new(1000)));
         }
+    }
+
+    /// Of several floors that a scheduler is told at once, only what becomes of the last one
+    /// counts, and what was refused never comes back.
+    #[test]
+    fn a_floor_that_was_refused_is_not_fallen_back_to() {
+        let floor = |iops| Rates { iops: NonZeroU64::new(iops), ..Rates::NONE };
+        for (refused, matter, shown) in [
+            (&[1000][..], 0, ("weight=100 min_iops=20", Rates::NONE)),
+            (&[20], 1, ("weight=100 min_iops=1000", floor(20))),
+            (&[1000, 20], 1, ("weight=100 min_iops=5", floor(20))),
+        ] {
+            let mut tree = Tree::new();
+            for setting in ["min_iops=5", "min_iops=1000", "min_iops=20"] {
+                assert_eq!(tree.set(setting).len(), 1);
+            }
+            let is_refused = |qos: &Qos| refused.iter().any(|iops| qos.floor == floor(*iops));
+            assert_eq!(tree.answer(|_, qos| is_refused(qos)), matter, "{refused:?}");
+            assert_eq!(tree.settle(), [], "the scheduler keeps to that: {refused:?}");
+            assert_eq!(tree.shown(), Some((shown.0.to_owned(), shown.1)));
+            tree.set("min_iops=2000");
+            tree.refuse();
+            assert_eq!(tree.settle(), [], "{refused:?}");
+            assert_eq!(tree.shown(), Some((shown.0.to_owned(), floor(2000))));
+        }
+        // Asked for twice, and refused at first: the scheduler keeps to what lies between.
+        let mut tree = Tree::new();
+        for setting in ["min_iops=5", "min_iops=1000", "min_iops=20", "min_iops=1000"] {
+            assert_eq!(tree.set(setting).len(), 1);
+        }
+        assert_eq!(tree.answer(|_, qos| qos.floor == floor(1000)), 1);
+        let group = tree.group;
+        let back = Change::GroupQos { group, qos: Qos { floor: floor(5), ..Qos::NONE } };
+        assert_eq!(tree.settle(), [back]);
+        assert_eq!(tree.shown(), Some(("weight=100 min_iops=5".to_owned(), floor(1000))));
     }
 
     #[test]

@@ -220,9 +220,21 @@ impl Identity {
         self.groups.ask_anew(&mut self.changes);
     }
 
-    /// Notes that the scheduler refused a group's floor. The former one stays in force, if it can.
-    pub fn refuse(&mut self, group: GroupId) {
-        self.groups.refuse(group);
+    /// Notes that the scheduler has accepted a change.
+    pub fn accept(&mut self, change: &Change) {
+        if let Change::GroupQos { group, qos } = *change {
+            self.groups.accept(group, qos);
+        }
+    }
+
+    /// Notes that the scheduler refused a change for the floor that it gives a group. The former
+    /// one stays in force, if it can. Returns false if the group has asked for something else
+    /// since, so that it does not matter.
+    pub fn refuse(&mut self, change: &Change) -> bool {
+        match *change {
+            Change::GroupQos { group, qos } => self.groups.refuse(group, qos),
+            _ => false,
+        }
     }
 
     /// Has the scheduler told what holds in place of the floors that it refused.

@@ -8,10 +8,11 @@ use fairdisk_core::{Change, Contradiction, GroupId, Qos, Rates};
 pub(super) struct Standing {
     /// The settings in force, without a floor that was refused.
     asks: Asks,
-    /// The floor, ceiling and target that the scheduler was told last and has not refused.
+    /// The floor, ceiling and target that the scheduler was told last and has not refused. It may
+    /// be about to be told, as changes are told several at a time.
     told: Qos,
-    /// Those that it was told before, to which it keeps if it refuses.
-    before: Qos,
+    /// Those that it has accepted last, to which it keeps if it refuses.
+    kept: Qos,
     /// The floor that the scheduler last refused, so that it is not tried again and again.
     refused: Rates,
     /// The contradiction among the settings of the directory that was last logged.
@@ -22,8 +23,8 @@ impl Standing {
     /// That of a group with these settings in force, of which the scheduler has been told no floor,
     /// ceiling or target.
     pub(super) const fn new(asks: Asks) -> Self {
-        let (told, before) = (Qos::NONE, Qos::NONE);
-        Self { asks, told, before, refused: Rates::NONE, contradiction: None }
+        let (told, kept) = (Qos::NONE, Qos::NONE);
+        Self { asks, told, kept, refused: Rates::NONE, contradiction: None }
     }
 
     /// The settings in force, as far as is known: the scheduler may still refuse the last ones.
@@ -55,7 +56,7 @@ impl Standing {
         if idle != before.idle {
             changes.push(Change::GroupIdle { group, idle });
         }
-        self.settle(group, changes);
+        self.tell(group, changes);
     }
 
     /// Gives up everything that was asked for, as the directory with the settings is gone.
@@ -64,11 +65,16 @@ impl Standing {
     }
 
     /// Has the scheduler told what is in force after it has refused, if it does not keep to that
-    /// yet.
+    /// yet. It has answered to everything that it was told.
     pub(super) fn settle(&mut self, group: GroupId, changes: &mut Vec<Change>) {
+        self.told = self.kept;
+        self.tell(group, changes);
+    }
+
+    fn tell(&mut self, group: GroupId, changes: &mut Vec<Change>) {
         let qos = self.asks.qos;
         if qos != self.told {
-            self.before = core::mem::replace(&mut self.told, qos);
+            self.told = qos;
             changes.push(Change::GroupQos { group, qos });
         }
     }
@@ -85,22 +91,33 @@ impl Standing {
         }
         let without = Qos { floor: Rates::NONE, ..self.asks.qos };
         self.asks.qos.floor = floor;
-        (self.before, self.told) = (without, self.asks.qos);
+        self.told = self.asks.qos;
         Some([without, self.told])
     }
 
-    /// Notes that the scheduler refused the floor. The former one stays in force, unless it is the
-    /// one that is refused or contradicts the ceiling; everything else is as it is asked for. The
-    /// scheduler is yet to [be told](Self::settle).
-    pub(super) fn refuse(&mut self) {
-        self.told = self.before;
+    /// Notes that the scheduler has accepted what it was told.
+    pub(super) const fn accept(&mut self, qos: Qos) {
+        self.kept = qos;
+    }
+
+    /// Notes that the scheduler refused the floor of `qos`. The one that it keeps to stays in
+    /// force, unless it is the one that is refused or contradicts the ceiling; everything else is
+    /// as it is asked for. The scheduler is yet to [be told](Self::settle). Returns false, and
+    /// changes nothing, if something else was asked for since, which the scheduler is about to be
+    /// told.
+    pub(super) fn refuse(&mut self, qos: Qos) -> bool {
+        if qos != self.told {
+            return false;
+        }
+        self.told = self.kept;
         let asked = self.asks.qos;
         if self.refused.is_none() {
             self.refused = asked.floor;
-            self.asks.qos = with_floor(asked, self.before.floor);
+            self.asks.qos = with_floor(asked, self.kept.floor);
         } else {
             self.asks.qos.floor = Rates::NONE;
         }
+        true
     }
 
     /// Notes that a floor that was refused may be asked for again.

@@ -2,7 +2,7 @@
 
 use super::{Groups, Hierarchy};
 use crate::identity::Setting;
-use fairdisk_core::{Change, GroupId, Instant, Rates, Share, Span};
+use fairdisk_core::{Change, GroupId, Instant, Qos, Rates, Share, Span};
 use std::fs;
 
 /// A directory with one cgroup, `/a`, that is known as a group.
@@ -13,6 +13,8 @@ pub(super) struct Tree {
     pub(super) groups: Groups,
     /// The group at `/a`.
     pub(super) group: GroupId,
+    /// The floors, ceilings and targets to which the scheduler has not answered yet.
+    told: Vec<(GroupId, Qos)>,
 }
 
 pub(super) fn at(ms: u64) -> Instant {
@@ -23,8 +25,8 @@ impl Tree {
     pub(super) fn new() -> Self {
         let place = tempfile::tempdir().expect("a directory");
         let hierarchy = Hierarchy::in_directory(place.path());
-        let mut tree =
-            Self { _place: place, hierarchy, groups: Groups::new(), group: GroupId::ROOT };
+        let (groups, group, told) = (Groups::new(), GroupId::ROOT, Vec::new());
+        let mut tree = Self { _place: place, hierarchy, groups, group, told };
         tree.make("/a");
         let (group, changes) = tree.find(at(0), "/a");
         assert_eq!(changes, [Change::GroupAdded { group, share: Share::DEFAULT }]);
@@ -64,7 +66,7 @@ impl Tree {
         let set = self.keep(path, settings);
         let mut changes = Vec::new();
         self.groups.changed(at(0), &self.hierarchy, (path, &set), &mut changes);
-        changes
+        self.note(changes)
     }
 
     /// Changes a setting of `/a`. Returns what the scheduler is to be told.
@@ -76,32 +78,61 @@ impl Tree {
     pub(super) fn find(&mut self, now: Instant, path: &str) -> (GroupId, Vec<Change>) {
         let mut changes = Vec::new();
         let group = self.groups.find(now, &self.hierarchy, path, &mut changes);
-        (group, changes)
+        (group, self.note(changes))
     }
 
     pub(super) fn look_again(&mut self) -> Vec<Change> {
         let mut changes = Vec::new();
         self.groups.look_again(at(0), &self.hierarchy, self.group, &mut changes);
-        changes
+        self.note(changes)
     }
 
     /// Sweeps while these groups have something unfinished.
     pub(super) fn sweep(&mut self, now: Instant, unfinished: &[GroupId]) -> Vec<Change> {
         let (mut changes, unfinished) = (Vec::new(), unfinished.iter().copied().collect());
         self.groups.sweep(now, &self.hierarchy, &unfinished, &mut changes);
-        changes
+        self.note(changes)
     }
 
     pub(super) fn settle(&mut self) -> Vec<Change> {
         let mut changes = Vec::new();
         self.groups.settle(&mut changes);
-        changes
+        self.note(changes)
     }
 
     pub(super) fn ask_anew(&mut self) -> Vec<Change> {
         let mut changes = Vec::new();
         self.groups.ask_anew(&mut changes);
+        self.note(changes)
+    }
+
+    fn note(&mut self, changes: Vec<Change>) -> Vec<Change> {
+        let told = changes.iter().filter_map(|change| match *change {
+            Change::GroupQos { group, qos } => Some((group, qos)),
+            _ => None,
+        });
+        self.told.extend(told);
         changes
+    }
+
+    /// Has the scheduler answer to what it was told: it refuses what `refuses` says, of which the
+    /// number counts, and accepts the rest. Returns how many of the refusals matter.
+    pub(super) fn answer(&mut self, mut refuses: impl FnMut(usize, &Qos) -> bool) -> usize {
+        let mut matter = 0;
+        for (at, (group, qos)) in self.told.drain(..).enumerate() {
+            match refuses(at, &qos) {
+                true => matter += usize::from(self.groups.refuse(group, qos)),
+                false => self.groups.accept(group, qos),
+            }
+        }
+        matter
+    }
+
+    /// Has the scheduler refuse the last floor that it was told, and accept everything else.
+    pub(super) fn refuse(&mut self) {
+        let last = self.told.len() - 1;
+        assert!(!self.told[last].1.floor.is_none(), "there is a floor to refuse");
+        assert_eq!(self.answer(|at, _| at == last), 1);
     }
 
     /// The settings of `/a` that are shown, and its floor that was refused.
