@@ -178,6 +178,8 @@ impl ScheduledGate {
                 tracing::warn!(group, %why, "setting refused");
             }
         })?;
+        let is_at = |known: &GroupName<'_>| known.path == changed.group;
+        let refused_before = identity.groups().find(is_at).map_or(Rates::NONE, |it| it.refused);
         identity.settings_changed(self.now(), &changed.group, settings);
         let refused = self.configure(&mut identity);
         // A floor of another group, or one that this group had before, may have been examined at
@@ -193,7 +195,7 @@ impl ScheduledGate {
         let floor = identity.groups().find(is_it).map_or(Rates::NONE, |known| known.refused);
         let floor = Setting::words(&Qos { floor, ..Qos::NONE }).collect();
         changed.undo();
-        identity.settings_changed(self.now(), &group, &[]);
+        identity.undone(self.now(), &group, refused_before);
         self.tell(&mut identity);
         Err(SettingError::NotKept { group, floor, refusal })
     }

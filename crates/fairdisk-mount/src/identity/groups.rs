@@ -151,7 +151,7 @@ impl Groups {
             if set.iter().any(Setting::is_of_floor)
                 && let Some(known) = known.and_then(|group| self.register.get_mut(group))
             {
-                known.standing.forgive();
+                known.standing.note_refused(Rates::NONE);
             }
             let group = self.group_at(now, hierarchy, path, said, changes);
             if known.is_none() && !set.is_empty() {
@@ -163,6 +163,15 @@ impl Groups {
             self.look_again(now, hierarchy, group, changes);
         }
         nest_first(&mut changes[told..]);
+    }
+
+    /// Notes that the group at `path` asks again for what it asked for when this floor, or none,
+    /// had been refused. It is not examined once more.
+    pub(super) fn undone(&mut self, path: &str, refused: Rates) {
+        let group = self.register.at(path);
+        if let Some(known) = group.and_then(|group| self.register.get_mut(group)) {
+            known.standing.note_refused(refused);
+        }
     }
 
     /// Notes that the scheduler has accepted a group's floor, ceiling and target.
@@ -352,6 +361,15 @@ mod tests {
         assert_eq!(asks, Some(Asks::DEFAULT), "what is shown is what is in effect");
         assert_eq!(tree.look_again(), []);
         assert_eq!(tree.set("min_iops=5"), first);
+        // The next one is refused as well, and taken back.
+        tree.refuse();
+        let refused = tree.shown().expect("it is there").1;
+        tree.set("min_iops=6");
+        tree.refuse();
+        tree.keep("/a", &["min_iops=5"]);
+        tree.groups.undone("/a", refused);
+        assert_eq!(tree.look_again(), []);
+        assert_eq!(tree.shown(), Some(("weight=100".to_owned(), refused)));
     }
 
     /// Three fifths of a disk are promised to a group, and the same to one inside it.

@@ -16,7 +16,7 @@ pub(crate) use hierarchy::{OWN, VERSION2};
 pub use setting::{Asks, Said, Setting, SettingError};
 pub(crate) use sight::Silent;
 
-use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
+use fairdisk_core::{Change, GroupId, Instant, IoPrio, Rates, Span, TaskId};
 use fairdisk_plane::disk::Unfinished;
 use groups::Groups;
 use sight::{DueLook, Seen};
@@ -193,6 +193,13 @@ impl Identity {
             self.groups.changed(now, hierarchy, (path, set), &mut self.changes);
             self.tasks.look_again(now);
         }
+    }
+
+    /// Notes at `now` that the settings of the cgroup `path` are what they were before a change
+    /// that was refused. This floor, or none, had been refused already.
+    pub fn undone(&mut self, now: Instant, path: &str, refused: Rates) {
+        self.groups.undone(path, refused);
+        self.settings_changed(now, path, &[]);
     }
 
     /// Reads a group's settings again. A group whose tasks all wait for the disk makes no requests,

@@ -120,9 +120,9 @@ impl Standing {
         true
     }
 
-    /// Notes that a floor that was refused may be asked for again.
-    pub(super) const fn forgive(&mut self) {
-        self.refused = Rates::NONE;
+    /// Notes that this floor was refused, or none, so that any may be asked for again.
+    pub(super) const fn note_refused(&mut self, floor: Rates) {
+        self.refused = floor;
     }
 
     /// Notes a contradiction among the settings of the directory. Returns it if it is new.

@@ -93,7 +93,7 @@ fn a_refused_floor_takes_nothing_else_with_it() {
     for (key, value) in [("min_iops", "1000000"), ("max_bps", "262144")] {
         keep(&host.group_directory("tenant"), &format!("trusted.fairdisk.{key}"), value);
     }
-    host.mount_well(&["--device-model", "hdd-7200-2007"]);
+    let log = host.mount_with_log(&["--device-model", "hdd-7200-2007"]);
     let group = host.path_of("tenant");
     let read = format!("dd if={} of=/dev/null iflag=direct bs=4k count=1", host.file("data"));
     finish(host.start(&group, &read));
@@ -110,6 +110,10 @@ fn a_refused_floor_takes_nothing_else_with_it() {
     assert_eq!(set.status.code(), Some(2), "{}", text(&set));
     assert!(text(&set).contains("(min_iops=1000000 min_bps=1048576)"), "{}", text(&set));
     got("weight=120 max_bps=65536");
+    // What is asked for again because of that is not examined once more.
+    finish(host.start(&group, &read));
+    let logged = fs::read_to_string(&log).unwrap();
+    assert_eq!(logged.matches("floor refused").count(), 2, "{logged}");
     host.unmount();
 }
 
