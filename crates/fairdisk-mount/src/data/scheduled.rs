@@ -319,9 +319,13 @@ impl ScheduledGate {
     /// Tells the scheduler what has changed, and has all floors examined as soon as it can, if some
     /// were promised before it knew what requests cost. Returns what is refused.
     fn configure(&self, identity: &mut Identity) -> Vec<Refusal> {
-        let is_floor = |it: &Change| has_floor(it).is_some();
         // Asked once: requests complete meanwhile.
-        let examines = self.disk.examines_floors();
+        self.configure_if(self.disk.examines_floors(), identity)
+    }
+
+    /// Does that for a scheduler of which is known whether it `examines` floors.
+    fn configure_if(&self, examines: bool, identity: &mut Identity) -> Vec<Refusal> {
+        let is_floor = |it: &Change| has_floor(it).is_some();
         let mut changes = identity.take_changes();
         if examines && identity.has_unexamined() {
             // A new floor is examined together with them, not beside them.
@@ -329,14 +333,22 @@ impl ScheduledGate {
             identity.ask_anew();
             changes.extend(identity.take_changes());
         }
-        let mut refused = Vec::new();
+        let (mut refused, mut examines_now) = (Vec::new(), false);
         for change in changes {
             match self.try_to(change, identity) {
                 Ok(()) if is_floor(&change) && !examines => identity.note_unexamined(),
                 Ok(()) => {}
+                Err(Refusal::Floor { .. }) if !examines => {
+                    // It can since a moment ago, and is to examine this one with all the others.
+                    identity.note_unexamined();
+                    examines_now = true;
+                }
                 Err(why) if Self::note_refused(identity, &change, why) => refused.push(why),
                 Err(_) => {}
             }
+        }
+        if examines_now {
+            refused.extend(self.configure(identity));
         }
         refused
     }
@@ -442,5 +454,49 @@ impl Gate for MountGate {
     fn account(&self, caller: u32, file: u64) -> u32 {
         let GroupId(group) = self.gate.who(caller, self.file(file)).group;
         group
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::{Cost, CostModel, EngineConfig};
+    use fairdisk_plane::backend::Preference;
+    use fairdisk_plane::disk::Device;
+
+    /// A gate to a disk whose requests take 10 ms, with groups that have these floors.
+    fn gate(place: &std::path::Path, floors: &[(&str, &str)]) -> ScheduledGate {
+        let hierarchy = Hierarchy::in_directory(place);
+        for (path, floor) in floors {
+            std::fs::create_dir(place.join(&path[1..])).unwrap();
+            hierarchy.set(path, &[Setting::parse(floor).unwrap()]).unwrap();
+        }
+        let (config, how) = (EngineConfig::default(), Preference::Threads);
+        let fair = SchedulerSpec::named("fair").unwrap().build();
+        let disk = Disk::start(fair, config, Device::Fixed, 1, how).unwrap();
+        let one = Span::from_ms(10);
+        let cost = Cost { random: one, ..Cost::default() };
+        let costs = CostModel { depth: 1, saturation: one, alone: one, read: cost, write: cost };
+        disk.configure(Change::Costs(costs)).unwrap();
+        ScheduledGate::new(disk, "fair", Some(hierarchy))
+    }
+
+    /// The disk may become known between two floors that are told at once.
+    #[test]
+    fn a_floor_is_refused_once_if_it_is_examined_before_others() {
+        let place = tempfile::tempdir().unwrap();
+        let floors = [("/a", "min_iops=10"), ("/b", "min_iops=1000"), ("/c", "min_iops=20")];
+        let gate = gate(place.path(), &floors);
+        let mut identity = gate.identity();
+        for (path, _) in floors {
+            identity.settings_changed(gate.now(), path, &[]);
+        }
+        let refused = gate.configure_if(false, &mut identity);
+        let b = identity.groups().find(|known| known.path == "/b").unwrap().id;
+        assert_eq!(refused.iter().map(Refusal::group).collect::<Vec<_>>(), [b]);
+        assert_eq!(gate.configure(&mut identity), [], "all have been examined");
+        gate.tell(&mut identity);
+        let in_force = |known: GroupName<'_>| known.asks.qos.floor.iops.map_or(0, u64::from);
+        assert_eq!(identity.groups().map(in_force).collect::<Vec<_>>(), [0, 10, 0, 20]);
     }
 }

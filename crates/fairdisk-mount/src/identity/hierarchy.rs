@@ -118,7 +118,7 @@ impl Hierarchy {
 
     /// A hierarchy whose groups are the directories in `mount`.
     #[cfg(test)]
-    pub(super) fn in_directory(mount: &Path) -> Self {
+    pub(crate) fn in_directory(mount: &Path) -> Self {
         Self { v1: None, mount: mount.to_owned(), root: "/".to_owned() }
     }
 
