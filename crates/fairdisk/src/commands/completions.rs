@@ -25,7 +25,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 /// The command line as completions see it: an argument that takes a catalogue name offers the
 /// built-in ones. All shells but zsh fall back to file names if no catalogue name matches. bash
 /// does not tell arguments apart, so of two that take the same names only the first one offers
-/// them.
+/// them. Of names separated by commas the first one is offered, since the scripts compare names
+/// with whole words.
 fn with_names(command: Command, shell: Shell) -> Command {
     let offer = |kinds: &'static [Kind]| {
         move |arg: Arg| {
@@ -56,6 +57,8 @@ fn with_names(command: Command, shell: Shell) -> Command {
             let places = PossibleValuesParser::new(["lab", "file:"]);
             of_a_run(run).mut_arg("spec", experiment).mut_arg("on", |on| on.value_parser(places))
         })
+        .mut_subcommand("compare", |compare| of_a_run(compare).mut_arg("spec", experiment))
+        .mut_subcommand("advise", |advise| of_a_run(advise).mut_arg("spec", experiment))
         .mut_subcommand("explain", |explain| of_a_run(explain).mut_arg("run", experiment))
         .mut_subcommand("blame", |blame| {
             blame

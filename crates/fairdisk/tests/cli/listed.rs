@@ -85,12 +85,16 @@ fn bash_offers_names_where_names_are_expected_and_no_files_elsewhere() {
     let place = Place::new();
     place.write("completions", fairdisk(&["completions", "bash"]).quiet());
     place.write("two-file", "");
-    let cases: [(&[&str], &[&str]); 14] = [
+    let cases: [(&[&str], &[&str]); 18] = [
         (&["run", "two-g"], &["two-groups"]),
         (&["explain", "two-g"], &["two-groups"]),
         (&["run", "two-groups", "--device", "wd"], &["wd2500js", "wd2500js-ryo"]),
         (&["run", "two-groups", "--scheduler", "two-l"], &["two-layer-cfq"]),
         (&["run", "two-groups", "--on", ""], &["file:", "lab"]),
+        (&["compare", "two-g"], &["two-groups"]),
+        (&["compare", "two-groups", "--scheduler", "two-l"], &["two-layer-cfq"]),
+        (&["advise", "two-g"], &["two-groups"]),
+        (&["advise", "two-groups", "--device", "nv"], &["nvme"]),
         (&["catalog", "devices", "fixed-"], &["fixed-8ms"]),
         (&["catalog", "devices", "n"], &["null", "nvme"]),
         (&["catalog", "schedulers", "noo"], &["noop"]),
