@@ -3,6 +3,7 @@
 //! A shell passes in the current time and the requests the device has completed. The machine
 //! answers with the requests to issue and the time of its next event. It never reads a clock.
 
+mod config;
 mod faulting;
 mod flushing;
 mod group;
@@ -21,15 +22,15 @@ mod writing_back;
 #[cfg(test)]
 mod written_back_tests;
 
+pub use config::MachineConfig;
 pub use tally::{GroupTally, OpTally, TaskReport};
 
 use crate::events::Events;
-use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, PageCache, VolumeSpec, WriteBackSpec};
-use crate::workload::{Awaited, TaskSpec};
+use crate::host::{Cpus, File, Journal, PageCache};
+use crate::workload::Awaited;
 use fairdisk_core::{
-    BioId, Change, CostModel, Effect, Effects, Elevator, Engine, EngineConfig, Entry, GroupId,
-    Input, Instant, Journal as Log, Op, Prng, Refusal, Request, RequestId, Sleeper, Span, TaskId,
-    Ticks,
+    BioId, Change, Effect, Effects, Elevator, Engine, Entry, GroupId, Input, Instant,
+    Journal as Log, Op, Prng, Refusal, Request, RequestId, Sleeper, Span, TaskId, Ticks,
 };
 pub use group::GroupSpec;
 pub use integrity::IntegrityWrites;
@@ -41,55 +42,6 @@ pub use plugging::Unplugs;
 use std::collections::BTreeMap;
 use task::{PAGE_BYTES, Step, Task};
 use writing_back::WriteBack;
-
-/// The configuration of a machine.
-#[derive(Clone, Debug)]
-pub struct MachineConfig {
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// The request queue.
-    pub engine: EngineConfig,
-    /// Whether the device has a moving head; schedulers are told if it has none.
-    pub rotational: bool,
-    /// Whether the device serves several requests together faster than one after another;
-    /// schedulers are then told how many it accepts.
-    pub serves_together: bool,
-    /// CPU times.
-    pub cpu: CpuSpec,
-    /// The largest read-ahead window, in pages of 4 KiB.
-    pub read_ahead_pages: u64,
-    /// Memory for the page cache, in pages of 4 KiB.
-    pub memory_pages: u64,
-    /// Buffered bytes a task may have on their way to the disk before it must wait.
-    pub write_behind_bytes: u64,
-    /// How dirty pages are held in memory and written back; `None` sends buffered data to the disk
-    /// at once. Throttled tasks sleep for timer ticks, so the ticks of `engine` must not be
-    /// [`EXACT`](Ticks::EXACT).
-    pub write_back: Option<WriteBackSpec>,
-    /// Whether reads of indirect blocks carry the metadata hint.
-    pub meta_hint: bool,
-    /// Defect D5: buffered writes are charged to the root group, whose flusher submits them,
-    /// instead of the group that wrote the data.
-    pub async_of_submitter: bool,
-    /// How writes that make data durable are marked.
-    pub integrity_writes: IntegrityWrites,
-    /// What unplugs the device, besides a task that waits for I/O.
-    pub unplugs: Unplugs,
-    /// The device's cost model; schedulers are told if there is one.
-    pub costs: Option<CostModel>,
-    /// Whether the scheduler may flush the device's write cache.
-    pub flushable: bool,
-    /// The settings of each group, by group number; group 0 is the root group.
-    pub groups: Vec<GroupSpec>,
-    /// The file systems and partitions.
-    pub volumes: Vec<VolumeSpec>,
-    /// The files.
-    pub files: Vec<FileSpec>,
-    /// The tasks.
-    pub tasks: Vec<TaskSpec>,
-    /// Whether the journal keeps every entry (for explanations) or only its hash.
-    pub keep_journal: bool,
-}
 
 /// An event at a set time.
 #[derive(Clone, Copy, Debug)]
@@ -158,7 +110,7 @@ impl<E: Elevator> Machine<E> {
         let log = if config.keep_journal { Log::keeping() } else { Log::hashing() };
         let files = config.files.iter();
         let files = files.map(|spec| File::new(*spec, &config.volumes[spec.volume as usize]));
-        let pages = page_cache(&config);
+        let pages = config.page_cache();
         let write_back = config.write_back.map(|spec| WriteBack::new(spec, &config, &pages));
         let group_count = config.groups.len().max(1);
         let of_host = config.volumes.len() + group_count;
@@ -486,18 +438,4 @@ impl<E: Elevator> Machine<E> {
         self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }), issue);
         self.write_out(now, issue);
     }
-}
-
-/// The page cache, for those files that some task uses through it.
-fn page_cache(config: &MachineConfig) -> PageCache {
-    let mut is_cached = vec![false; config.files.len()];
-    let caching = config.tasks.iter().filter(|task| task.buffered || task.mapped.is_some());
-    for file in caching.flat_map(|task| &task.files) {
-        is_cached[*file as usize] = true;
-    }
-    let pages = config.files.iter().zip(is_cached).map(|(spec, is_cached)| match is_cached {
-        true => spec.bytes.div_ceil(PAGE_BYTES),
-        false => 0,
-    });
-    PageCache::new(config.memory_pages, pages)
 }

@@ -1,0 +1,74 @@
+//! What a machine is made of and how its host behaves.
+
+use super::group::GroupSpec;
+use super::integrity::IntegrityWrites;
+use super::plugging::Unplugs;
+use super::task::PAGE_BYTES;
+use crate::host::{CpuSpec, FileSpec, PageCache, VolumeSpec, WriteBackSpec};
+use crate::workload::TaskSpec;
+use fairdisk_core::{CostModel, EngineConfig};
+
+/// The configuration of a machine.
+#[derive(Clone, Debug)]
+pub struct MachineConfig {
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// The request queue.
+    pub engine: EngineConfig,
+    /// Whether the device has a moving head; schedulers are told if it has none.
+    pub rotational: bool,
+    /// Whether the device serves several requests together faster than one after another;
+    /// schedulers are then told how many it accepts.
+    pub serves_together: bool,
+    /// CPU times.
+    pub cpu: CpuSpec,
+    /// The largest read-ahead window, in pages of 4 KiB.
+    pub read_ahead_pages: u64,
+    /// Memory for the page cache, in pages of 4 KiB.
+    pub memory_pages: u64,
+    /// Buffered bytes a task may have on their way to the disk before it must wait.
+    pub write_behind_bytes: u64,
+    /// How dirty pages are held in memory and written back; `None` sends buffered data to the disk
+    /// at once. Throttled tasks sleep for timer ticks, so the ticks of `engine` must not be
+    /// [`EXACT`](fairdisk_core::Ticks::EXACT).
+    pub write_back: Option<WriteBackSpec>,
+    /// Whether reads of indirect blocks carry the metadata hint.
+    pub meta_hint: bool,
+    /// Defect D5: buffered writes are charged to the root group, whose flusher submits them,
+    /// instead of the group that wrote the data.
+    pub async_of_submitter: bool,
+    /// How writes that make data durable are marked.
+    pub integrity_writes: IntegrityWrites,
+    /// What unplugs the device, besides a task that waits for I/O.
+    pub unplugs: Unplugs,
+    /// The device's cost model; schedulers are told if there is one.
+    pub costs: Option<CostModel>,
+    /// Whether the scheduler may flush the device's write cache.
+    pub flushable: bool,
+    /// The settings of each group, by group number; group 0 is the root group.
+    pub groups: Vec<GroupSpec>,
+    /// The file systems and partitions.
+    pub volumes: Vec<VolumeSpec>,
+    /// The files.
+    pub files: Vec<FileSpec>,
+    /// The tasks.
+    pub tasks: Vec<TaskSpec>,
+    /// Whether the journal keeps every entry (for explanations) or only its hash.
+    pub keep_journal: bool,
+}
+
+impl MachineConfig {
+    /// The page cache, for those files that some task uses through it.
+    pub(super) fn page_cache(&self) -> PageCache {
+        let mut is_cached = vec![false; self.files.len()];
+        let caching = self.tasks.iter().filter(|task| task.buffered || task.mapped.is_some());
+        for file in caching.flat_map(|task| &task.files) {
+            is_cached[*file as usize] = true;
+        }
+        let pages = self.files.iter().zip(is_cached).map(|(spec, is_cached)| match is_cached {
+            true => spec.bytes.div_ceil(PAGE_BYTES),
+            false => 0,
+        });
+        PageCache::new(self.memory_pages, pages)
+    }
+}
