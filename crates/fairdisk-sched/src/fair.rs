@@ -46,6 +46,7 @@ mod requests;
 mod returning;
 mod rounds;
 mod saving;
+mod service;
 mod stream;
 mod target;
 mod think;

@@ -7,9 +7,9 @@
 //! the allowance shrinks if these reads take longer than after absences in which nobody wrote, and
 //! grows if they do not.
 
-use super::cache::Service;
 use super::mean::Mean;
 use super::requests::Rq;
+use super::service::Service;
 use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 

@@ -1,10 +1,10 @@
 //! The device as `fair` knows it: its stated properties and cost model, and the measured time of
 //! requests.
 
-use super::cache::Service;
 use super::knee::Knee;
 use super::mean::Mean;
 use super::requests::Rq;
+use super::service::Service;
 use fairdisk_core::{Cost, CostModel, Instant, Lba, Op, Span};
 
 /// Size in bytes of a request that costs a seek more than its transfer: one page.

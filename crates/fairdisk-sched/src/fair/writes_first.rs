@@ -5,8 +5,8 @@
 //! and those right after a read do not. Two kinds of reads are ignored: those so fast that they may
 //! come from a buffer, and those after a pause, which have nothing left to wait for.
 
-use super::cache::Service;
 use super::mean::Mean;
+use super::service::Service;
 use fairdisk_core::{Instant, Span};
 
 /// Reads of each kind needed for a decision. The mean of 32 is off by about a fifth of their spread

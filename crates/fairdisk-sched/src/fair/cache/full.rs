@@ -8,10 +8,12 @@
 //! charged to the other group with the most acknowledged writes left to be done, unless it is the
 //! group's own doing: writes that were taken in at once have to be done as well.
 
-use super::{Cache, LASTS_MOST, Late, Served, Service, TRACES_LAST};
+use super::traces::{LASTS_MOST, TRACES_LAST, When};
+use super::{Cache, Late};
 use crate::fair::NIL;
 use crate::fair::group::Group;
 use crate::fair::median::Median;
+use crate::fair::service::Service;
 use crate::fair::writes_first::BUFFERED_PARTS;
 use fairdisk_core::Span;
 
@@ -55,7 +57,7 @@ impl Cache {
     /// What another group is to be charged for a completed write that waited for its writes.
     pub(super) fn waited(
         &mut self,
-        when: Served,
+        when: When,
         group: u32,
         served: &Service,
         groups: &mut [Group],
@@ -67,11 +69,11 @@ impl Cache {
         let others = self.writers.into_iter().filter(|other| *other != group && *other != NIL);
         let left = |other: &u32| groups[*other as usize].traces.left(when);
         let other = others.max_by_key(left)?;
-        let is_compared = other == self.group;
+        let is_compared = other == self.comparison.group;
         if is_compared {
-            self.end(groups);
+            self.comparison.end(groups);
         }
-        let writer = if is_compared { self.writer } else { NIL };
+        let writer = if is_compared { self.comparison.writer } else { NIL };
         let other_group = &mut groups[other as usize];
         let after = other_group.traces.left(when).min(excess);
         if after == Span::ZERO {

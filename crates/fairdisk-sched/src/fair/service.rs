@@ -1,0 +1,57 @@
+//! What is known of a completed request whose time was measured.
+
+use super::writes_first::BUFFERED_PARTS;
+use fairdisk_core::Span;
+
+/// A write is only acknowledged if it took less than half of its stated time: seldom does a head
+/// that has to move take so little.
+const FAST_PARTS: u64 = 2;
+
+/// The measured time of a completed request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Service {
+    pub(super) took: Span,
+    /// What is stated for it where it lies, or `done_in` without a cost model.
+    pub(super) stated: Span,
+    /// The stated time at most, wherever the request lies and whether it reads or writes.
+    pub(super) done_in: Span,
+    /// The time to find a place again after a request elsewhere; zero if unknown.
+    pub(super) back: Span,
+    /// Whether it is a read that took `OVERLONG_FACTOR` times its stated time or more.
+    pub(super) is_overlong_read: bool,
+    /// Whether nothing else was at the device.
+    pub(super) was_alone: bool,
+    /// Whether the device picks the next of several requests.
+    pub(super) is_picked: bool,
+    /// Whether `done_in` comes from the cost model, rather than from a mean of measured requests.
+    pub(super) is_told: bool,
+}
+
+impl Service {
+    /// Whether a write that was to be durable was nevertheless only taken into a cache, as by a
+    /// device whose cache outlasts a power failure.
+    pub(super) fn is_taken_in(&self) -> bool {
+        self.was_alone && self.took < self.done_in / BUFFERED_PARTS
+    }
+
+    /// Whether the request takes no longer than stated by itself: what it took beyond that, it
+    /// waited.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.is_told && self.was_alone
+    }
+
+    /// Whether the request took too short a time for a head to have moved for it.
+    pub(super) fn is_fast(&self) -> bool {
+        self.took.as_ns() < self.done_in.as_ns() / FAST_PARTS
+    }
+}
+
+#[cfg(test)]
+impl Service {
+    /// A request that was alone at a device which serves one at a time and has a cost model.
+    pub(super) fn alone(took: Span, stated: Span, done_in: Span) -> Self {
+        let (back, is_overlong_read) = (Span::ZERO, false);
+        let (was_alone, is_picked, is_told) = (true, false, true);
+        Self { took, stated, done_in, back, is_overlong_read, was_alone, is_picked, is_told }
+    }
+}
