@@ -157,9 +157,37 @@ fn function_name(line: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
+/// The number of lines of `text` that do not belong to items which are compiled for tests only.
+#[must_use]
+pub fn lines_without_tests(text: &str) -> usize {
+    let mut code = Source::new(text).lines(&[Part::Code]);
+    code.truncate(text.lines().count());
+    let (mut lines, mut at) = (0, 0);
+    while at < code.len() {
+        if code[at].trim() == "#[cfg(test)]" {
+            at += 1 + item_lines(&code[at + 1..]);
+        } else {
+            (lines, at) = (lines + 1, at + 1);
+        }
+    }
+    lines
+}
+
+/// The number of lines of the item or field at the beginning of `code`.
+fn item_lines(code: &[String]) -> usize {
+    let is_field = code.first().is_some_and(|line| line.trim_end().ends_with(','));
+    if is_field { 1 } else { item_end(code, 0).map_or(code.len(), |(lines, _)| lines) }
+}
+
 /// The number of lines up to the brace that closes the first one, beginning at byte `before` of the
 /// first line; `None` if a semicolon comes before any brace.
 fn body_lines(code: &[String], before: usize) -> Option<usize> {
+    item_end(code, before).and_then(|(lines, end)| (end == '}').then_some(lines))
+}
+
+/// The number of lines of the item that begins at byte `before` of the first line, and what it ends
+/// with: the brace that closes its first one, or a semicolon if that comes before any brace.
+fn item_end(code: &[String], before: usize) -> Option<(usize, char)> {
     let (mut braces, mut brackets) = (0i32, 0i32);
     for (at, line) in code.iter().enumerate() {
         let line = if at == 0 { &line[before..] } else { line };
@@ -168,11 +196,11 @@ fn body_lines(code: &[String], before: usize) -> Option<usize> {
                 '{' => braces += 1,
                 '(' | '[' => brackets += 1,
                 ')' | ']' => brackets -= 1,
-                ';' if braces == 0 && brackets == 0 => return None,
+                ';' if braces == 0 && brackets == 0 => return Some((at + 1, c)),
                 '}' => {
                     braces -= 1;
                     if braces == 0 {
-                        return Some(at + 1);
+                        return Some((at + 1, c));
                     }
                 }
                 _ => {}
@@ -205,5 +233,22 @@ mod tests {
         let found = functions(&Source::new(text).lines(&[Part::Code]));
         let short: Vec<_> = found.iter().map(|f| (f.name.as_str(), f.line, f.lines)).collect();
         assert_eq!(short, [("two", 2, 2), ("four", 4, 4)]);
+    }
+
+    #[test]
+    fn what_is_compiled_for_tests_only_is_not_counted_and_what_follows_is() {
+        assert_eq!(lines_without_tests("one\ntwo {\n}\n"), 3);
+        let attribute = "#[cfg(test)]\n";
+        for item in [
+            "mod tests;\n",
+            "use {\n a,\n};\n",
+            "/// What {\n#[inline]\nfn f(\n) -> [u8; 2] {\n {}\n}\n",
+            "impl S {\n fn f() {\n }\n}\n",
+            "const C: &str = \"{\";\n",
+            "field: Vec<u8>,\n",
+        ] {
+            assert_eq!(lines_without_tests(&format!("one\n{attribute}{item}two\n")), 2, "{item}");
+            assert_eq!(lines_without_tests(&format!("one\n    {attribute}{item}")), 1, "{item}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of the form of the sources: module docs, lengths, widths, and forbidden contents.
 
 use fairdisk_tidy::files::{File, demand_none, ending_in, root};
-use fairdisk_tidy::rust::{Part, Source, functions};
+use fairdisk_tidy::rust::{Part, Source, functions, lines_without_tests};
 
 /// The most lines in a file, without its unit tests.
 const FILE_LINES_MAX: usize = 500;
@@ -38,7 +38,7 @@ fn every_file_says_what_it_is() {
 fn files_are_short() {
     let mut faults = Vec::new();
     for file in sources() {
-        let lines = file.text.lines().take_while(|line| *line != "#[cfg(test)]").count();
+        let lines = lines_without_tests(&file.text);
         if lines > FILE_LINES_MAX {
             faults.push(format!("{}: {lines} lines", file.path));
         }
