@@ -10,6 +10,7 @@
 use super::Fair;
 use super::group::Group;
 use super::hierarchy::Hierarchy;
+use super::patience::wait_for;
 use crate::groups::Order;
 use fairdisk_core::{Instant, Span};
 
@@ -129,7 +130,6 @@ impl Fair {
             false => Span::from_ns(entry.burst.as_ns().saturating_mul(THINK_BURSTS_MOST)),
         };
         let think = entry.think.get().filter(|think| *think <= most && *think <= worth)?;
-        // Twice the think time: a pause is sometimes longer than usual.
-        Some(now + (think + think).min(most))
+        Some(now + wait_for(think, Span::ZERO, most))
     }
 }

@@ -57,51 +57,57 @@ pub(super) fn worth_waiting(gain: Span) -> Span {
     gain / GAIN_PARTS
 }
 
-/// Whether to keep the disk free for a task or group that was last served at `since` and has this
-/// mean think time and this mean pause.
-pub(super) fn patience(
-    now: Instant,
-    since: Instant,
-    (think, pause): (Option<Span>, Option<Span>),
-    gain: Gain,
-    most: Span,
-) -> Patience {
-    let Gain { own, isolation, others, time } = gain;
-    let think = think.unwrap_or(Span::ZERO);
-    if isolation + time == Span::ZERO {
-        return Patience::NotWorthIt;
-    }
-    let worth = own.max(worth_waiting(isolation.max(others))) + worth_waiting(time);
-    if think > worth.min(most) || most == Span::ZERO {
-        return Patience::TooLong;
-    }
-    // Twice the think time and a little more: a pause is sometimes longer than usual.
-    let wait = |think: Span| (think + think + worth_waiting(isolation + time)).min(most);
-    let usual = wait(think);
-    if since + usual > now {
-        return Patience::Until(since + usual);
-    }
-    match pause.filter(|pause| *pause <= worth.min(most)).map(|pause| since + wait(pause)) {
-        Some(until) if until > now => Patience::Longer(until, usual),
-        _ => Patience::Over(usual),
-    }
+/// How long to wait for who usually thinks for `think`, where that gains so much, and no longer
+/// than `most`: for twice the think time, as a pause is sometimes longer than usual, and a part of
+/// the gain, which is little to lose.
+pub(super) fn wait_for(think: Span, gain: Span, most: Span) -> Span {
+    (think + think + worth_waiting(gain)).min(most)
 }
 
-/// Whether to keep the disk free for a group for `idle`, as set, while the group can pay for it. A
-/// group whose think time is longer would pay in vain.
-pub(super) fn asked_for(
-    now: Instant,
-    since: Instant,
-    think: Option<Span>,
-    idle: Span,
-    paid_until: Instant,
-) -> Patience {
-    let until = (since + idle).min(paid_until);
-    if think.is_some_and(|think| think > idle) {
-        Patience::TooLong
-    } else if until > now {
-        Patience::AskedFor(until)
-    } else {
-        Patience::Spent
+/// A task or group that has nothing queued.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Absent {
+    /// When it was last served.
+    pub(super) since: Instant,
+    /// How long it thinks in the mean, and how long its pauses are.
+    pub(super) think: Option<Span>,
+    pub(super) pause: Option<Span>,
+}
+
+impl Absent {
+    /// Whether to keep the disk free for it, and no longer than `most`.
+    pub(super) fn patience(self, now: Instant, gain: Gain, most: Span) -> Patience {
+        let Self { since, think, pause } = self;
+        let Gain { own, isolation, others, time } = gain;
+        let (think, gained) = (think.unwrap_or(Span::ZERO), isolation + time);
+        if gained == Span::ZERO {
+            return Patience::NotWorthIt;
+        }
+        let worth = own.max(worth_waiting(isolation.max(others))) + worth_waiting(time);
+        if think > worth.min(most) || most == Span::ZERO {
+            return Patience::TooLong;
+        }
+        let usual = wait_for(think, gained, most);
+        if since + usual > now {
+            return Patience::Until(since + usual);
+        }
+        let pause = pause.filter(|pause| *pause <= worth.min(most));
+        match pause.map(|pause| since + wait_for(pause, gained, most)) {
+            Some(until) if until > now => Patience::Longer(until, usual),
+            _ => Patience::Over(usual),
+        }
+    }
+
+    /// Whether to keep the disk free for it for `idle`, as set, while it can pay for it. If its
+    /// think time is longer it would pay in vain.
+    pub(super) fn asked_for(self, now: Instant, idle: Span, paid_until: Instant) -> Patience {
+        let until = (self.since + idle).min(paid_until);
+        if self.think.is_some_and(|think| think > idle) {
+            Patience::TooLong
+        } else if until > now {
+            Patience::AskedFor(until)
+        } else {
+            Patience::Spent
+        }
     }
 }

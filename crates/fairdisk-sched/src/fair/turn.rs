@@ -20,7 +20,7 @@
 //! charged for the idle time that the rule would not have allowed.
 
 use super::group::{Away, Group};
-use super::patience::{Gain, Patience, asked_for, patience, worth_waiting};
+use super::patience::{Absent, Gain, Patience, worth_waiting};
 use super::{Fair, NIL, Step};
 use crate::groups::Nested;
 use core::cmp::Ordering;
@@ -328,9 +328,8 @@ impl Fair {
         if !used_up {
             gain.time += self.nearness(turn.queue);
         }
-        let think = group.think.get();
-        let by_rule =
-            patience(now, since, (think, group.think.pause()), gain, self.idle_most(group));
+        let absent = Absent { since, think: group.think.get(), pause: group.think.pause() };
+        let by_rule = absent.patience(now, gain, self.idle_most(group));
         match group.idle {
             Some(idle)
                 if !matches!(by_rule, Patience::Until(_) | Patience::Longer(..))
@@ -339,7 +338,7 @@ impl Fair {
                 let rest = if used_up { Span::ZERO } else { self.length(turn.group) - turn.used };
                 let own = rest.max(behind.unwrap_or(Span::ZERO));
                 let paid_until = turn.kept_since.unwrap_or(now) + own;
-                asked_for(now, since, think, idle, paid_until)
+                absent.asked_for(now, idle, paid_until)
             }
             _ => by_rule,
         }
@@ -375,7 +374,8 @@ impl Fair {
         let Some(since) = queue.quiet_since else { return Patience::NotWorthIt };
         let group = &self.groups[turn.group as usize];
         let pause = group.think.pause().filter(|_| group.is_quiet());
-        patience(now, since, (queue.think.get(), pause), gain, self.idle_most(group))
+        let absent = Absent { since, think: queue.think.get(), pause };
+        absent.patience(now, gain, self.idle_most(group))
     }
 
     /// The isolation gained if nothing else is served before the queue's next request: the time of

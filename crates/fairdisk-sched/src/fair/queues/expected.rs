@@ -8,7 +8,7 @@
 //! which streams.
 
 use super::super::NIL;
-use super::super::patience::worth_waiting;
+use super::super::patience::wait_for;
 use super::super::queue::{LEVELS, Queue};
 use super::Queues;
 use alloc::vec::Vec;
@@ -85,15 +85,15 @@ impl Places {
 
 impl Queue {
     /// Until when the queue, with nothing queued, is expected: for ever while it has requests or
-    /// flushes at the device, and not at all if it thinks for longer than `most`. A pause is
-    /// sometimes longer than usual; where requests are measured, a part of one is little to wait.
+    /// flushes at the device, and not at all if it thinks for longer than `most`. Where requests
+    /// are measured, the time of one is gained.
     pub(in super::super) fn expected_until(&self, most: Span) -> Option<Instant> {
         if self.in_flight > 0 || self.flushes > 0 {
             return Some(Instant::MAX);
         }
         let think = self.think.get().filter(|think| *think <= most)?;
-        let wait = think + think + worth_waiting(self.service.or_zero());
-        self.quiet_since.map(|since| since + wait.min(most))
+        let wait = wait_for(think, self.service.or_zero(), most);
+        self.quiet_since.map(|since| since + wait)
     }
 
     /// Its priority as a number: the lower is served first.
