@@ -7,34 +7,24 @@
 //! for a while. What they get is settled by the order of groups, as everywhere; only the grain is
 //! coarser.
 //!
-//! Requests wait longer for that, so it has to be worth it: looks with turns are compared with
-//! looks without (`pairs`).
+//! Requests wait longer for that, so it has to be `worth` it.
+
+mod worth;
 
 use super::direction::Direction;
 use super::hierarchy::WHOLE_DISK;
-use super::pairs::Pairs;
 use super::queueing::Verdict;
 use super::{Fair, Step};
 use crate::groups::Nested;
 use alloc::vec::Vec;
 use fairdisk_core::{Instant, Span, Why};
+use worth::Worth;
 
 /// How many groups wait for the turn of their direction at most; more are served beside the others.
 /// What a decision does is bounded by this.
 const WAITING_MOST: usize = 64;
 /// How long a group waits at least: a wait that ends at once would be none.
 const STAY_LEAST: Span = Span::from_us(1);
-/// How long a look takes at least, or three credits. A turn of the one and one of the other take
-/// no longer than two.
-const LOOK_TIME: Span = Span::from_ms(50);
-/// Turns have to gain a sixteenth, in three quarters of the last eight pairs.
-const GAIN_PARTS: u64 = 16;
-const GAIN_QUARTERS: u32 = 3;
-const GAIN_PAIRS: u32 = 8;
-/// Looks from one pair to the next while turns are worth it, and while they are not: then a pair
-/// has one look with turns, and one in 128 leaves the 99th percentile of latencies as it is.
-const LOOKS_WITH_TURNS: u32 = 64;
-const LOOKS_WITHOUT: u32 = 128;
 
 /// The current turn, and what turns are worth.
 #[derive(Debug, Default)]
@@ -51,35 +41,14 @@ pub(super) struct Directions {
     first: Option<Instant>,
     /// When their bars end.
     until: Instant,
-    /// Looks with turns, and without.
-    pairs: Pairs<GAIN_PARTS>,
-    look: Look,
-}
-
-/// What happened since the current look began.
-#[derive(Clone, Copy, Debug, Default)]
-struct Look {
-    began: Instant,
-    /// The cost of what was completed.
-    work: Span,
-    /// Whether a group waited for a turn.
-    has_turns: bool,
+    worth: Worth,
 }
 
 impl Directions {
     /// Accounts for a completed request that was charged this when it was dispatched.
     pub(super) fn completed(&mut self, charged: Span) {
-        self.look.work += charged;
+        self.worth.completed(charged);
         self.used += charged;
-    }
-
-    /// Whether directions take turns now.
-    const fn take_turns(&self) -> bool {
-        self.pairs.is_first(self.are_worth_it())
-    }
-
-    const fn are_worth_it(&self) -> bool {
-        self.pairs.is_known() && self.pairs.is_slower_in(GAIN_QUARTERS, GAIN_PAIRS)
     }
 
     /// When the groups that wait are no longer barred.
@@ -88,28 +57,14 @@ impl Directions {
     }
 
     /// Begins the turn of the other direction. Looks end with those of writes.
-    fn switch(&mut self, now: Instant, look_time: Span) {
+    fn switch(&mut self, now: Instant, credit: Span) {
         self.turn = match self.turn {
             Direction::Reads => Direction::Writes,
             Direction::Writes => Direction::Reads,
         };
         (self.since, self.used) = (now, Span::ZERO);
-        let took = now.since(self.look.began);
-        if self.turn == Direction::Reads && took >= look_time {
-            self.end_look(took, took <= look_time + look_time);
-            self.look = Look { began: now, ..Look::default() };
-        }
-    }
-
-    /// Ends a look that took so long. It is not `whole` if there was a pause in it.
-    fn end_look(&mut self, took: Span, is_whole: bool) {
-        let Look { work, has_turns, .. } = self.look;
-        let is_tried = has_turns || !self.pairs.is_first(false);
-        let between = if self.are_worth_it() { LOOKS_WITH_TURNS } else { LOOKS_WITHOUT };
-        if is_whole {
-            self.pairs.end_look(is_tried.then_some((took, work)), between);
-        } else {
-            self.pairs.put_off();
+        if self.turn == Direction::Reads {
+            self.worth.end_look(now, credit);
         }
     }
 }
@@ -159,13 +114,13 @@ impl Fair {
     /// taken over by then, nobody else is there.
     fn turn_lasts_until(&self, now: Instant) -> Option<Instant> {
         let end = self.directions.since + self.params.credit;
-        (self.directions.take_turns() && end > now).then_some(end)
+        (self.directions.worth.take_turns() && end > now).then_some(end)
     }
 
     /// Lets a group wait whose direction does not have the turn, or begins its turn if it is time
     /// or none are taken.
     fn wait_for_turn(&mut self, now: Instant, group: u32) -> Verdict {
-        if !self.directions.take_turns() {
+        if !self.directions.worth.take_turns() {
             return self.begin_turn_of_direction(now);
         }
         if !self.groups[group as usize].waits_for_turn {
@@ -210,7 +165,7 @@ impl Fair {
     fn note_waiting(&mut self, now: Instant, group: u32) {
         if self.directions.waiting.is_empty() {
             self.directions.until = self.directions.since + self.params.credit;
-            self.directions.look.has_turns = true;
+            self.directions.worth.note_turns();
         }
         self.directions.waiting.push(group);
         // Those that wait are not in line, so this is its part of what they leave.
@@ -274,8 +229,7 @@ impl Fair {
     /// Begins the turn of the other direction.
     fn change_direction(&mut self, now: Instant) {
         self.let_all_out_of_turn();
-        let look_time = LOOK_TIME.max(self.params.credit + self.params.credit + self.params.credit);
-        self.directions.switch(now, look_time);
+        self.directions.switch(now, self.params.credit);
     }
 
     /// Lets all groups be served that wait for their turn.
@@ -306,6 +260,7 @@ mod tests {
     use super::*;
     use crate::fair::FairParams;
     use crate::fair::direction::Recent;
+    use crate::fair::pairs::Pairs;
     use crate::samples::request;
     use core::num::NonZeroU64;
     use fairdisk_core::{
@@ -523,7 +478,7 @@ mod tests {
         }
         fair.groups[1].recent = Recent::READS;
         fair.groups[2].recent = Recent::WRITES;
-        fair.directions.pairs = Pairs::known(true);
+        fair.directions.worth.pairs = Pairs::known(true);
         let mut next = |now, done: Option<u32>| {
             if let Some(slot) = done {
                 let (request, device_time) = (RequestId(slot), Span::ZERO);

@@ -13,13 +13,22 @@ const FIRST: u32 = 8;
 /// Pairs that are remembered.
 pub(super) const MOST: u32 = u16::BITS;
 
+/// One of the two ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    First,
+    Second,
+}
+
+/// The current look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Look {
     /// Between pairs, in the way that was found to be right.
     #[default]
     Usual,
+    /// In the first way.
     First,
-    /// After a look in the first way in which `COST_UNIT` of work took this long.
+    /// In the second way, after a look in the first in which `COST_UNIT` of work took this long.
     Second(Span),
 }
 
@@ -38,12 +47,12 @@ pub(super) struct Pairs<const SLOWER_PARTS: u64> {
 }
 
 impl<const SLOWER_PARTS: u64> Pairs<SLOWER_PARTS> {
-    /// Whether the current look is in the first way; `usual` tells, if it is none of a pair.
-    pub(super) const fn is_first(&self, usual: bool) -> bool {
+    /// The way that the current look tries; `None` if it is none of a pair.
+    pub(super) const fn tried(&self) -> Option<Way> {
         match self.look {
-            Look::Usual => usual,
-            Look::First => true,
-            Look::Second(_) => false,
+            Look::Usual => None,
+            Look::First => Some(Way::First),
+            Look::Second(_) => Some(Way::Second),
         }
     }
 
@@ -111,15 +120,17 @@ impl<const SLOWER_PARTS: u64> Pairs<SLOWER_PARTS> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
-    /// Whether each of as many looks was in the first way, where looks take as long as given in the
-    /// first and second way, or nothing can be learned.
-    fn looks(pairs: &mut Pairs<16>, looks: u32, took: Option<[u64; 2]>) -> alloc::vec::Vec<bool> {
+    /// What each of as many looks tried, where looks take as long as given in the first and second
+    /// way, or nothing can be learned.
+    fn looks(pairs: &mut Pairs<16>, looks: u32, took: Option<[u64; 2]>) -> Vec<Option<Way>> {
         let look = |_| {
-            let is_first = pairs.is_first(true);
-            let took = took.map(|[first, second]| if is_first { first } else { second });
+            let tried = pairs.tried();
+            let is_second = tried == Some(Way::Second);
+            let took = took.map(|[first, second]| if is_second { second } else { first });
             pairs.end_look(took.map(|took| (Span::from_us(took), Span::from_us(1))), 3);
-            is_first
+            tried
         };
         (0..looks).map(look).collect()
     }
@@ -128,7 +139,7 @@ mod tests {
     fn after_the_first_eight_there_is_a_pair_now_and_then() {
         let mut pairs = Pairs::default();
         let tried = looks(&mut pairs, 27, Some([100, 110]));
-        let seconds: alloc::vec::Vec<usize> = (0..27).filter(|at| !tried[*at]).collect();
+        let seconds: Vec<usize> = (0..27).filter(|at| tried[*at] == Some(Way::Second)).collect();
         assert_eq!(seconds, [2, 4, 6, 8, 10, 12, 14, 16, 21, 26]);
         assert!(pairs.is_known() && pairs.is_slower_in(4, MOST));
     }
@@ -143,7 +154,7 @@ mod tests {
     #[test]
     fn where_nothing_can_be_learned_nothing_is_tried() {
         let mut pairs = Pairs::default();
-        assert!(looks(&mut pairs, 100, None).iter().all(|first| *first));
+        assert!(looks(&mut pairs, 100, None).iter().all(Option::is_none));
         assert!(!pairs.is_known());
     }
 
@@ -151,14 +162,13 @@ mod tests {
     fn a_pair_put_off_comes_later() {
         let mut pairs = Pairs::<16>::default();
         looks(&mut pairs, 1, Some([100, 110]));
-        assert!(pairs.is_first(false));
+        assert_eq!(pairs.tried(), Some(Way::First));
         pairs.put_off();
-        let usual = |pairs: &Pairs<16>| !pairs.is_first(false) && pairs.is_first(true);
-        assert!(usual(&pairs));
+        assert_eq!(pairs.tried(), None);
         looks(&mut pairs, 2, Some([100, 110]));
-        assert!(usual(&pairs));
+        assert_eq!(pairs.tried(), None);
         looks(&mut pairs, 1, Some([100, 110]));
-        assert!(pairs.is_first(false));
+        assert_eq!(pairs.tried(), Some(Way::First));
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 use super::Fair;
 use super::expected::Made;
-use super::pairs::{self, Pairs};
+use super::pairs::{self, Pairs, Way};
 use fairdisk_core::{Instant, Span};
 
 /// What others may have more, as a part of what keeps the device busy: if it does all but a tenth
@@ -38,7 +38,11 @@ pub(super) struct Trial {
 impl Trial {
     /// Whether the group gets all of its room now.
     pub(super) const fn has_all_room(&self) -> bool {
-        self.pairs.is_first(!self.pairs.is_known() || self.pairs.is_slower_in(2, pairs::MOST))
+        match self.pairs.tried() {
+            Some(Way::First) => true,
+            Some(Way::Second) => false,
+            None => !self.pairs.is_known() || self.pairs.is_slower_in(2, pairs::MOST),
+        }
     }
 
     /// Breaks the current look off, as the group was away.
@@ -62,7 +66,11 @@ impl Trial {
         self.requests = 0;
         // Where others did not make the room that is tried, nothing is learned.
         let (made_all, made_less) = (made.all > self.made.all, made.less > self.made.less);
-        let is_tried = if self.pairs.is_first(made_all) { made_all } else { made_less };
+        let is_tried = match self.pairs.tried() {
+            Some(Way::First) => made_all,
+            Some(Way::Second) => made_less,
+            None => made_all || made_less,
+        };
         let look = (now.since(self.began), self.cost);
         self.pairs.end_look(is_tried.then_some(look), LOOKS_BETWEEN);
     }
