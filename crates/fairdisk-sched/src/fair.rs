@@ -231,7 +231,7 @@ impl Elevator for Fair {
         if entry.is_quiet() {
             if entry.was_away(now, self.params.credit) {
                 self.rounds.came(now);
-                entry.trial.was_away();
+                entry.trial.break_off();
             }
             entry.burst = Span::ZERO;
         }
@@ -242,7 +242,7 @@ impl Elevator for Fair {
             self.queues.join(now, queue);
         }
         if entry.waiting == 1 {
-            self.expected.is_back(group, entry);
+            self.expected.note_back(group, entry);
             self.tree.set_wants(group, true);
             self.floors_want(group);
             self.target_wants(now, group);

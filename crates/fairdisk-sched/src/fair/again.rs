@@ -15,7 +15,7 @@ impl Fair {
         let saves = self.next_saver(now);
         let returns = match self.device.is_serial() {
             true => [self.next_return(now), None],
-            false => [self.expected.first_until(), self.targets.look()],
+            false => [self.expected.first_until(), self.targets.presence_check_at()],
         };
         let overtakes = [self.another_is_next(now), self.turns_change_at(now)];
         promised.into_iter().chain(returns).chain(overtakes).chain([saves]).flatten().min()

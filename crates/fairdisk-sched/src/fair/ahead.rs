@@ -34,7 +34,7 @@ impl Fair {
     /// Notes that a group with a target is too far ahead.
     pub(super) fn note_ahead(&mut self, group: u32) {
         let entry = &mut self.groups[group as usize];
-        if !core::mem::replace(&mut entry.is_looked_at, true) {
+        if !core::mem::replace(&mut entry.is_too_far_ahead, true) {
             self.ahead.line.push_back(group);
             self.targets.needs_no_room(group);
         }
@@ -52,7 +52,7 @@ impl Fair {
                 self.ahead.line.push_back(group);
                 continue;
             }
-            self.groups[group as usize].is_looked_at = false;
+            self.groups[group as usize].is_too_far_ahead = false;
             if wants {
                 self.target_wants(now, group);
             }

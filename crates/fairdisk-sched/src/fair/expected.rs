@@ -68,7 +68,7 @@ impl Expected {
 
     /// Notes that the group has something queued again.
     #[inline]
-    pub(super) fn is_back(&mut self, at: u32, group: &mut Group) {
+    pub(super) fn note_back(&mut self, at: u32, group: &mut Group) {
         self.until.place(at, None);
         self.note_need(false, group);
     }

@@ -54,7 +54,7 @@ pub(super) struct Group {
     /// The mean time of its flushes for each of its requests.
     flushing: Mean,
     /// Whether the group is among those that are too far ahead for their targets.
-    pub(super) is_looked_at: bool,
+    pub(super) is_too_far_ahead: bool,
     /// When the group's last request or flush completed.
     pub(super) quiet_since: Option<Instant>,
     /// Think times: from `quiet_since` to the next synchronous request or flush, capped as in
@@ -125,7 +125,7 @@ impl Group {
             flushes: 0,
             unflushed: 0,
             flushing: Mean::default(),
-            is_looked_at: false,
+            is_too_far_ahead: false,
             quiet_since: None,
             think: Think::default(),
             burst: Span::ZERO,

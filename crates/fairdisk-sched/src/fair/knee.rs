@@ -43,7 +43,7 @@ pub(super) struct Knee {
     is_contended: bool,
     /// Whether groups were held back in this look for another reason, so that it does not show what
     /// the device can do.
-    held_back: bool,
+    is_held_back: bool,
     /// The highest throughput, as the cost done in `THROUGHPUT_TIME`.
     most: Span,
     /// The mean throughput while nobody is held back though there is a reason, and since the limit
@@ -70,14 +70,14 @@ impl Knee {
 
     fn end_look(&mut self, elapsed: Span) {
         let done = self.cost.scaled(THROUGHPUT_TIME.as_ns(), elapsed.as_ns());
-        let forgotten = if self.held_back { Span::ZERO } else { self.most / DECAY_PARTS };
+        let forgotten = if self.is_held_back { Span::ZERO } else { self.most / DECAY_PARTS };
         self.most = (self.most - forgotten).max(done);
-        if self.is_contended && !self.held_back {
+        if self.is_contended && !self.is_held_back {
             self.compare(done);
         }
         self.looks = self.looks.wrapping_add(1);
         (self.requests, self.cost, self.peak) = (0, Span::ZERO, Span::ZERO);
-        (self.is_contended, self.held_back) = (false, false);
+        (self.is_contended, self.is_held_back) = (false, false);
     }
 
     /// Adjusts the limit after a look in which it mattered.
@@ -117,7 +117,7 @@ impl Knee {
 
     /// Notes that a group is held back for a reason other than the knee.
     pub(super) const fn hold_back(&mut self) {
-        self.held_back = true;
+        self.is_held_back = true;
     }
 
     /// How long the whole device takes for this cost at its highest throughput, if that is known.

@@ -80,7 +80,7 @@ impl Targets {
     /// to be served for its target.
     pub(super) fn note_room(&mut self, at: u32, group: &Group) {
         let most = group.room.most;
-        if self.there.key(at) != Some(most) && !group.is_looked_at {
+        if self.there.key(at) != Some(most) && !group.is_too_far_ahead {
             self.there.place(at, Some(most));
             if self.room.is_none() {
                 // No group was present when this was last determined, so do it at once.
@@ -96,7 +96,7 @@ impl Targets {
     }
 
     /// When to determine the present groups again.
-    pub(super) fn look(&self) -> Option<Instant> {
+    pub(super) fn presence_check_at(&self) -> Option<Instant> {
         self.room.map(|_| self.room_until)
     }
 
@@ -162,7 +162,7 @@ impl Fair {
     /// is too far ahead waits for its share, not for others' requests.
     pub(super) fn adjust_room(&mut self, group: u32, latency: Span, target: Span) {
         let entry = &mut self.groups[group as usize];
-        if !entry.is_looked_at {
+        if !entry.is_too_far_ahead {
             entry.room.completed(latency, target);
             self.targets.note_room(group, entry);
         }
@@ -302,6 +302,6 @@ mod tests {
         groups[0].room = Room::new(Span::from_ms(8));
         targets.note_room(0, &groups[0]);
         assert_eq!(targets.leave_room(at(20), &groups), Some(Span::from_ms(2)));
-        assert_eq!(targets.look(), Some(at(70)));
+        assert_eq!(targets.presence_check_at(), Some(at(70)));
     }
 }

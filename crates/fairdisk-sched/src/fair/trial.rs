@@ -46,7 +46,7 @@ impl Trial {
     }
 
     /// Breaks the current look off, as the group was away.
-    pub(super) const fn was_away(&mut self) {
+    pub(super) const fn break_off(&mut self) {
         self.pairs.break_off();
         self.requests = 0;
     }

@@ -139,25 +139,25 @@ impl Fair {
                 Ok(Step::WaitUntil(at, Why::GroupIdleWait))
             }
             Patience::Longer(at, waited) => {
-                self.is_late(turn.group, waited);
+                self.note_late(turn.group, waited);
                 Ok(Step::WaitUntil(at, Why::GroupIdleWait))
             }
             other => {
-                self.leaves(now, turn.group, other);
+                self.note_leaving(now, turn.group, other);
                 Err(other.why(Why::GroupEmptied))
             }
         }
     }
 
     /// Notes that a group was waited for in vain for as long as is usual, `waited`.
-    pub(super) fn is_late(&mut self, group: u32, waited: Span) {
+    pub(super) fn note_late(&mut self, group: u32, waited: Span) {
         let entry = &mut self.groups[group as usize];
         (entry.away, entry.waited) = (Away::Late, waited);
     }
 
     /// Notes why the turn of a group ends that has nothing queued. What it misses while it is
     /// behind and thinks, it is not to lose.
-    pub(super) fn leaves(&mut self, now: Instant, group: u32, patience: Patience) {
+    pub(super) fn note_leaving(&mut self, now: Instant, group: u32, patience: Patience) {
         let (away, waited) = match patience {
             Patience::TooLong => (Away::TooLong, Span::ZERO),
             Patience::Over(waited) => (Away::Outlasted, waited),

@@ -151,7 +151,7 @@ impl Queues {
 
     /// Notes that the task adds no more requests to the queue with the priority it has.
     pub(super) fn remove_rank(&mut self, at: u32) {
-        self.is_not_expected(at);
+        self.drop_place(at);
         let (group, rank) = (self[at].group, self[at].rank());
         let ranks = &mut self.leaves[group as usize].ranks;
         ranks.of(rank).queues -= 1;
@@ -186,7 +186,7 @@ impl Queues {
     }
 
     /// Drops the place of a queue, if it has one.
-    pub(super) fn is_not_expected(&mut self, at: u32) {
+    pub(super) fn drop_place(&mut self, at: u32) {
         if !core::mem::replace(&mut self[at].has_place, false) {
             return;
         }
@@ -200,7 +200,7 @@ impl Queues {
     #[cold]
     #[inline(never)]
     pub(super) fn take_place(&mut self, now: Instant, at: u32) -> u64 {
-        self.is_not_expected(at);
+        self.drop_place(at);
         let (reached, queue) = (self.reached(at), &self[at]);
         let is_in_time = queue.expected_until(self.places.idle_max).is_some_and(|it| it >= now);
         let claim = if is_in_time { self.places.lag.as_ns() / queue.weight() } else { 0 };
