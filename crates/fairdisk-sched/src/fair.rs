@@ -80,6 +80,7 @@ use requests::Requests;
 use returning::Returning;
 use rounds::Rounds;
 use target::Targets;
+use think::Done;
 use turn::Turn;
 
 /// Index that stands for no group or no queue.
@@ -300,7 +301,7 @@ impl Elevator for Fair {
         let entry = &mut self.groups[group as usize];
         entry.in_flight -= 1;
         entry.quiet_since = Some(now);
-        entry.think.begins(false);
+        entry.think.begins_after(Done::Request);
         entry.unflushed = entry.unflushed.saturating_add(1);
         let left_early = entry.left_early();
         if let Some(target) = entry.qos.latency_p99 {
@@ -341,7 +342,7 @@ impl Elevator for Fair {
         self.make_group(group);
         let entry = &mut self.groups[group.0 as usize];
         entry.quiet_since = Some(now);
-        entry.think.begins(true);
+        entry.think.begins_after(Done::Flush);
         // A flush issued before this scheduler was chosen was never counted.
         if entry.flushes > 0 {
             entry.flushes -= 1;

@@ -7,6 +7,7 @@ use super::group::{Away, Group};
 use super::mean::Mean;
 use super::patience::worth_waiting;
 use super::requests::Rq;
+use super::think::Done;
 use super::turn::Turn;
 use super::{Fair, NIL, Step};
 use crate::groups::{Nested, Order};
@@ -118,7 +119,8 @@ impl Fair {
         let group = q.group;
         // Not one that was queued behind others of the task, nor one after a flush.
         let since = q.quiet_since.filter(|since| *since <= arrived && q.in_flight == 1);
-        if let Some(since) = since.filter(|_| !self.groups[group as usize].think.is_flushed()) {
+        let last = self.groups[group as usize].think.last();
+        if let Some(since) = since.filter(|_| last == Done::Request) {
             let of = q.task.map(|task| (task, group));
             let pause = dense::entry(&mut self.returning.pauses, queue, Pause::default);
             if pause.of != of {
@@ -153,8 +155,9 @@ impl Fair {
     pub(super) fn pause_of(&self, now: Instant, queue: u32) -> Option<(Instant, Span)> {
         let q = self.queues.get(queue).filter(|q| q.group != NIL && q.is_quiet())?;
         let entry = self.groups.get(q.group as usize).filter(|_| self.device.is_measured())?;
-        let is_apart =
-            self.device.is_serial() && entry.away == Away::TooLong && !entry.think.is_flushed();
+        let is_apart = self.device.is_serial()
+            && entry.away == Away::TooLong
+            && entry.think.last() == Done::Request;
         let of = q.task.map(|task| (task, q.group));
         let pause = self.returning.pauses.get(queue as usize).filter(|pause| pause.of == of);
         let own = pause.filter(|_| is_apart).and_then(|pause| pause.mean.get());

@@ -9,8 +9,16 @@ use fairdisk_core::Span;
 pub(super) struct Think {
     after_request: Kind,
     after_flush: Kind,
-    /// Whether a flush was done last.
-    flushed: bool,
+    /// What was done last.
+    last: Done,
+}
+
+/// What a group may think after.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Done {
+    #[default]
+    Request,
+    Flush,
 }
 
 /// Mean think times after one of the two. A task that does several requests and then pauses has
@@ -25,23 +33,29 @@ struct Kind {
 }
 
 impl Think {
-    /// Notes that a request or a flush of the group is done.
+    /// Notes what is done, so that the group thinks after that.
     #[inline]
-    pub(super) const fn begins(&mut self, flushed: bool) {
-        self.flushed = flushed;
+    pub(super) const fn begins_after(&mut self, done: Done) {
+        self.last = done;
     }
 
-    /// Whether a flush was done last.
-    pub(super) const fn is_flushed(&self) -> bool {
-        self.flushed
+    /// What was done last.
+    pub(super) const fn last(&self) -> Done {
+        self.last
     }
 
     const fn kind(&self) -> &Kind {
-        if self.flushed { &self.after_flush } else { &self.after_request }
+        match self.last {
+            Done::Request => &self.after_request,
+            Done::Flush => &self.after_flush,
+        }
     }
 
     const fn kind_mut(&mut self) -> &mut Kind {
-        if self.flushed { &mut self.after_flush } else { &mut self.after_request }
+        match self.last {
+            Done::Request => &mut self.after_request,
+            Done::Flush => &mut self.after_flush,
+        }
     }
 
     /// Notes that the group has thought for this long.
