@@ -153,6 +153,11 @@ impl Fair {
         }
     }
 
+    /// Whether the group, or one around it, has a ceiling.
+    pub(super) fn has_ceiling(&self, group: u32) -> bool {
+        self.tree.path(group).any(|one| !self.groups[one as usize].qos.ceiling.is_none())
+    }
+
     /// Whether the group may be barred for others' sake. Exempt are groups that have a floor or
     /// target of their own, or are inside one that has, and groups with groups inside, which would
     /// wait with them.

@@ -15,7 +15,6 @@ use super::direction::Direction;
 use super::hierarchy::WHOLE_DISK;
 use super::queueing::Verdict;
 use super::{Fair, Step};
-use crate::groups::Nested;
 use alloc::vec::Vec;
 use fairdisk_core::{Instant, Span, Why};
 use worth::Worth;
@@ -91,10 +90,9 @@ impl Fair {
     /// Whether turns concern the group. Exempt are groups to which something else than weight says
     /// when they are served, and everybody beside a latency target.
     fn has_turns(&self, group: u32) -> bool {
-        let is_capped = |one: u32| !self.groups[one as usize].qos.ceiling.is_none();
         self.targets.is_empty()
             && self.may_wait_alone(group)
-            && (self.barred.is_unused() || !self.tree.path(group).any(is_capped))
+            && (self.barred.is_unused() || !self.has_ceiling(group))
     }
 
     /// Serves a group whose turn it is, but lets it have no more at the device than twice what

@@ -22,7 +22,6 @@
 use super::group::{Away, Group};
 use super::patience::{Absent, Gain, Patience, worth_waiting};
 use super::{Fair, NIL, Step};
-use crate::groups::Nested;
 use core::cmp::Ordering;
 use fairdisk_core::{Instant, Span, Why};
 
@@ -422,11 +421,10 @@ impl Fair {
     /// Whether the queue of the group gets the disk at once if it alone wants it: no promise to any
     /// group applies, and nobody else is waited for.
     pub(super) fn is_alone(&self, group: u32, queue: u32) -> bool {
-        let has_ceiling = |one: u32| !self.groups[one as usize].qos.ceiling.is_none();
         self.targets.is_empty()
             && self.floors.is_empty()
             && self.barred.first().is_none()
-            && !self.tree.path(group).any(has_ceiling)
+            && !self.has_ceiling(group)
             && !self.device.pays_alone()
             && self.returning.is_empty()
             && self.has_turn(group, queue)
