@@ -71,8 +71,7 @@ impl Fair {
 
     /// Begins a turn in which no other queue's requests are issued.
     pub(super) fn begin_alone(&mut self, now: Instant, group: u32, queue: u32) {
-        self.give_turn(now, group, queue);
-        self.turn = self.turn.map(|turn| Turn { alone: true, ..turn });
+        self.give_turn(now, group, queue).alone = true;
         self.alone_since = now;
         self.pace.matters(now);
     }
@@ -111,8 +110,7 @@ impl Fair {
             return Some(Step::WaitCompletion(Why::OwnRequestInFlight));
         }
         let until = self.keep_alone(now, turn)?;
-        let kept_since = turn.kept_since.or(Some(now));
-        self.turn = Some(Turn { kept_since, ..turn });
+        self.begin_keeping(now);
         Some(Step::WaitUntil(until, Why::IdleWait))
     }
 

@@ -266,8 +266,7 @@ impl Fair {
                 continue;
             }
             if self.turn.is_none_or(|turn| turn.group != group) {
-                self.give_turn(now, group, queue);
-                self.turn = self.turn.map(|turn| Turn { is_brought: true, ..turn });
+                self.give_turn(now, group, queue).is_brought = true;
             }
             return Some(self.dispatch(now, at, Why::NearTarget));
         }

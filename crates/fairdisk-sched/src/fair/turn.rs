@@ -133,8 +133,7 @@ impl Fair {
         match self.patience_with_group(now, turn) {
             Patience::Until(at) => Ok(Step::WaitUntil(at, Why::GroupIdleWait)),
             Patience::AskedFor(at) => {
-                let kept_since = turn.kept_since.or(Some(now));
-                self.turn = Some(Turn { kept_since, ..turn });
+                self.begin_keeping(now);
                 Ok(Step::WaitUntil(at, Why::GroupIdleWait))
             }
             Patience::Longer(at, waited) => {
@@ -177,6 +176,13 @@ impl Fair {
         self.turn = None;
     }
 
+    /// Keeps the disk free at the cost of the group whose turn it is, from now on if not already.
+    pub(super) fn begin_keeping(&mut self, now: Instant) {
+        if let Some(turn) = &mut self.turn {
+            turn.kept_since.get_or_insert(now);
+        }
+    }
+
     /// Stops keeping the disk free, and charges the group for the time if `idle=` asked for it.
     #[inline]
     pub(super) fn end_keeping(&mut self, now: Instant) {
@@ -202,13 +208,13 @@ impl Fair {
         }
     }
 
-    /// Begins a turn of the group with the queue.
-    pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) {
+    /// Begins a turn of the group with the queue, and returns it.
+    pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) -> &mut Turn {
         self.end_keeping(now);
         let entry = &mut self.groups[group as usize];
         entry.away = Away::No;
         self.returning.set_back(entry, false);
-        self.turn = Some(Turn::new(group, queue));
+        self.turn.insert(Turn::new(group, queue))
     }
 
     /// Why the queue that is served in the turn, and has more requests, makes way for `first`, the
