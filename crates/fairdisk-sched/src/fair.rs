@@ -15,7 +15,6 @@
 //! time.
 
 mod again;
-mod ahead;
 mod allowance;
 mod awaited;
 mod cache;
@@ -58,7 +57,6 @@ mod writes_first;
 pub use params::FairParams;
 
 use crate::family::Family;
-use ahead::Ahead;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use awaited::Awaited;
@@ -79,7 +77,7 @@ use queues::Queues;
 use requests::Requests;
 use returning::Returning;
 use rounds::Rounds;
-use target::Targets;
+use target::{Ahead, Targets};
 use think::Done;
 use turn::Turn;
 

@@ -5,9 +5,11 @@
 //! forward, it does not add to it. Others do not lose their claim to it while they are not in line
 //! for a moment (`hierarchy::brought`), and leave no room for it while it waits.
 
+mod ahead;
 mod room;
 mod write_pace;
 
+pub(super) use ahead::Ahead;
 pub(super) use room::Room;
 
 use super::floor::DEBT_MOST;

@@ -2,8 +2,8 @@
 //! looked at again when something has happened, a few at a time, and goes on once it is less far
 //! ahead: to wait until it owes nothing would make its requests later than without a target.
 
-use super::Fair;
-use super::floor::DEBT_MOST;
+use crate::fair::Fair;
+use crate::fair::floor::DEBT_MOST;
 use alloc::collections::VecDeque;
 use fairdisk_core::Instant;
 
@@ -12,7 +12,7 @@ const LOOKED_AT: usize = 4;
 
 /// Those groups.
 #[derive(Debug)]
-pub(super) struct Ahead {
+pub(in crate::fair) struct Ahead {
     /// In the order in which they are looked at. Some may not wait any more.
     line: VecDeque<u32>,
     /// Whether something was done since some were looked at.
@@ -20,19 +20,19 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    pub(super) const fn new() -> Self {
+    pub(in crate::fair) const fn new() -> Self {
         Self { line: VecDeque::new(), is_due: false }
     }
 
     /// Notes that something was done.
-    pub(super) const fn look_on(&mut self) {
+    pub(in crate::fair) const fn look_on(&mut self) {
         self.is_due = true;
     }
 }
 
 impl Fair {
     /// Notes that a group with a target is too far ahead.
-    pub(super) fn note_ahead(&mut self, group: u32) {
+    pub(in crate::fair) fn note_ahead(&mut self, group: u32) {
         let entry = &mut self.groups[group as usize];
         if !core::mem::replace(&mut entry.is_too_far_ahead, true) {
             self.ahead.line.push_back(group);
@@ -41,7 +41,7 @@ impl Fair {
     }
 
     /// Lets groups that are no longer too far ahead be served for their targets again.
-    pub(super) fn look_at_ahead(&mut self, now: Instant) {
+    pub(in crate::fair) fn look_at_ahead(&mut self, now: Instant) {
         if !core::mem::take(&mut self.ahead.is_due) {
             return;
         }
