@@ -1,14 +1,14 @@
-//! Block sizes: a single one, a range, or a weighted list, for each direction.
+//! Block sizes: a single one, a range, or a weighted list, for each operation.
 
 use fairdisk_sim::workload;
 use serde::Serialize;
 
-use super::per_direction::PerDirection;
+use super::per_op::PerOp;
 use super::setting::Given;
 use super::value::{self, KbBase, Read, ValueError};
 
-/// The block sizes of a job, for each direction.
-pub type BlockSizes = PerDirection<BlockSize>;
+/// The block sizes of a job, for each operation.
+pub type BlockSizes = PerOp<BlockSize>;
 
 /// The size of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -72,19 +72,19 @@ const BYTES_MAX: u64 = workload::BlockSize::BYTES_MAX;
 const OUT_OF_BOUNDS: &str = "a block has 1 byte to 1g";
 
 /// Parses `bs=`.
-pub(super) fn fixed(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
-    given.directions(|part| match part.bytes()? {
+pub(super) fn fixed(given: Given<'_>) -> Read<PerOp<Option<BlockSize>>> {
+    given.per_op(|part| match part.bytes()? {
         0 => ValueError::bad("at least 1 byte, such as 4k"),
         bytes @ 1..=BYTES_MAX => Ok(BlockSize::Fixed { bytes }),
         _ => ValueError::unsupported(OUT_OF_BOUNDS),
     })
 }
 
-/// Parses `bsrange=`; a `/` separates directions like a comma.
-pub(super) fn range(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
+/// Parses `bsrange=`; a `/` separates operations like a comma.
+pub(super) fn range(given: Given<'_>) -> Read<PerOp<Option<BlockSize>>> {
     let text = given.raw.map(|text| text.replace('/', ","));
     let given = Given { raw: text.as_deref(), ..given };
-    given.directions(|part| {
+    given.per_op(|part| {
         if !part.raw.unwrap_or_default().contains(['-', ':']) {
             return ValueError::bad("a range, such as 1k-4k");
         }
@@ -98,11 +98,11 @@ pub(super) fn range(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
 }
 
 /// Parses `bssplit=`, as in `4k/10:64k/50:32k/40`.
-pub(super) fn split(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
+pub(super) fn split(given: Given<'_>) -> Read<PerOp<Option<BlockSize>>> {
     if given.raw.is_some_and(|text| text.trim().is_empty()) {
         return ValueError::unsupported("fio reads an empty list as none; remove the key");
     }
-    given.directions(|part| split_part(part.raw.unwrap_or_default(), part.base))
+    given.per_op(|part| split_part(part.raw.unwrap_or_default(), part.base))
 }
 
 fn split_part(text: &str, base: KbBase) -> Read<BlockSize> {

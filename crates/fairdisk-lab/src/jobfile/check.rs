@@ -7,7 +7,7 @@ use super::finish;
 use super::job::Job;
 use super::note::Notes;
 use super::pattern::{Direction, Kind, Mix};
-use super::per_direction::PerDirection;
+use super::per_op::PerOp;
 use super::setting::Placed;
 use super::source::Section;
 use super::span::{Extent, FileBytes};
@@ -79,7 +79,7 @@ fn direction(draft: &Draft) -> Direction {
     value(&draft.rw).unwrap_or_default()
 }
 
-fn mix_uses(draft: &Draft) -> PerDirection<bool> {
+fn mix_uses(draft: &Draft) -> PerOp<bool> {
     match direction(draft).kind {
         Kind::Read => Mix::Read,
         Kind::Write => Mix::Write,

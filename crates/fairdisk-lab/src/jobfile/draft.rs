@@ -7,7 +7,7 @@ use super::error::Place;
 use super::job::WriteSync;
 use super::keys::Key;
 use super::pattern::{Direction, Distribution};
-use super::per_direction::PerDirection;
+use super::per_op::PerOp;
 use super::setting::Placed;
 use super::span::{DelayNs, Extent, FileBytes};
 use super::submission::{Engine, Hint};
@@ -16,8 +16,8 @@ use fairdisk_core::QosKey;
 
 /// The slot of one key.
 pub(super) type Slot<T> = Option<Placed<T>>;
-/// The slot of a key with a value for each direction.
-pub(super) type List<T> = Slot<PerDirection<Option<T>>>;
+/// The slot of a key with a value for each operation.
+pub(super) type List<T> = Slot<PerOp<Option<T>>>;
 
 /// The settings made so far. A `[global]` section changes the draft from which every later job
 /// starts.

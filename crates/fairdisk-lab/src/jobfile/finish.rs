@@ -8,7 +8,7 @@ use super::group::{GroupSetting, GroupShare};
 use super::job::{Caching, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
 use super::limits::Limits;
 use super::pattern::{Distribution, Kind, Mix, Order, Pattern, RandomOrder, Repeat};
-use super::per_direction::PerDirection;
+use super::per_op::PerOp;
 use super::priority::{IoPrio, Priority};
 use super::source::Section;
 use super::span::{Extent, FileBytes, Files, Target};
@@ -97,8 +97,8 @@ fn random_order(draft: &Draft, modifier: Option<i64>) -> RandomOrder {
     }
 }
 
-fn list<T: Clone>(slot: &List<T>) -> PerDirection<Option<T>> {
-    value(slot).unwrap_or_else(|| PerDirection::all(None))
+fn list<T: Clone>(slot: &List<T>) -> PerOp<Option<T>> {
+    value(slot).unwrap_or_else(|| PerOp::all(None))
 }
 
 /// The most detailed of the three keys takes precedence, whatever their order in the file.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::blocks::BlockSizes;
 use super::group::GroupSetting;
 use super::pattern::Pattern;
-use super::per_direction::PerDirection;
+use super::per_op::PerOp;
 use super::priority::Priority;
 use super::span::{DelayNs, Extent, Target};
 use super::submission::Submission;
@@ -128,9 +128,9 @@ pub struct Pace {
     /// Pauses between requests.
     pub think: Option<Think>,
     /// The highest rate in bytes per second.
-    pub bytes_per_s: PerDirection<Option<u64>>,
+    pub bytes_per_s: PerOp<Option<u64>>,
     /// The highest rate in requests per second.
-    pub ios_per_s: PerDirection<Option<u64>>,
+    pub ios_per_s: PerOp<Option<u64>>,
 }
 
 /// A pause after a number of requests.

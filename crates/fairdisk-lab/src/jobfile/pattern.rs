@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::per_direction::PerDirection;
+use super::per_op::PerOp;
 use super::setting::Given;
 use super::value::{self, Read, ValueError};
 
@@ -35,9 +35,9 @@ pub enum Mix {
 }
 
 impl Mix {
-    /// Which directions are used.
+    /// Which operations are used.
     #[must_use]
-    pub fn uses(self) -> PerDirection<bool> {
+    pub fn uses(self) -> PerOp<bool> {
         let (read, write, trim) = match self {
             Self::Read => (true, false, false),
             Self::Write => (false, true, false),
@@ -45,7 +45,7 @@ impl Mix {
             Self::ReadWrite { .. } => (true, true, false),
             Self::TrimWrite => (false, true, true),
         };
-        PerDirection { read, write, trim }
+        PerOp { read, write, trim }
     }
 }
 
@@ -69,7 +69,7 @@ pub struct RandomOrder {
     pub distribution: Distribution,
     /// The percentage of requests that draw an offset; the others continue where the previous one
     /// ended.
-    pub random_percent: PerDirection<u8>,
+    pub random_percent: PerOp<u8>,
     /// Whether every block is visited once before any is visited again (no `norandommap`).
     pub covers_every_block: bool,
     /// How many requests follow one drawn offset.

@@ -10,7 +10,7 @@ use super::group::GroupShare;
 use super::job::{Caching, Job, Seed, WriteSync};
 use super::limits;
 use super::pattern::{Distribution, Mix, Order, RandomOrder, Repeat};
-use super::per_direction::PerDirection;
+use super::per_op::PerOp;
 use super::priority::{IoPrio, Priority};
 use super::span::{self, DelayNs, Extent, FileBytes, Files};
 use super::submission::{Hint, Submission, SubmissionClass};
@@ -230,7 +230,7 @@ fn random(lines: &mut Lines, word: &str, order: &RandomOrder) {
         }
         Distribution::Pareto { h } => lines.set("random_distribution", format!("pareto:{h}"), ""),
     }
-    let PerDirection { read, write, trim } = order.random_percent;
+    let PerOp { read, write, trim } = order.random_percent;
     if (read, write, trim) != (100, 100, 100) {
         lines.set("percentage_random", format!("{read},{write},{trim}"), "percent");
     }
@@ -239,7 +239,7 @@ fn random(lines: &mut Lines, word: &str, order: &RandomOrder) {
     }
 }
 
-fn blocks(lines: &mut Lines, sizes: &PerDirection<BlockSize>) {
+fn blocks(lines: &mut Lines, sizes: &PerOp<BlockSize>) {
     const COMMENT: &str = "bytes, for reads,writes,trims";
     let pick = |text: fn(&BlockSize) -> Option<String>| {
         let parts: Vec<String> = sizes.iter().map(|size| text(size).unwrap_or_default()).collect();
@@ -283,7 +283,7 @@ fn one_or_three(parts: &[String]) -> String {
     }
 }
 
-fn limits(lines: &mut Lines, key: &str, limits: &PerDirection<Option<u64>>, comment: &str) {
+fn limits(lines: &mut Lines, key: &str, limits: &PerOp<Option<u64>>, comment: &str) {
     if limits.iter().any(Option::is_some) {
         let parts: Vec<String> =
             limits.iter().map(|limit| limit.unwrap_or(0).to_string()).collect();

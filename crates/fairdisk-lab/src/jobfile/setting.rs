@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::error::{ErrorKind, Place};
-use super::per_direction::PerDirection;
+use super::per_op::PerOp;
 use super::source;
 use super::value::{self, KbBase, Read, TimeUnit, ValueError};
 use crate::nearest::nearest;
@@ -35,8 +35,8 @@ impl<'a> Given<'a> {
     /// Stores a list on top of the present one, whose values its empty parts keep.
     pub(super) fn merge<T: Clone>(
         &self,
-        slot: &mut Option<Placed<PerDirection<Option<T>>>>,
-        read: Read<PerDirection<Option<T>>>,
+        slot: &mut Option<Placed<PerOp<Option<T>>>>,
+        read: Read<PerOp<Option<T>>>,
     ) -> Read<()> {
         let merged = read.map(|list| list.or(slot.as_ref().map(|placed| &placed.value)));
         self.set(slot, merged)
@@ -152,10 +152,10 @@ impl<'a> Given<'a> {
     }
 
     /// The parts of an `a,b,c` list; an empty part keeps the previous value.
-    pub(super) fn directions<T: Clone>(
+    pub(super) fn per_op<T: Clone>(
         &self,
         read: impl Fn(Self) -> Read<T>,
-    ) -> Read<PerDirection<Option<T>>> {
+    ) -> Read<PerOp<Option<T>>> {
         let text = self.needed("a value, or up to three parted by commas")?;
         let part = |part: &'a str| match part.trim() {
             "" => Ok(None),
@@ -168,7 +168,7 @@ impl<'a> Given<'a> {
         if parts.iter().all(Option::is_none) {
             return ValueError::bad("a value, or up to three parted by commas");
         }
-        Ok(PerDirection::from_parts(&parts))
+        Ok(PerOp::from_parts(&parts))
     }
 
     /// A `low-high` range in either order, or a single value.

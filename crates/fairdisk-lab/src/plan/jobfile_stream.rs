@@ -2,7 +2,7 @@
 
 use super::jobfile_files::{Region, Worker};
 use crate::jobfile::{
-    BlockSize as JobBlock, Distribution, Extent, Job, Mix, Order, PerDirection,
+    BlockSize as JobBlock, Distribution, Extent, Job, Mix, Order, PerOp as JobPerOp,
     Repeat as JobRepeat, Seed,
 };
 use fairdisk_core::Span;
@@ -59,11 +59,11 @@ fn order(order: &Order) -> IoOrder {
     }
 }
 
-fn per_op<T, U>(values: &PerDirection<T>, change: impl Fn(&T) -> U) -> PerOp<U> {
+fn per_op<T, U>(values: &JobPerOp<T>, change: impl Fn(&T) -> U) -> PerOp<U> {
     PerOp { read: change(&values.read), write: change(&values.write), trim: change(&values.trim) }
 }
 
-fn blocks(sizes: &PerDirection<JobBlock>) -> Blocks {
+fn blocks(sizes: &JobPerOp<JobBlock>) -> Blocks {
     per_op(sizes, |size| match size {
         JobBlock::Fixed { bytes } => BlockSize::Fixed(*bytes),
         JobBlock::Range { min_bytes, max_bytes } => BlockSize::Range(*min_bytes, *max_bytes),

@@ -48,7 +48,7 @@ pub(super) static KEYS: &[Key] = &[
         g.set(&mut d.distribution, pattern::distribution(g))
     }),
     set("percentage_random", &[], "percentage of random offsets", |d, g| {
-        g.merge(&mut d.random_percent, g.directions(percent))
+        g.merge(&mut d.random_percent, g.per_op(percent))
     }),
     set("norandommap", &[], "blocks may be visited twice", |d, g| {
         g.set(&mut d.norandommap, g.switch())
@@ -165,10 +165,10 @@ pub(super) static KEYS: &[Key] = &[
         g.set(&mut d.think_blocks, g.count32(1))
     }),
     set("rate", &[], "bytes each second at most", |d, g| {
-        g.merge(&mut d.rate, g.directions(|part| part.bytes()))
+        g.merge(&mut d.rate, g.per_op(|part| part.bytes()))
     }),
     set("rate_iops", &[], "requests each second at most", |d, g| {
-        g.merge(&mut d.rate_iops, g.directions(|part| part.bytes()))
+        g.merge(&mut d.rate_iops, g.per_op(|part| part.bytes()))
     }),
     set("randseed", &[], "seed of the job's randomness", |d, g| {
         g.set(&mut d.randseed, g.count(0..=U64_MAX))
