@@ -31,6 +31,7 @@ mod floor;
 mod group;
 mod hierarchy;
 mod inside;
+mod keeping;
 mod knee;
 mod mean;
 mod median;

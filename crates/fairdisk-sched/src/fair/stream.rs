@@ -13,7 +13,7 @@
 //! Writes get no such turns: if they are acknowledged before they are done, the time that passes
 //! does not show what they cost.
 
-use super::patience::{Gain, Patience};
+use super::patience::{Gain, Patience, worth_waiting};
 use super::turn::Turn;
 use super::{Fair, Step};
 use fairdisk_core::{Instant, Span, Why};
@@ -67,6 +67,11 @@ impl Fair {
             return Some(wait(Instant::MAX));
         }
         self.yields_inside(now, queue).filter(|until| is_soon(*until)).map(wait)
+    }
+
+    /// How long the device may stay idle to leave the heads where they are.
+    fn worth_alone(&self) -> Span {
+        worth_waiting(self.device.elsewhere())
     }
 
     /// Begins a turn in which no other queue's requests are issued.

@@ -3,25 +3,12 @@
 //!
 //! On a disk with a head it pays to stay with a task and near a group's data. So a group has the
 //! disk for its part of a round, and in it a task keeps the disk while it has requests. Elsewhere a
-//! turn is one request.
-//!
-//! If the group or task that has the disk has nothing queued, the disk is kept free for it only if
-//! that gains something:
-//!
-//! - isolation, if its next request would be served before everything queued, because its group is
-//!   behind or its class is better. Otherwise somebody else's request would be served before each
-//!   of its own, whatever its weight;
-//! - time, on a disk with a head, if its next request is near.
-//!
-//! The gain is compared with the cost of waiting, which is the usual think time of the task or
-//! group.
-//!
-//! If `idle=` sets how long a group is waited for, that holds even at a loss. The group is then
-//! charged for the idle time that the rule would not have allowed.
+//! turn is one request. What becomes of the turn while its group or task has nothing queued is in
+//! `keeping`.
 
-use super::group::{Away, Group};
-use super::patience::{Absent, Gain, Patience, worth_waiting};
-use super::{Fair, NIL, Step};
+use super::group::Away;
+use super::patience::Patience;
+use super::{Fair, Step};
 use core::cmp::Ordering;
 use fairdisk_core::{Instant, Span, Why};
 
@@ -127,85 +114,10 @@ impl Fair {
         }
     }
 
-    /// Decides whether to keep the disk free for the group whose turn it is, which has nothing
-    /// queued and nothing at the disk. Returns why the turn ends if not.
-    pub(super) fn keep_for_group(&mut self, now: Instant, turn: Turn) -> Result<Step, Why> {
-        match self.patience_with_group(now, turn) {
-            Patience::Until(at) => Ok(Step::WaitUntil(at, Why::GroupIdleWait)),
-            Patience::AskedFor(at) => {
-                self.begin_keeping(now);
-                Ok(Step::WaitUntil(at, Why::GroupIdleWait))
-            }
-            Patience::Longer(at, waited) => {
-                self.note_late(turn.group, waited);
-                Ok(Step::WaitUntil(at, Why::GroupIdleWait))
-            }
-            other => {
-                self.note_leaving(now, turn.group, other);
-                Err(other.why(Why::GroupEmptied))
-            }
-        }
-    }
-
-    /// Notes that a group was waited for in vain for as long as is usual, `waited`.
-    pub(super) fn note_late(&mut self, group: u32, waited: Span) {
-        let entry = &mut self.groups[group as usize];
-        (entry.away, entry.waited) = (Away::Late, waited);
-    }
-
-    /// Notes why the turn of a group ends that has nothing queued. What it misses while it is
-    /// behind and thinks, it is not to lose.
-    pub(super) fn note_leaving(&mut self, now: Instant, group: u32, patience: Patience) {
-        let (away, waited) = match patience {
-            Patience::TooLong => (Away::TooLong, Span::ZERO),
-            Patience::Over(waited) => (Away::Outlasted, waited),
-            _ => (Away::No, Span::ZERO),
-        };
-        let is_behind = away != Away::No && self.tree.behind_by(group).is_some();
-        let entry = &mut self.groups[group as usize];
-        (entry.away, entry.waited) = (if is_behind { away } else { Away::No }, waited);
-        if is_behind {
-            let queue = self.turn.map_or(NIL, |turn| turn.queue);
-            self.will_return(now, group, queue);
-        }
-    }
-
     /// Ends the turn.
     pub(super) fn end_turn(&mut self, now: Instant) {
         self.end_keeping(now);
         self.turn = None;
-    }
-
-    /// Keeps the disk free at the cost of the group whose turn it is, from now on if not already.
-    pub(super) fn begin_keeping(&mut self, now: Instant) {
-        if let Some(turn) = &mut self.turn {
-            turn.kept_since.get_or_insert(now);
-        }
-    }
-
-    /// Stops keeping the disk free, and charges the group for the time if `idle=` asked for it.
-    #[inline]
-    pub(super) fn end_keeping(&mut self, now: Instant) {
-        if let Some(turn) = &mut self.turn
-            && let Some(since) = turn.kept_since.take()
-        {
-            let group = turn.group;
-            self.charge_group(group, Span::ZERO, now.since(since));
-            if self.in_flight == 0 {
-                // The group has paid for this time, so writers are not charged for it.
-                self.busy_since = now;
-            }
-        }
-    }
-
-    /// Stops keeping the disk free if the group has come back or nobody else wants the disk.
-    #[inline]
-    pub(super) fn end_keeping_if_over(&mut self, now: Instant) {
-        if let Some(Turn { group, kept_since: Some(_), .. }) = self.turn
-            && (self.queued == 0 || self.groups[group as usize].waiting > 0)
-        {
-            self.end_keeping(now);
-        }
     }
 
     /// Begins a turn of the group with the queue, and returns it.
@@ -290,7 +202,7 @@ impl Fair {
     }
 
     /// The length of a turn of the group on a disk with a head.
-    fn length(&self, group: u32) -> Span {
+    pub(super) fn length(&self, group: u32) -> Span {
         let (round, part) = (self.rounds.length.as_ns(), self.tree.part(group));
         Span::from_ns(((u128::from(round) * u128::from(part)) >> 32) as u64).max(self.shortest())
     }
@@ -303,7 +215,7 @@ impl Fair {
     /// Whether the queue may keep the disk while others of its group want it: for half of a round.
     /// That is half of `round_ms`, unless the queue has the device to itself: tasks need not wait
     /// longer because groups have longer turns.
-    fn stays_with_task(&self, turn: Turn) -> bool {
+    pub(super) fn stays_with_task(&self, turn: Turn) -> bool {
         let round = if turn.alone { self.rounds.length } else { self.params.round };
         self.device.rotational && turn.used_by_queue < round / 2
     }
@@ -312,116 +224,6 @@ impl Fair {
     /// round, or after half a round.
     pub(super) fn is_over_alone(&self, turn: Turn) -> bool {
         self.is_used_up(turn) || !self.stays_with_task(turn)
-    }
-
-    /// Whether to keep the disk free for the group whose turn it is, which has nothing queued.
-    fn patience_with_group(&self, now: Instant, turn: Turn) -> Patience {
-        let group = &self.groups[turn.group as usize];
-        let others_want = self.tree.others_want(turn.group) && !self.tree.is_barred(turn.group);
-        let Some(since) = group.quiet_since.filter(|_| others_want) else {
-            return Patience::NotWorthIt;
-        };
-        let (behind, used_up) = (self.tree.behind_by(turn.group), self.is_used_up(turn));
-        let mut gain = Gain::default();
-        if behind.is_some() {
-            // A task that has its writes flushed thinks once for a request and its flush.
-            gain.own = self.own(turn.queue) + group.flushing();
-            gain.isolation = self.isolation(turn.queue);
-            gain.others = self.in_its_place(now);
-            gain.time = self.spared(now);
-        }
-        if !used_up {
-            gain.time += self.nearness(turn.queue);
-        }
-        let absent = Absent { since, think: group.think.get(), pause: group.think.pause() };
-        let by_rule = absent.patience(now, gain, self.idle_most(group));
-        match group.idle {
-            Some(idle)
-                if !matches!(by_rule, Patience::Until(_) | Patience::Longer(..))
-                    && (behind.is_some() || !used_up) =>
-            {
-                let rest = if used_up { Span::ZERO } else { self.length(turn.group) - turn.used };
-                let own = rest.max(behind.unwrap_or(Span::ZERO));
-                let paid_until = turn.kept_since.unwrap_or(now) + own;
-                absent.asked_for(now, idle, paid_until)
-            }
-            _ => by_rule,
-        }
-    }
-
-    /// How long the device may stay idle to leave the heads where they are.
-    pub(super) fn worth_alone(&self) -> Span {
-        worth_waiting(self.device.elsewhere())
-    }
-
-    /// The longest that the group is waited for by the rule.
-    pub(super) fn idle_most(&self, group: &Group) -> Span {
-        group.idle.map_or(self.params.idle_max, |idle| idle.min(self.params.idle_max))
-    }
-
-    /// Whether to keep the disk free for the queue of the turn, which has nothing queued while
-    /// others of its group have.
-    fn patience_with_queue(&self, now: Instant, turn: Turn) -> Patience {
-        let isolation = self.queues.is_used(turn.queue) && self.queues.is_behind(turn.queue);
-        let mut gain = if isolation { self.isolation(turn.queue) } else { Span::ZERO };
-        if self.stays_with_task(turn) {
-            gain += self.nearness(turn.queue);
-        }
-        self.patience_for(now, turn, Gain { time: gain, ..Gain::default() })
-    }
-
-    /// Whether to keep the disk free for the queue of the turn for this gain.
-    pub(super) fn patience_for(&self, now: Instant, turn: Turn, gain: Gain) -> Patience {
-        let queue = self.queues.get(turn.queue).filter(|queue| queue.waiting == 0);
-        let Some(queue) = queue.filter(|queue| queue.task.is_some() && !queue.orphan) else {
-            return Patience::NotWorthIt;
-        };
-        let Some(since) = queue.quiet_since else { return Patience::NotWorthIt };
-        let group = &self.groups[turn.group as usize];
-        let pause = group.think.pause().filter(|_| group.is_quiet());
-        let absent = Absent { since, think: queue.think.get(), pause };
-        absent.patience(now, gain, self.idle_most(group))
-    }
-
-    /// The isolation gained if nothing else is served before the queue's next request: the time of
-    /// a request, its own or any, whichever is longer. Writes acknowledged before they are done
-    /// would make the mean of all too short.
-    pub(super) fn isolation(&self, queue: u32) -> Span {
-        self.device.service.or_zero().max(self.own(queue))
-    }
-
-    /// How long the requests take that would go to the disk in the place of one and be served
-    /// before it, if the disk takes several: as many as it takes.
-    pub(super) fn in_its_place(&self, now: Instant) -> Span {
-        let Some(group) = self.tree.first().filter(|_| !self.device.is_serial()) else {
-            return Span::ZERO;
-        };
-        let requests = self.queued.min(self.device.depth);
-        let each = self.own(self.queues.first_of(now, group)).as_ns();
-        Span::from_ns(each.saturating_mul(requests.into()))
-    }
-
-    /// The mean time of a request of the queue, or zero.
-    fn own(&self, queue: u32) -> Span {
-        let queue = self.queues.get(queue);
-        queue.and_then(|queue| queue.service.get()).unwrap_or(Span::ZERO)
-    }
-
-    /// The time that the next queue in line loses if another request goes before it.
-    fn spared(&self, now: Instant) -> Span {
-        let Some(group) = self.tree.first() else { return Span::ZERO };
-        self.nearness(self.queues.first_of(now, group))
-    }
-
-    /// How much less time a request takes that follows one of the same queue.
-    fn nearness(&self, queue: u32) -> Span {
-        let following = self.queues.get(queue).and_then(|queue| queue.following.get());
-        match following {
-            Some(following) if self.device.rotational => {
-                self.device.switching.or_zero() - following
-            }
-            _ => Span::ZERO,
-        }
     }
 
     /// Whether the queue of the group gets the disk at once if it alone wants it: no promise to any
