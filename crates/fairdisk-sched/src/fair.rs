@@ -68,7 +68,7 @@ use directions::Directions;
 use expected::Expected;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, MayQueue, Merge, Refusal, Request, RequestId, Span, Submitter, Why,
+    Instant, MayQueue, Merge, Refusal, Request, RequestId, Span, Submitter, TaskId, Why,
 };
 use floor::Floors;
 use group::Group;
@@ -201,6 +201,13 @@ impl Fair {
         }
     }
 
+    /// Notes that something was done: where a decision looks at only a few, it looks at others next.
+    #[inline]
+    fn look_on(&mut self) {
+        self.awaited.look_on();
+        self.ahead.look_on();
+    }
+
     /// The request of the queue that is served next.
     #[inline]
     fn next_of(&self, now: Instant, queue: u32) -> u32 {
@@ -299,8 +306,7 @@ impl Elevator for Fair {
         q.quiet_since = Some(now);
         let entry = &mut self.groups[group as usize];
         entry.in_flight -= 1;
-        entry.quiet_since = Some(now);
-        entry.think.begins_after(Done::Request);
+        entry.note_done(now, Done::Request);
         entry.unflushed = entry.unflushed.saturating_add(1);
         let left_early = entry.left_early();
         if let Some(target) = entry.qos.latency_p99 {
@@ -314,8 +320,7 @@ impl Elevator for Fair {
             self.will_return(now, group, queue);
         }
         self.cache.reads -= u32::from(rq.is_counted);
-        self.awaited.look_on();
-        self.ahead.look_on();
+        self.look_on();
         self.expect(now, group);
         self.release_queue(queue);
     }
@@ -340,8 +345,7 @@ impl Elevator for Fair {
         self.tree.pass(now);
         self.make_group(group);
         let entry = &mut self.groups[group.0 as usize];
-        entry.quiet_since = Some(now);
-        entry.think.begins_after(Done::Flush);
+        entry.note_done(now, Done::Flush);
         // A flush issued before this scheduler was chosen was never counted.
         if entry.flushes > 0 {
             entry.flushes -= 1;
@@ -352,10 +356,9 @@ impl Elevator for Fair {
             self.note_flushed_by(now, queue);
         }
         self.note_target_present(group.0);
-        self.awaited.look_on();
         self.charge_flushed((queue, group.0), device_time, ok);
         self.note_flushed(now, device_time, ok);
-        self.ahead.look_on();
+        self.look_on();
         if self.groups[group.0 as usize].left_early() {
             let queue = queue.unwrap_or_else(|| self.thinker(group.0));
             self.will_return(now, group.0, queue);
@@ -454,7 +457,7 @@ impl Elevator for Fair {
         }
     }
 
-    fn lets_through(&self, task: fairdisk_core::TaskId, group: GroupId) -> bool {
+    fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
         // A disk that picks the next of several commands may be kept free for another task.
         let may_wait = self.device.picks_next() && self.queues.has_priorities(group.0);
         !self.cache.emptying.may_intervene()

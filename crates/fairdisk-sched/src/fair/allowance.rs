@@ -80,11 +80,11 @@ impl Allowance {
 
     /// Accounts for a completed write. A fast one is only acknowledged and stays counted; a slow
     /// one has been done, so its time is taken off.
-    fn settle(&mut self, cost: Span, is_fast: bool) {
-        if is_fast {
+    fn settle(&mut self, served: &Service) {
+        if served.is_fast() {
             self.hides = true;
         } else {
-            self.used = self.used - cost;
+            self.used = self.used - served.done_in;
         }
     }
 
@@ -155,7 +155,7 @@ impl Fair {
     #[inline]
     pub(super) fn settle_allowance(&mut self, rq: &Rq, served: &Service) {
         if rq.may_be_cached {
-            self.returning.allowance.settle(served.done_in, served.is_fast());
+            self.returning.allowance.settle(served);
         }
     }
 

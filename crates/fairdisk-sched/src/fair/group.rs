@@ -7,7 +7,7 @@ use super::floor::PaidUntil;
 use super::mean::Mean;
 use super::queue::Queue;
 use super::target::Room;
-use super::think::Think;
+use super::think::{Done, Think};
 use super::trial::Trial;
 use super::usual::Usual;
 use super::{Fair, NIL};
@@ -165,6 +165,13 @@ impl Group {
     /// The mean time of the group's flushes for each of its requests, if it still flushes.
     pub(super) fn flushing(&self) -> Span {
         if self.unflushed <= UNFLUSHED_MOST { self.flushing.or_zero() } else { Span::ZERO }
+    }
+
+    /// Notes that a request or a flush of the group is done, after which the group thinks.
+    #[inline]
+    pub(super) const fn note_done(&mut self, now: Instant, done: Done) {
+        self.quiet_since = Some(now);
+        self.think.begins_after(done);
     }
 
     /// Notes that the group thinks no more, and for how long if that `is_known` and was a pause.
