@@ -2,14 +2,23 @@
 //! target, and inside a group its tasks with their `ionice`. What it shares out is the device's
 //! time.
 //!
-//! - `hierarchy` orders the groups, `queues` the tasks of a group.
-//! - On a device that serves one request at a time, the time of each request is measured and
-//!   charged, and whoever has the disk may keep it for a turn: `turn`.
-//! - On a device that serves several, a request is charged its modelled cost: `queueing`, `device`.
-//!   On an array with heads a task that streams gets turns alone: `stream`, `pace`.
-//! - Promises to a group: `ceiling` and `saving`, `floor`, `target`.
-//! - Which groups make room for which on a device that queues: `expected`, `trial`. Whether reads
-//!   and writes take turns there: `direction`, `directions`.
+//! A request waits in the queue of its task (`requests`, `queue`) inside its `group`. The next
+//! `step` is decided in `turn` on a device that serves one request at a time, and in `queueing` on
+//! one that serves several; `again` says until when a wait stays right. What is dispatched passes
+//! through `dispatching`, and `charging` says who pays for it, when and how much.
+//!
+//! - The order: `hierarchy` orders the groups, `queues` the tasks of a group.
+//! - Where requests are served one after the other, whoever has the disk may keep it for a turn:
+//!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `think`. Who thinks
+//!   for too long is served once it is back: `returning`, `allowance`.
+//! - Where several are served at once, their modelled cost is charged: `queueing`, `device`,
+//!   `knee`. Groups make room for each other (`expected`, `trial`), and tasks of a group
+//!   (`inside`). A task that streams from several heads gets turns alone: `stream`, `pace`. Reads
+//!   and writes may take turns: `direction`, `directions`.
+//! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
+//!   goes first: `awaited`.
+//! - What a device does after it has acknowledged a write: `cache`, `emptying`, `writes_first`.
+//! - What is learned by measuring: `service`, `usual`, `mean`, `median`, `pairs`.
 //!
 //! docs/fair.md states the rules and defines the terms used here: behind, ahead, think time, stated
 //! time.
@@ -28,6 +37,7 @@ mod dispatching;
 mod emptying;
 mod expected;
 mod floor;
+mod flushing;
 mod group;
 mod hierarchy;
 mod inside;
@@ -47,6 +57,7 @@ mod returning;
 mod rounds;
 mod saving;
 mod service;
+mod step;
 mod stream;
 mod target;
 mod think;
@@ -78,6 +89,7 @@ use queues::Queues;
 use requests::Requests;
 use returning::Returning;
 use rounds::Rounds;
+use step::Step;
 use target::{Ahead, Targets};
 use think::Done;
 use turn::Turn;
@@ -85,56 +97,44 @@ use turn::Turn;
 /// Index that stands for no group or no queue.
 const NIL: u32 = u32::MAX;
 
-/// A decision while at least one request is queued.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Dispatch(RequestId, Why),
-    WaitUntil(Instant, Why),
-    WaitCompletion(Why),
-    Flush(GroupId, Why),
-}
-
-impl Step {
-    /// A wait until then, or for a completion if that is no instant.
-    fn wait_until(until: Instant, why: Why) -> Self {
-        match until {
-            Instant::MAX => Self::WaitCompletion(why),
-            _ => Self::WaitUntil(until, why),
-        }
-    }
-}
-
 /// The `fair` scheduler.
 #[derive(Debug)]
 pub struct Fair {
     params: FairParams,
+    /// The order of groups.
     tree: Hierarchy,
     /// By group number.
     groups: Vec<Group>,
+    queues: Queues,
+    requests: Requests,
+    queued: u32,
+    in_flight: u32,
+    turn: Option<Turn>,
+    /// When the last turn began in which a queue had the device to itself.
+    alone_since: Instant,
+    rounds: Box<Rounds>,
+    /// Thinkers that left their turn.
+    returning: Box<Returning>,
+    /// Groups that may have no more for now.
     barred: Box<Barred>,
     floors: Floors,
     targets: Targets,
-    queues: Queues,
-    requests: Requests,
+    /// Groups that are too far ahead for their targets.
+    ahead: Ahead,
+    /// Requests that other groups wait for.
+    awaited: Box<Awaited>,
     device: Device,
     cache: Box<Cache>,
+    /// Groups with nothing queued, for which others make room.
     expected: Expected,
+    /// Reads and writes in turns.
     directions: Box<Directions>,
-    awaited: Box<Awaited>,
-    ahead: Ahead,
-    returning: Box<Returning>,
+    /// Used only on an array, where the model's costs and measured time are charged side by side.
+    pace: Box<Pace>,
     /// The modelled cost of the requests at the device, where requests are charged by the model.
     at_work: Span,
     /// When the device last completed a request, or was last given one while it was empty.
     busy_since: Instant,
-    /// Used only on an array, where the model's costs and measured time are charged side by side.
-    pace: Box<Pace>,
-    rounds: Box<Rounds>,
-    turn: Option<Turn>,
-    /// When the last turn began in which a queue had the device to itself.
-    alone_since: Instant,
-    queued: u32,
-    in_flight: u32,
 }
 
 impl Fair {
@@ -201,7 +201,8 @@ impl Fair {
         }
     }
 
-    /// Notes that something was done: where a decision looks at only a few, it looks at others next.
+    /// Notes that something was done: where a decision looks at only a few, it looks at others
+    /// next.
     #[inline]
     fn look_on(&mut self) {
         self.awaited.look_on();
@@ -325,45 +326,12 @@ impl Elevator for Fair {
         self.release_queue(queue);
     }
 
-    fn flushes(&mut self, now: Instant, Submitter { task, group }: Submitter) {
-        self.tree.pass(now);
-        self.make_group(group);
-        if let Some(queue) = task.and_then(|task| self.queues.find(task, group.0)) {
-            let flushes = &mut self.queues[queue].flushes;
-            *flushes = flushes.saturating_add(1);
-        }
-        if self.has_nothing_synchronous(group.0) {
-            self.note_flush(now, group.0);
-        }
-        self.groups[group.0 as usize].flushes += 1;
-        self.cache.flushes += 1;
-        self.expect(now, group.0);
+    fn flushes(&mut self, now: Instant, by: Submitter) {
+        self.begin_flush(now, by);
     }
 
     fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
-        let Submitter { task, group } = by;
-        self.tree.pass(now);
-        self.make_group(group);
-        let entry = &mut self.groups[group.0 as usize];
-        entry.note_done(now, Done::Flush);
-        // A flush issued before this scheduler was chosen was never counted.
-        if entry.flushes > 0 {
-            entry.flushes -= 1;
-            self.cache.flushes -= 1;
-        }
-        let queue = task.and_then(|task| self.queues.find(task, group.0));
-        if let Some(queue) = queue {
-            self.note_flushed_by(now, queue);
-        }
-        self.note_target_present(group.0);
-        self.charge_flushed((queue, group.0), device_time, ok);
-        self.note_flushed(now, device_time, ok);
-        self.look_on();
-        if self.groups[group.0 as usize].left_early() {
-            let queue = queue.unwrap_or_else(|| self.thinker(group.0));
-            self.will_return(now, group.0, queue);
-        }
-        self.expect(now, group.0);
+        self.end_flush(now, by, device_time, ok);
     }
 
     fn emptied(&mut self, now: Instant, device_time: Span, ok: bool) {

@@ -1,0 +1,52 @@
+//! What a flush leaves behind in every part of the scheduler. It is not queued: it goes to the
+//! device at once, ahead of everybody.
+
+use super::Fair;
+use super::think::Done;
+use fairdisk_core::{Instant, Span, Submitter};
+
+impl Fair {
+    /// Notes that a flush is on its way to the device.
+    pub(super) fn begin_flush(&mut self, now: Instant, by: Submitter) {
+        let Submitter { task, group } = by;
+        self.tree.pass(now);
+        self.make_group(group);
+        if let Some(queue) = task.and_then(|task| self.queues.find(task, group.0)) {
+            let flushes = &mut self.queues[queue].flushes;
+            *flushes = flushes.saturating_add(1);
+        }
+        if self.has_nothing_synchronous(group.0) {
+            self.note_flush(now, group.0);
+        }
+        self.groups[group.0 as usize].flushes += 1;
+        self.cache.flushes += 1;
+        self.expect(now, group.0);
+    }
+
+    /// Accounts for a flush that is done.
+    pub(super) fn end_flush(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
+        let Submitter { task, group } = by;
+        self.tree.pass(now);
+        self.make_group(group);
+        let entry = &mut self.groups[group.0 as usize];
+        entry.note_done(now, Done::Flush);
+        // A flush issued before this scheduler was chosen was never counted.
+        if entry.flushes > 0 {
+            entry.flushes -= 1;
+            self.cache.flushes -= 1;
+        }
+        let queue = task.and_then(|task| self.queues.find(task, group.0));
+        if let Some(queue) = queue {
+            self.note_flushed_by(now, queue);
+        }
+        self.note_target_present(group.0);
+        self.charge_flushed((queue, group.0), device_time, ok);
+        self.note_flushed(now, device_time, ok);
+        self.look_on();
+        if self.groups[group.0 as usize].left_early() {
+            let queue = queue.unwrap_or_else(|| self.thinker(group.0));
+            self.will_return(now, group.0, queue);
+        }
+        self.expect(now, group.0);
+    }
+}
