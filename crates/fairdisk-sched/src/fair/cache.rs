@@ -111,7 +111,9 @@ impl Cache {
             let read = Read { group: queue.group, among: self.reads, undisturbed, back, buffered };
             self.comparison.delayed(when, read, served, groups)
         } else {
-            self.comparison.end(groups);
+            if !self.comparison.is_blank() {
+                self.comparison.end(groups);
+            }
             self.undelayed(when, &mut groups[queue.group as usize]);
             None
         };

@@ -101,6 +101,12 @@ impl Comparison {
         self.forget_recent();
     }
 
+    /// Whether nothing has been compared, as while nobody writes.
+    pub(super) fn is_blank(&self) -> bool {
+        let spans = [self.took, self.usual, self.recent_took, self.recent_stated];
+        spans.iter().fold(0, |all, span| all | span.as_ns()) == 0
+    }
+
     /// Ends the current comparison, as nothing is left of any write.
     pub(super) fn nothing_is_left(&mut self, groups: &mut [Group]) {
         self.end(groups);
