@@ -12,7 +12,7 @@
 //!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `think`. Who thinks
 //!   for too long is served once it is back: `returning`, `allowance`.
 //! - Where several are served at once, their modelled cost is charged: `queueing`, `device`,
-//!   `knee`. Groups make room for each other (`expected`, `trial`), and tasks of a group
+//!   `knee`. Groups make room for each other (`expected`, `trial`, `write_room`), and tasks of a group
 //!   (`inside`). A task that streams from several heads gets turns alone: `stream`, `pace`. Reads
 //!   and writes may take turns: `direction`, `directions`.
 //! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
@@ -64,6 +64,7 @@ mod think;
 mod trial;
 mod turn;
 mod usual;
+mod write_room;
 mod writes_first;
 
 pub use params::FairParams;

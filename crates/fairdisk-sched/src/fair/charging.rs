@@ -28,6 +28,7 @@ impl Fair {
         }
         if self.requests[at].may_be_cached {
             self.cache.emptying.writes();
+            self.device.write_room.dispatched();
         }
         if self.device.is_serial() {
             return;
@@ -161,6 +162,8 @@ impl Fair {
         }
         if rq.is_durable() {
             self.device.end_durable(now, rq);
+        } else {
+            self.device.took_in(now, rq.charged, self.cache.reads > 0);
         }
         if rq.is_durable() || self.cache.reads == 0 || !self.device.is_measured() {
             return (now.since(before), false);

@@ -5,6 +5,7 @@ use super::knee::Knee;
 use super::mean::Mean;
 use super::requests::Rq;
 use super::service::Service;
+use super::write_room::WriteRoom;
 use fairdisk_core::{Cost, CostModel, Instant, Lba, Op, Span};
 
 /// Size in bytes of a request that costs a seek more than its transfer: one page.
@@ -46,6 +47,8 @@ pub(super) struct Device {
     durable: Mean<64>,
     /// The cost of those at the device for which it programs pages meanwhile.
     pub(super) programs: Span,
+    /// How many writes keep it busy, on a device without a head.
+    pub(super) write_room: WriteRoom,
 }
 
 /// Relative costs for a device without a cost model. Source: on solid-state disks of any speed an
@@ -76,6 +79,7 @@ impl Device {
             switching: Mean::default(),
             durable: Mean::NONE,
             programs: Span::ZERO,
+            write_room: WriteRoom::default(),
         }
     }
 
@@ -94,11 +98,13 @@ impl Device {
         self.knee = Knee::default();
         (self.service, self.switching) = (Mean::default(), Mean::default());
         self.durable = Mean::NONE;
+        self.write_room = WriteRoom::default();
     }
 
     /// Takes over the cost model and the depth it was measured at.
     pub(super) fn learn(&mut self, costs: CostModel) {
         self.costs = Some(costs);
+        self.write_room = WriteRoom::default();
         self.depth = if costs.depth > 1 { costs.depth } else { 1 };
         self.set_rotational(self.is_said_to_rotate);
     }
@@ -116,6 +122,21 @@ impl Device {
         match &self.costs {
             Some(costs) => at_work >= costs.saturation,
             None => self.knee.is_passed(at_work),
+        }
+    }
+
+    /// Whether there is no room for a write that makes it this much work, at a device without a
+    /// head that has nothing but writes.
+    pub(super) fn has_no_room_for_write(&mut self, work: Span) -> bool {
+        self.costs.is_some_and(|costs| self.write_room.has_none(work, costs.saturation))
+    }
+
+    /// Accounts for a write that has completed, which a device without a head may only have taken
+    /// in.
+    #[inline(never)]
+    pub(super) fn took_in(&mut self, now: Instant, cost: Span, beside_reads: bool) {
+        if let Some(costs) = self.costs.filter(|_| self.is_flash()) {
+            self.write_room.completed(now, cost, beside_reads, costs.saturation);
         }
     }
 

@@ -205,7 +205,7 @@ impl Fair {
         self.device.knee.contend();
         let rq = &self.requests[at];
         let waits = match rq.op.is_write() {
-            true => self.is_saturated(self.at_work + self.cost_of(at) + self.programs_beside(rq)),
+            true => self.has_no_room_for_write(at),
             false => self.has_no_room_for_read(at),
         };
         let due = inside.and_then(|queue| self.expected_until(queue)).unwrap_or(Instant::MAX);
@@ -238,6 +238,16 @@ impl Fair {
         }
         let all = WEIGHT_MOST * u64::from(self.queues.in_line_with(self.requests[at].queue) + 1);
         self.cost_of(at).scaled(HELD_FACTOR * all, queue.weight())
+    }
+
+    /// Whether the device has no room for all of this write.
+    fn has_no_room_for_write(&mut self, at: u32) -> bool {
+        let work = self.at_work + self.cost_of(at);
+        let rq = &self.requests[at];
+        match rq.may_be_cached && self.cache.reads == 0 && self.device.is_flash() {
+            true => self.device.has_no_room_for_write(work),
+            false => self.is_saturated(work + self.programs_beside(rq)),
+        }
     }
 
     /// Whether the device is fully busy for this read.
