@@ -12,9 +12,9 @@
 //!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `think`. Who thinks
 //!   for too long is served once it is back: `returning`, `allowance`.
 //! - Where several are served at once, their modelled cost is charged: `queueing`, `device`,
-//!   `knee`. Groups make room for each other (`expected`, `trial`, `write_room`), and tasks of a group
-//!   (`inside`). A task that streams from several heads gets turns alone: `stream`, `pace`. Reads
-//!   and writes may take turns: `direction`, `directions`.
+//!   `knee`. Groups make room for each other (`expected`, `trial`, `write_room`), and tasks of a
+//!   group (`inside`). A task that streams from several heads gets turns alone: `stream`, `pace`.
+//!   Reads and writes may take turns: `direction`, `directions`.
 //! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
 //!   goes first: `awaited`.
 //! - What a device does after it has acknowledged a write: `cache`, `emptying`, `writes_first`.
@@ -323,7 +323,7 @@ impl Elevator for Fair {
         }
         self.cache.reads -= u32::from(rq.is_counted);
         self.look_on();
-        self.expect(now, group);
+        self.expect(now, group, queue);
         self.release_queue(queue);
     }
 
@@ -351,7 +351,7 @@ impl Elevator for Fair {
             self.returning.set_back(&mut self.groups[group as usize], false);
         }
         self.target_wants(now, group);
-        self.expect(now, group);
+        self.expect(now, group, NIL);
         let rq = self.requests.forget(id.0);
         self.release_queue(rq.queue);
     }

@@ -1,7 +1,7 @@
 //! Changes from outside: groups and their settings, and the properties of the device.
 
-use super::Fair;
 use super::device::Device;
+use super::{Fair, NIL};
 use crate::groups::Nested;
 use alloc::vec::Vec;
 use fairdisk_core::{GroupId, Instant, Qos, Share, WeightMap};
@@ -45,7 +45,7 @@ impl Fair {
             self.device.forget_measured();
         }
         if self.device.is_serial() != was[0] {
-            (0..self.groups.len() as u32).for_each(|group| self.expect(now, group));
+            (0..self.groups.len() as u32).for_each(|group| self.expect(now, group, NIL));
         }
         self.queues.keep_places(!self.device.is_serial(), self.params.lag(self.device.rotational));
         self.set_round(now);
@@ -61,7 +61,7 @@ impl Fair {
         self.groups[group.0 as usize].forget();
         self.cache.forget_group(group.0);
         self.set_parent(group.0, None);
-        self.expect(now, group.0);
+        self.expect(now, group.0, NIL);
         self.returning.set_back(&mut self.groups[group.0 as usize], false);
         self.tree.forget(group.0);
         self.queues.group_removed(group.0);

@@ -1,6 +1,6 @@
 //! What a request leaves behind in every part of the scheduler when it is dispatched.
 
-use super::{Fair, Step};
+use super::{Fair, NIL, Step};
 use fairdisk_core::{Instant, RequestId, Why};
 
 impl Fair {
@@ -50,7 +50,7 @@ impl Fair {
             self.dispatched_beside_targets(now, at);
         }
         if is_empty {
-            self.expect_back(now, group);
+            self.expect_back(now, group, NIL);
         }
         Step::Dispatch(RequestId(at), why)
     }

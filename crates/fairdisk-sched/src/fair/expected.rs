@@ -98,38 +98,50 @@ impl Expected {
 
 impl Fair {
     /// Updates whether the group is expected, after it has run out of queued requests or one of its
-    /// requests has completed.
+    /// requests, of this queue, has completed.
     #[inline]
-    pub(super) fn expect(&mut self, now: Instant, group: u32) {
+    pub(super) fn expect(&mut self, now: Instant, group: u32, queue: u32) {
         if self.groups[group as usize].waiting == 0 {
-            self.expect_back(now, group);
+            self.expect_back(now, group, queue);
         }
     }
 
     /// Updates whether the group, which has nothing queued, is expected.
     #[inline(never)]
-    pub(super) fn expect_back(&mut self, now: Instant, group: u32) {
+    pub(super) fn expect_back(&mut self, now: Instant, group: u32, queue: u32) {
         let entry = &self.groups[group as usize];
         // Nobody makes room at a device that serves one at a time, but who is served out of turn
         // for a target gets ahead of those that are expected.
         let makes_room = !self.device.is_serial() || !self.targets.is_empty();
-        let until = if makes_room && entry.is_quiet() { self.back_by(now, group) } else { None };
+        let until =
+            if makes_room && entry.is_quiet() { self.back_by(now, group, queue) } else { None };
         let expected = makes_room && !entry.is_quiet() || until.is_some();
         self.expected.until.place(group, until);
         self.tree.set_expected(group, expected);
         self.expected.note_need(expected, &mut self.groups[group as usize]);
     }
 
-    /// Until when a group whose last request has just completed is expected; `None` if it thinks
-    /// for too long.
-    fn back_by(&self, now: Instant, group: u32) -> Option<Instant> {
+    /// Until when a group whose last request, of this queue, has just completed is expected; `None`
+    /// if it thinks for too long.
+    ///
+    /// The group's own think time ends with the first of its tasks that is back. Some of them began
+    /// to think before, so it is short in the mean, and often longer than twice that. It is never
+    /// longer than the task that was served last thinks. To expect it for so long costs little
+    /// where others may keep the device busy meanwhile, unlike on a disk with heads.
+    fn back_by(&self, now: Instant, group: u32, queue: u32) -> Option<Instant> {
         let entry = &self.groups[group as usize];
         let most = entry.idle.unwrap_or(self.params.idle_max);
         let worth = match self.device.is_serial() {
             true => most,
             false => Span::from_ns(entry.burst.as_ns().saturating_mul(THINK_BURSTS_MOST)),
         };
-        let think = entry.think.get().filter(|think| *think <= most && *think <= worth)?;
+        let is_worth = |think: &Span| *think <= most && *think <= worth;
+        let think = entry.think.get().filter(is_worth)?;
+        let own = || self.queues.get(queue)?.think.get().filter(is_worth);
+        let think = match self.device.is_flash() {
+            true => own().map_or(think, |own| own.max(think)),
+            false => think,
+        };
         Some(now + wait_for(think, Span::ZERO, most))
     }
 }

@@ -1,8 +1,8 @@
 //! What a flush leaves behind in every part of the scheduler. It is not queued: it goes to the
 //! device at once, ahead of everybody.
 
-use super::Fair;
 use super::think::Done;
+use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span, Submitter};
 
 impl Fair {
@@ -20,7 +20,7 @@ impl Fair {
         }
         self.groups[group.0 as usize].flushes += 1;
         self.cache.flushes += 1;
-        self.expect(now, group.0);
+        self.expect(now, group.0, NIL);
     }
 
     /// Accounts for a flush that is done.
@@ -47,6 +47,6 @@ impl Fair {
             let queue = queue.unwrap_or_else(|| self.thinker(group.0));
             self.will_return(now, group.0, queue);
         }
-        self.expect(now, group.0);
+        self.expect(now, group.0, NIL);
     }
 }

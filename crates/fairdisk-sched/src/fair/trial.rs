@@ -102,7 +102,7 @@ impl Fair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fair::FairParams;
+    use crate::fair::{FairParams, NIL};
     use crate::samples::request;
     use fairdisk_core::{Change, Cost, CostModel, Decision, Elevator, Op, Prng};
 
@@ -202,7 +202,7 @@ mod tests {
         (1..=2).for_each(|slot| admit(&mut fair, slot, slot));
         assert!(dispatch(&mut fair) && dispatch(&mut fair));
         fair.groups[1].trial = trial;
-        fair.expect(now, 1);
+        fair.expect(now, 1, NIL);
         (3..=14).for_each(|slot| admit(&mut fair, slot, 2));
         while dispatch(&mut fair) {}
         assert!(!dispatch(&mut fair), "and it stays so");

@@ -9,7 +9,7 @@
 //! number of writes others may have all of the stated work there, for as many more a little less,
 //! and so on. The limit becomes less as long as the device does as much with it.
 
-use super::pairs::Pairs;
+use super::pairs::{Pairs, Way};
 use fairdisk_core::{Instant, Span};
 
 /// Writes per look: four times as many as requests in `trial`, as each step of the limit depends on
@@ -76,12 +76,11 @@ impl WriteRoom {
 
     /// The limit in the current look.
     fn limit_now(&self, stated: Span) -> Span {
-        let [is_first, is_usual] = [false, true].map(|usual| self.pairs.is_first(usual));
-        match (is_first, is_usual) {
+        match self.pairs.tried() {
             _ if self.size == Span::ZERO => stated,
-            (true, _) => stated,
-            (_, true) => self.limit,
-            (_, false) => self.tried,
+            Some(Way::First) => stated,
+            Some(Way::Second) => self.tried,
+            None => self.limit,
         }
     }
 
