@@ -24,8 +24,8 @@ pub struct Auditor<E> {
     now: Instant,
     requests: BTreeMap<RequestId, Stage>,
     queued: usize,
-    /// Flushes at the device.
-    flushes: usize,
+    /// Flushes at the device, by the group of their submitter.
+    flushes: BTreeMap<GroupId, usize>,
     /// Whether the elevator may flush the device's write cache.
     is_flushable: bool,
     /// Whether a flush is in flight that the elevator asked for.
@@ -45,7 +45,7 @@ impl<E: Elevator> Auditor<E> {
             now: Instant::ZERO,
             requests: BTreeMap::new(),
             queued: 0,
-            flushes: 0,
+            flushes: BTreeMap::new(),
             is_flushable: false,
             empties: false,
             admitted: 0,
@@ -84,7 +84,7 @@ impl<E: Elevator> Auditor<E> {
 
     /// Requests, and flushes of submitters, at the device or on their way there.
     fn in_flight(&self) -> usize {
-        self.requests.len() - self.queued + self.flushes
+        self.requests.len() - self.queued + self.flushes.values().sum::<usize>()
     }
 
     fn check_wait(&self, decision: Decision, now: Instant) {
@@ -210,14 +210,17 @@ impl<E: Elevator> Elevator for Auditor<E> {
 
     fn flushes(&mut self, now: Instant, by: Submitter) {
         self.changed(now);
-        self.flushes += 1;
+        *self.flushes.entry(by.group).or_default() += 1;
         self.inner.flushes(now, by);
     }
 
     fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
         self.changed(now);
-        // A flush that was issued before this elevator attached was never counted.
-        self.flushes = self.flushes.saturating_sub(1);
+        // A flush that was issued before this elevator attached was never counted; another that the
+        // group has at the device is taken for it.
+        if let Some(flushes) = self.flushes.get_mut(&by.group) {
+            *flushes = flushes.saturating_sub(1);
+        }
         self.inner.flushed(now, by, device_time, ok);
     }
 

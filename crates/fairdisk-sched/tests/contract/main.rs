@@ -145,6 +145,18 @@ fn reads_and_writes_take_turns_in_a_storm() {
     }
 }
 
+/// Flushes that were issued before a scheduler took over end beside those it knows of.
+#[test]
+fn groups_that_read_and_groups_that_write_are_switched_under_load() {
+    let spec = SchedulerSpec::Fair(FairParams::default());
+    for config in configs() {
+        for seed in 0..SEEDS * factor() {
+            let kind = &Kind::ONE_WAY;
+            reproducible(Storm { kind, spec, config, seed, bios: 8_000, switch: true });
+        }
+    }
+}
+
 #[test]
 fn without_merging_every_bio_is_a_request() {
     for spec in specs() {
