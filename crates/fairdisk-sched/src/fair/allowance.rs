@@ -142,12 +142,11 @@ impl Allowance {
 }
 
 impl Fair {
-    /// Counts a write that is about to be dispatched.
+    /// Counts a write of this size that is about to be dispatched.
     #[inline]
-    pub(super) fn use_allowance(&mut self, at: u32) {
-        if !self.returning.is_empty() && self.requests[at].may_be_cached {
-            let cost = self.device.cost_of_any(self.requests[at].bytes());
-            self.returning.allowance.add(cost);
+    pub(super) fn use_allowance(&mut self, bytes: u64) {
+        if !self.returning.is_empty() {
+            self.returning.allowance.add(self.device.cost_of_any(bytes));
         }
     }
 

@@ -26,10 +26,6 @@ impl Fair {
             self.charge_gap(now, at);
             self.busy_since = now;
         }
-        if self.requests[at].may_be_cached {
-            self.cache.emptying.writes();
-            self.device.write_room.dispatched();
-        }
         if self.device.is_serial() {
             return;
         }
@@ -249,9 +245,17 @@ impl Fair {
     /// Replaces a charge of `charged` to the queue and its group by `cost`.
     #[inline]
     pub(super) fn charge(&mut self, queue: u32, charged: Span, cost: Span) {
+        let group = self.queues[queue].group;
         self.queues.charge(queue, charged, cost);
-        self.charge_group(self.queues[queue].group, charged, cost);
-        self.note_used_by(queue, charged, cost);
+        self.tree.charge(group, charged, cost);
+        if let Some(turn) = &mut self.turn
+            && turn.group == group
+        {
+            turn.used = turn.used + cost - charged;
+            if turn.queue == queue {
+                turn.used_by_queue = turn.used_by_queue + cost - charged;
+            }
+        }
     }
 
     /// Replaces `charged` by `cost` in what the queue has used of a turn, if it is first in one.

@@ -18,7 +18,7 @@ impl Fair {
         let q = &self.queues[queue];
         let (group, continues) = (q.group, rq.start == q.position);
         rq.continues_queue = continues;
-        let (end, op, amount) = (rq.end, rq.op, rq.amount());
+        let (end, op, amount, may_be_cached) = (rq.end, rq.op, rq.amount(), rq.may_be_cached);
         match self.targets.is_empty() {
             true => self.tree.reach(group),
             false => self.reach_beside_targets(group, why),
@@ -44,7 +44,11 @@ impl Fair {
             self.use_ceilings_up(now, at, group);
         }
         self.pay_floors(now, group, amount);
-        self.use_allowance(at);
+        if may_be_cached {
+            self.use_allowance(amount.bytes);
+            self.cache.emptying.writes();
+            self.device.write_room.dispatched();
+        }
         self.charge_dispatched(now, at);
         if !self.targets.is_empty() {
             self.dispatched_beside_targets(now, at);
