@@ -312,7 +312,7 @@ impl Elevator for Fair {
         entry.unflushed = entry.unflushed.saturating_add(1);
         let left_early = entry.left_early();
         if let Some(target) = entry.qos.latency_p99 {
-            self.adjust_room(group, now.since(rq.arrived), target);
+            self.adjust_room(now, group, (&rq, completion.device_time), target);
         }
         if rq.is_held {
             self.done_below_ceilings(now, group, rq.amount());

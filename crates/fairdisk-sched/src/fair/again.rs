@@ -18,7 +18,8 @@ impl Fair {
             false => [self.expected.first_until(), self.targets.presence_check_at()],
         };
         let overtakes = [self.another_is_next(now), self.turns_change_at(now)];
-        promised.into_iter().chain(returns).chain(overtakes).chain([saves]).flatten().min()
+        let fits = self.targets.intervals.look();
+        promised.into_iter().chain(returns).chain(overtakes).chain([saves, fits]).flatten().min()
     }
 
     /// When another request may be next, of the group that is first in line or of the one whose

@@ -6,7 +6,7 @@ use super::direction::Recent;
 use super::floor::PaidUntil;
 use super::mean::Mean;
 use super::queue::Queue;
-use super::target::Room;
+use super::target::{Interval, PRESENT, Room};
 use super::think::{Done, Think};
 use super::trial::Trial;
 use super::usual::Usual;
@@ -36,6 +36,8 @@ pub(super) struct Group {
     pub(super) idle: Option<Span>,
     /// How much others may have at the device so that the group's latency target is kept.
     pub(super) room: Room,
+    /// How long they may have the disk between two of its turns for that.
+    pub(super) interval: Interval,
     /// Requests of the group's own tasks: queued, and at the device.
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
@@ -116,6 +118,7 @@ impl Group {
             barred_floors: List::new(),
             idle: None,
             room: Room::default(),
+            interval: Interval::default(),
             waiting: 0,
             in_flight: 0,
             away: Away::No,
@@ -209,6 +212,11 @@ impl Group {
     /// Whether the group's last turn ended while it was behind, because it thinks for too long.
     pub(super) const fn left_early(&self) -> bool {
         matches!(self.away, Away::Outlasted | Away::TooLong)
+    }
+
+    /// Whether the group, which has a target, is present: its last request was not long ago.
+    pub(super) fn is_present(&self, now: Instant) -> bool {
+        !self.is_quiet() || self.quiet_since.is_some_and(|since| now.since(since) < PRESENT)
     }
 
     pub(super) const fn is_quiet(&self) -> bool {

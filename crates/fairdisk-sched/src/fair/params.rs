@@ -10,7 +10,8 @@ use fairdisk_core::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FairParams {
     /// On a disk with a head, the time in which all groups that want it have a turn; up to four
-    /// times as much if a lot is lost between turns. No turn is shorter than an eighth of it.
+    /// times as much if a lot is lost between turns, and less for latency targets. No turn is
+    /// shorter than an eighth of it.
     /// Longer turns save seeks, shorter ones make others wait less.
     pub round: Span,
     /// The longest that the disk is kept free for a group that will be back soon.

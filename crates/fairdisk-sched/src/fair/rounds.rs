@@ -10,6 +10,7 @@
 //!   comes from a pause and no group has a promise: those who come and go would wait without
 //!   gaining. A disk that takes one command at a time may empty its cache between reads, which
 //!   looks like a loss, and longer rounds only give writers more of it.
+//! - A round is shorter for a latency target: `target::intervals`.
 //! - On an array the loss is the stated time to move the heads for a task that has it to itself,
 //!   and back.
 
@@ -26,13 +27,22 @@ const ROUND_FACTOR_MOST: u64 = 4;
 /// load with bursts lost 2 % (docs/isolation.md).
 const STEADY_PARTS: u64 = 10;
 
+/// No turn is shorter than an eighth of a round: 25 ms of a default one, about two random requests
+/// of a disk with a head.
+const SHORTEST_PARTS: u64 = 8;
+
 /// The length of a round, and the time lost per round.
 #[derive(Debug)]
 pub(super) struct Rounds {
     /// The current length.
     pub(super) length: Span,
-    /// The length if nothing is measured to be lost.
+    /// The length of the shortest turn.
+    pub(super) shortest_turn: Span,
+    /// The length if nothing is measured to be lost, and that if no target needs a shorter one.
     shortest: Span,
+    stated: Span,
+    /// The shortest turn if no target needs a shorter one.
+    stated_turn: Span,
     /// When a group last came from a pause, or a setting changed.
     came: Instant,
     /// When the last round ended.
@@ -48,10 +58,14 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    pub(super) const fn new(length: Span) -> Self {
+    pub(super) fn new(length: Span) -> Self {
+        let shortest_turn = length / SHORTEST_PARTS;
         Self {
             length,
+            shortest_turn,
             shortest: length,
+            stated: length,
+            stated_turn: shortest_turn,
             came: Instant::ZERO,
             since: Instant::ZERO,
             took: Span::ZERO,
@@ -65,6 +79,14 @@ impl Rounds {
     /// Resets the length, as a group came from a pause or a setting changed.
     pub(super) const fn came(&mut self, now: Instant) {
         (self.came, self.length) = (now, self.shortest);
+    }
+
+    /// Makes rounds no longer than `most`, and the shortest turn no longer than an eighth of
+    /// `interval`, for a target.
+    pub(super) fn fit(&mut self, most: Span, interval: Span) {
+        self.shortest = self.stated.min(most);
+        self.shortest_turn = self.stated_turn.min(interval / SHORTEST_PARTS);
+        self.length = self.shortest;
     }
 
     /// Counts a request that took `took`, where requests of its group take `usual` in the midst of
@@ -88,8 +110,9 @@ impl Fair {
     pub(super) fn set_round(&mut self, now: Instant) {
         let alone = self.device.elsewhere();
         let moves = if self.device.is_paced() { alone + alone } else { Span::ZERO };
-        self.rounds.shortest = self.worth_round(moves);
+        self.rounds.stated = self.worth_round(moves);
         self.tree.set_lag(self.params.lag(self.device.rotational || self.device.is_serial()));
+        self.fit_round(now);
         self.rounds.came(now);
     }
 

@@ -70,10 +70,10 @@ impl Fair {
                 continue;
             };
             if self.tree.may_go_before(saver, served) {
-                return (used >= self.shortest()).then_some(group);
+                return (used >= self.shortest_turn()).then_some(group);
             }
             // It may be ahead no longer by the next turn. Looked at is one in each decision.
-            self.barred.saves_until(saver, Some(now + soon + self.shortest()));
+            self.barred.saves_until(saver, Some(now + soon + self.shortest_turn()));
             return None;
         }
     }

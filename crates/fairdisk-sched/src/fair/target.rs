@@ -6,17 +6,24 @@
 //! for a moment (`hierarchy::brought`), and leave no room for it while it waits.
 
 mod ahead;
+mod intervals;
 mod room;
+mod trouble;
 mod write_pace;
 
 pub(super) use ahead::Ahead;
+pub(super) use intervals::Interval;
 pub(super) use room::Room;
+
+use intervals::Intervals;
 
 use super::floor::DEBT_MOST;
 use super::group::Group;
+use super::requests::Rq;
 use super::turn::Turn;
 use super::{Fair, Step};
 use crate::groups::{Nested, Order};
+use alloc::boxed::Box;
 use fairdisk_core::{Instant, Qos, Span, Why};
 
 /// The groups with targets, and what they let others have.
@@ -33,17 +40,23 @@ pub(super) struct Targets {
     room_until: Instant,
     /// Until when others may not write, by the write pace.
     written_until: Instant,
+    pub(super) intervals: Box<Intervals>,
 }
 
 /// A group with a target is present for 1 s after its last request, so that short pauses do not
 /// give up its room.
-const PRESENT: Span = Span::from_s(1);
+pub(super) const PRESENT: Span = Span::from_s(1);
 /// How often the present groups are determined: a small part of `PRESENT`, and rare beside
 /// requests.
-const PRESENCE_CHECK: Span = Span::from_ms(50);
+pub(super) const PRESENCE_CHECK: Span = Span::from_ms(50);
+
+/// Half of the target, or less if two requests that take `service` take longer than the other half.
+pub(super) fn half_of(target: Span, service: Span) -> Span {
+    (target / 2).min(target - (service + service))
+}
 
 impl Targets {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             due: Order::new(),
             groups: 0,
@@ -51,6 +64,7 @@ impl Targets {
             room: None,
             room_until: Instant::ZERO,
             written_until: Instant::ZERO,
+            intervals: Box::new(Intervals::new()),
         }
     }
 
@@ -63,12 +77,9 @@ impl Targets {
     /// `None` if no group with a target is present.
     pub(super) fn leave_room(&mut self, now: Instant, groups: &[Group]) -> Option<Span> {
         if self.groups > 0 && now >= self.room_until {
-            let is_recent = |since| now.since(since) < PRESENT;
-            let is_there =
-                |group: &Group| !group.is_quiet() || group.quiet_since.is_some_and(is_recent);
             self.room = loop {
                 let Some((group, most)) = self.there.first() else { break None };
-                if is_there(&groups[group as usize]) {
+                if groups[group as usize].is_present(now) {
                     break Some((group, most));
                 }
                 self.there.place(group, None);
@@ -81,6 +92,7 @@ impl Targets {
     /// Notes that the group `at` is present, and the room it leaves: none while it is too far ahead
     /// to be served for its target.
     pub(super) fn note_room(&mut self, at: u32, group: &Group) {
+        self.intervals.note(at, &group.interval);
         let most = group.room.most;
         if self.there.key(at) != Some(most) && !group.is_too_far_ahead {
             self.there.place(at, Some(most));
@@ -119,6 +131,8 @@ impl Fair {
         }
         targets.groups -= u32::from(before.latency_p99.is_some());
         targets.there.place(group, None);
+        targets.intervals.forget(group);
+        entry.interval = Interval::default();
         if let Some(target) = entry.qos.latency_p99 {
             targets.groups += 1;
             entry.room = Room::new(target);
@@ -126,6 +140,7 @@ impl Fair {
         }
         (targets.room, targets.room_until) = (None, Instant::ZERO);
         targets.due.place(group, None);
+        self.fit_round(now);
         if self.targets.is_empty() && self.device.is_serial() {
             // Without targets it does not matter there who is expected.
             self.expected.release_due(Instant::MAX, &mut self.tree, &mut self.groups);
@@ -160,10 +175,18 @@ impl Fair {
         }
     }
 
-    /// Adjusts the room that a group with a target leaves, after one of its requests. A group that
-    /// is too far ahead waits for its share, not for others' requests.
-    pub(super) fn adjust_room(&mut self, group: u32, latency: Span, target: Span) {
-        let entry = &mut self.groups[group as usize];
+    /// Adjusts what others may have beside a group with a target, after one of its requests. If it
+    /// is too far ahead, it waits for its share, not for others' requests at the device.
+    #[inline(never)]
+    pub(super) fn adjust_room(
+        &mut self,
+        now: Instant,
+        group: u32,
+        (rq, device_time): (&Rq, Span),
+        target: Span,
+    ) {
+        self.adjust_interval(now, group, (rq, device_time), target);
+        let (latency, entry) = (now.since(rq.arrived), &mut self.groups[group as usize]);
         if !entry.is_too_far_ahead {
             entry.room.completed(latency, target);
             self.targets.note_room(group, entry);
@@ -193,7 +216,7 @@ impl Fair {
     /// Updates when the group is due, after its queued requests have changed. If nothing of it is
     /// at the device and it is not ahead, it is due at once; else after half of the target, or
     /// sooner if two requests, the one at the device by then and its own, take longer than the
-    /// other half.
+    /// other half, or if that was seen to be late.
     #[inline]
     pub(super) fn target_wants(&mut self, now: Instant, group: u32) {
         if !self.targets.is_empty() {
@@ -210,11 +233,11 @@ impl Fair {
         let queue = self.queues.first_of(now, group);
         let (_, arrived) = self.requests.oldest(&self.queues[queue]);
         let service = self.device.service.or_zero();
-        let half = target / 2;
+        let half = half_of(target, service);
         let first_of_burst = entry.in_flight == 0 && !self.tree.is_ahead(group, Span::ZERO);
         let due = match first_of_burst {
             true => arrived,
-            false => arrived + half.min(target - (service + service)),
+            false => arrived + entry.interval.most().map_or(half, |most| half.min(most)),
         };
         self.targets.due.place(group, Some(due));
     }
@@ -257,6 +280,7 @@ impl Fair {
     #[inline(never)]
     fn serve_near_target(&mut self, now: Instant) -> Option<Step> {
         self.look_at_ahead(now);
+        self.fit_round_if_due(now);
         if self.device.is_serial() {
             self.expected.release_due(now, &mut self.tree, &mut self.groups);
         }

@@ -48,10 +48,6 @@ impl Turn {
     }
 }
 
-/// No turn is shorter than an eighth of a round: 25 ms of a default one, about two random requests
-/// of a disk with a head.
-const SHORTEST_PARTS: u64 = 8;
-
 impl Fair {
     /// The next step on a device that serves one request at a time.
     pub(super) fn step_serial(&mut self, now: Instant) -> Step {
@@ -198,18 +194,19 @@ impl Fair {
 
     /// Whether `used` is at least a whole turn of the group on a disk with a head.
     pub(super) fn is_past(&self, used: Span, group: u32) -> bool {
-        used >= self.shortest() && used >= self.length(group)
+        used >= self.shortest_turn() && used >= self.length(group)
     }
 
     /// The length of a turn of the group on a disk with a head.
     pub(super) fn length(&self, group: u32) -> Span {
         let (round, part) = (self.rounds.length.as_ns(), self.tree.part(group));
-        Span::from_ns(((u128::from(round) * u128::from(part)) >> 32) as u64).max(self.shortest())
+        Span::from_ns(((u128::from(round) * u128::from(part)) >> 32) as u64)
+            .max(self.shortest_turn())
     }
 
     /// The length of the shortest turn on a disk with a head.
-    pub(super) fn shortest(&self) -> Span {
-        self.params.round / SHORTEST_PARTS
+    pub(super) fn shortest_turn(&self) -> Span {
+        self.rounds.shortest_turn
     }
 
     /// Whether the queue may keep the disk while others of its group want it: for half of a round.

@@ -1,5 +1,6 @@
 //! How much room others leave a group with a latency target.
 
+use super::trouble::Trouble;
 use fairdisk_core::Span;
 
 /// The room that a group with a target leaves: how much device time of others' requests may be at a
@@ -10,27 +11,14 @@ use fairdisk_core::Span;
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::fair) struct Room {
     pub(super) most: Span,
-    /// Since a request was late with others having next to nothing there: all requests, and the
-    /// late ones.
-    requests: u32,
-    late: u32,
-    /// Requests yet to be ignored, after a small room was of no use.
-    rest: u32,
+    trouble: Trouble,
 }
 
 /// One request in 200 may be late: half of what the 99th percentile leaves.
 const ALLOWED_ONE_IN: u64 = 200;
 /// Each request in time raises the room by one part in `RISE_PARTS`: `ALLOWED_ONE_IN` of them make
 /// up for a loss of a quarter, as ln(4/3) is 1/3.5.
-const RISE_PARTS: u64 = ALLOWED_ONE_IN * 7 / 2;
-/// Others are not the cause if 8 requests are late, at more than one in 50. That is twice what the
-/// 99th percentile allows, and 8 seldom come by chance. Chosen, as the next two: nine variants were
-/// compared on one row of the matrix (docs/isolation.md).
-const LATE_JUDGED: u32 = 8;
-const LATE_ONE_IN: u32 = 50;
-/// Requests ignored after that: 20 times `ALLOWED_ONE_IN`, so that a small room of no use is seldom
-/// tried again.
-const REST_REQUESTS: u32 = 4000;
+pub(super) const RISE_PARTS: u64 = ALLOWED_ONE_IN * 7 / 2;
 /// Others have next to nothing with a 256th of the target at the device: of 8 ms, 31 us, less than
 /// one read of a solid-state disk.
 const NEXT_TO_NOTHING_PARTS: u64 = 256;
@@ -47,11 +35,9 @@ impl Room {
 
     /// Adjusts the room after a completed request of the group.
     pub(super) fn completed(&mut self, latency: Span, target: Span) {
-        if self.rest > 0 {
-            self.rest -= 1;
+        if self.trouble.rests() {
             return;
         }
-        self.requests = self.requests.saturating_add(1);
         if latency <= target {
             self.most = (self.most + (self.most / RISE_PARTS).max(Span::from_ns(1))).min(target);
             return;
@@ -61,12 +47,8 @@ impl Room {
             return;
         }
         self.most = target / NEXT_TO_NOTHING_PARTS;
-        if self.late == 0 || self.requests > LATE_JUDGED * LATE_ONE_IN {
-            (self.requests, self.late) = (0, 0);
-        }
-        self.late += 1;
-        if self.late == LATE_JUDGED {
-            *self = Self { rest: REST_REQUESTS, ..Self::new(target) };
+        if self.trouble.is_late() {
+            self.most = Self::at_first(target);
         }
     }
 }
