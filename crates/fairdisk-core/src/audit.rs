@@ -293,6 +293,10 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.may_merge(request, bio)
     }
 
+    fn may_absorb(&self, request: &Request, next: &Request) -> bool {
+        self.inner.may_absorb(request, next)
+    }
+
     fn merged(&mut self, now: Instant, request: &Request, how: Merge) {
         self.changed(now);
         self.inner.merged(now, request, how);

@@ -123,6 +123,12 @@ pub trait Elevator {
         request.sync == bio.sync && request.group == bio.group
     }
 
+    /// Whether the queued `request` may absorb `next`, which is queued and begins where it ends.
+    /// Asked after [`may_merge`](Self::may_merge) with all of `next` as one bio.
+    fn may_absorb(&self, _request: &Request, _next: &Request) -> bool {
+        true
+    }
+
     /// Reports that a queued request has grown by a merge; `request` is its new state.
     fn merged(&mut self, _now: Instant, _request: &Request, _how: Merge) {}
 

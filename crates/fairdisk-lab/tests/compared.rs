@@ -58,6 +58,38 @@ fn who_gets_nothing_is_wronged_whatever_its_ceiling() {
     assert_eq!(percents(cell), [("large", 89), ("capped", 11)]);
 }
 
+/// What one scheduler makes of a row with ceilings on buffered writes.
+fn capped(row: &str, scheduler: &str, device: &str) -> Cell {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/ceilings.toml");
+    let options = Options {
+        rows: vec![row.to_owned()],
+        schedulers: vec![scheduler.to_owned()],
+        device: Some(device.to_owned()),
+        ..Options::default()
+    };
+    let plan = Plan::experiment(path, &options).unwrap_or_else(|error| panic!("{error}"));
+    let mut comparison = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    comparison.cells.swap_remove(0)
+}
+
+#[test]
+fn merged_writes_take_no_more_than_a_burst_beyond_the_ceiling() {
+    for (row, scheduler, device) in [
+        ("bytes", "fair", "fixed-8ms"),
+        ("bytes", "fair", "hdd-ncq"),
+        ("bytes", "fair", "raid5-4"),
+        ("bytes", "mclock", "fixed-8ms"),
+        ("bytes", "token-bucket", "fixed-8ms"),
+        ("around", "fair", "fixed-8ms"),
+        ("around", "fair", "raid5-4"),
+    ] {
+        let cell = capped(row, scheduler, device);
+        let ceiling = cell.group(0).and_then(|group| group.promises.ceiling);
+        let over_ms = ceiling.expect("it has one").over_ms;
+        assert!(over_ms <= 0.0, "{row}, {scheduler}, {device}: {over_ms} ms");
+    }
+}
+
 #[test]
 fn each_rate_of_a_ceiling_counts_what_it_limits() {
     let cell = &compared("fixed-8ms", "two rates").cells[0];

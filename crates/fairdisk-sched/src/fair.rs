@@ -70,6 +70,7 @@ mod writes_first;
 pub use params::FairParams;
 
 use crate::family::Family;
+use crate::groups::Amount;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use awaited::Awaited;
@@ -442,7 +443,13 @@ impl Elevator for Fair {
         };
         let known = self.requests.get(request.id.0).map(|rq| rq.queue);
         let is_of_queue = request.sync == bio.sync && queue.is_some() && known == queue;
-        is_of_queue && !self.would_hold_up_others(request, bio)
+        is_of_queue
+            && !self.would_hold_up_others(request, bio)
+            && self.ceilings_let_grow(request, Amount::of(bio))
+    }
+
+    fn may_absorb(&self, request: &Request, next: &Request) -> bool {
+        self.ceilings_let_grow(request, self.requests[next.id.0].amount())
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

@@ -14,13 +14,13 @@
 mod tags;
 
 use crate::family::Family;
-use crate::groups::{GroupQueues, Order, VirtualTime};
+use crate::groups::{Amount, GroupQueues, Order, VirtualTime};
 use crate::honours::Honours;
 use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use fairdisk_core::{
-    Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
-    Merge, Qos, Request, RequestId, Share, Span, WeightMap, Why, dense,
+    Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
+    Instant, Merge, Qos, Request, RequestId, Share, Span, WeightMap, Why, dense,
 };
 use tags::Client;
 
@@ -193,6 +193,13 @@ impl Mclock {
         tags.into_iter().flatten().map(|(_, at)| at).min()
     }
 
+    /// Whether the ceiling of the request's group lets it grow by `more`.
+    fn lets_grow(&self, request: &Request, more: Amount) -> bool {
+        let amount = self.queues.amount(request.id).and(more);
+        let client = self.groups.get(request.group.0 as usize);
+        client.is_none_or(|client| client.may_grow_to(amount))
+    }
+
     fn set_share(&mut self, group: GroupId, share: Share) {
         self.client(group.0).weight = share.weight(self.params.weight_map);
     }
@@ -253,6 +260,16 @@ impl Elevator for Mclock {
 
     fn describe(&self) -> Description {
         Description::new(MclockParams::NAME, Handover::Single)
+    }
+
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        request.sync == bio.sync
+            && request.group == bio.group
+            && self.lets_grow(request, Amount::of(bio))
+    }
+
+    fn may_absorb(&self, request: &Request, next: &Request) -> bool {
+        self.lets_grow(request, self.queues.amount(next.id))
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

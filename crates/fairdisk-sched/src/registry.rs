@@ -268,6 +268,10 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.may_merge(request, bio))
     }
 
+    fn may_absorb(&self, request: &Request, next: &Request) -> bool {
+        each!(self, inner => inner.may_absorb(request, next))
+    }
+
     fn merged(&mut self, now: Instant, request: &Request, how: Merge) {
         each!(self, inner => inner.merged(now, request, how));
     }

@@ -16,8 +16,8 @@ use crate::honours::Honours;
 use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use fairdisk_core::{
-    Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
-    Merge, Qos, Rates, Request, RequestId, Span, Why, dense,
+    Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
+    Instant, Merge, Qos, Rates, Request, RequestId, Span, Why, dense,
 };
 
 /// How ceilings are kept.
@@ -73,14 +73,24 @@ impl TokenBucket {
     /// Updates the group's place after its first request or its limit has changed.
     fn place(&mut self, group: u32) {
         let slice = self.params.slice;
-        let arrived = self.queues.first(group).map(|first| first.arrived);
-        let at = arrived.map(|arrived| self.limit(group).ready_at(slice).max(arrived));
+        let first = self.queues.first(group).map(|first| (first.arrived, first.id));
+        let at = first.map(|(arrived, id)| {
+            let amount = self.queues.amount(id);
+            self.limit(group).ready_at(slice, amount).max(arrived)
+        });
         self.order.place(group, at);
     }
 
     fn set_limit(&mut self, now: Instant, group: GroupId, qos: Qos) {
         self.limit(group.0).set(now, qos.ceiling, qos.burst);
         self.place(group.0);
+    }
+
+    /// Whether the ceiling of the request's group lets it grow by `more`.
+    fn lets_grow(&self, request: &Request, more: Amount) -> bool {
+        let amount = self.queues.amount(request.id).and(more);
+        let limit = self.limits.get(request.group.0 as usize);
+        limit.is_none_or(|limit| limit.may_grow_to(amount))
     }
 
     /// Resets a group whose number may have belonged to another group before.
@@ -98,11 +108,18 @@ impl Limit {
         (self.rates, self.burst) = (rates, burst);
     }
 
-    /// The first instant at which a request of any size may pass: one that begins within the
-    /// ceiling may end above it.
-    fn ready_at(&self, slice: Option<Span>) -> Instant {
-        let burst = if slice.is_some() { Span::ZERO } else { self.burst };
-        start_of_slice(self.used.ready_at(&self.rates, burst, Amount::NONE), slice)
+    /// The first instant at which a request of this size may pass. Within slices that is any
+    /// request: one that begins within the ceiling may end above it.
+    fn ready_at(&self, slice: Option<Span>, amount: Amount) -> Instant {
+        let (burst, amount) = match slice {
+            Some(_) => (Span::ZERO, Amount::NONE),
+            None => (self.burst, amount),
+        };
+        start_of_slice(self.used.ready_at(&self.rates, burst, amount), slice)
+    }
+
+    fn may_grow_to(&self, amount: Amount) -> bool {
+        Ceiling::may_grow_to(&self.rates, self.burst, amount)
     }
 
     /// Accounts for `amount` that passes at `now`, counted from the start of its slice.
@@ -160,6 +177,16 @@ impl Elevator for TokenBucket {
         Description::new(TokenBucketParams::NAME, Handover::Single)
     }
 
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        request.sync == bio.sync
+            && request.group == bio.group
+            && self.lets_grow(request, Amount::of(bio))
+    }
+
+    fn may_absorb(&self, request: &Request, next: &Request) -> bool {
+        self.lets_grow(request, self.queues.amount(next.id))
+    }
+
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
         self.queues.merged(request, how);
         self.place(request.group.0);
@@ -188,7 +215,7 @@ mod tests {
             let mut passed = Vec::new();
             for ms in from..to {
                 let now = Instant::ZERO + Span::from_ms(ms);
-                while limit.ready_at(slice) <= now {
+                while limit.ready_at(slice, Amount::NONE) <= now {
                     limit.pass(now, slice, Amount { ios: 1, bytes: 4096 });
                     passed.push(ms);
                 }

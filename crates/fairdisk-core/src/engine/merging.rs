@@ -102,7 +102,9 @@ impl<E: Elevator> Engine<E> {
         let first = self.requests.first_bio(next);
         let (start, sectors) = (self.requests[next].start, self.requests[next].sectors);
         let whole = Bio { start, sectors, ..*self.bios.bio(first) };
-        id != next && self.can_merge(id, &whole)
+        id != next
+            && self.can_merge(id, &whole)
+            && self.elevator.may_absorb(&self.requests[id], &self.requests[next])
     }
 
     fn absorb(&mut self, id: RequestId, next: RequestId, out: &mut Effects) {

@@ -21,8 +21,8 @@ pub struct Kept {
     pub seconds: u32,
     /// Seconds out of these in which it fell short of its floor by more than one request.
     pub below: u32,
-    /// The furthest it ran ahead of its ceiling, as time of the ceiling. A burst and one request
-    /// are allowed, since requests cannot be divided.
+    /// The furthest it ran ahead of its ceiling, as time of the ceiling. A burst is allowed, or two
+    /// requests if these take longer: one that has just been done, and one on its way.
     pub ahead: Span,
     /// How far ahead it is allowed to run.
     pub allowed: Span,
@@ -103,8 +103,12 @@ struct Watched {
     last: Count,
     window: Count,
     busy_looks: u32,
-    /// How far it is ahead of each rate of its ceiling.
+    /// How far it is ahead of each rate of its ceiling, and the furthest it was.
     ahead_ns: [f64; 2],
+    ahead_most_ns: [f64; 2],
+    /// The largest mean size of its requests in a look, in bytes: the nearest to the size of the
+    /// largest that the accounts tell.
+    bytes_of_one: u64,
     kept: Kept,
 }
 
@@ -131,6 +135,8 @@ impl Watch {
             window: Count::default(),
             busy_looks: 0,
             ahead_ns: [0.0; 2],
+            ahead_most_ns: [0.0; 2],
+            bytes_of_one: 0,
             kept: Kept::default(),
         });
         Self { groups: groups.collect(), last: began, looks: 0 }
@@ -152,10 +158,7 @@ impl Watch {
             let count = Count::of(accounts, &group.members);
             let more = count.since(group.last);
             group.last = count;
-            for (ahead_ns, rate) in group.ahead_ns.iter_mut().zip(apart(&group.qos.ceiling)) {
-                *ahead_ns = (*ahead_ns + more.at(&rate) - passed).max(0.0);
-                group.kept.ahead = group.kept.ahead.max(Span::from_ns(*ahead_ns as u64));
-            }
+            group.runs_ahead(more, passed);
             let load = |id: &GroupId| loads.get(id).is_some_and(|it| it.queued + it.in_flight > 0);
             group.busy_looks += u32::from(group.members.iter().any(load));
             if self.looks.is_multiple_of(LOOKS) {
@@ -170,14 +173,36 @@ impl Watch {
             if self.looks < LOOKS {
                 group.end_window(group.last, self.looks);
             }
-            let one = Count { ios: 1, bytes: group.last.bytes / group.last.ios.max(1) };
-            let allowed = group.qos.burst + Span::from_ns(one.at(&group.qos.ceiling) as u64);
-            groups[group.at].kept = Some(Kept { allowed, ..group.kept });
+            let (ahead, allowed) = group.furthest_ahead();
+            groups[group.at].kept = Some(Kept { ahead, allowed, ..group.kept });
         }
     }
 }
 
 impl Watched {
+    /// Notes that the group did `more` while this many ns passed.
+    fn runs_ahead(&mut self, more: Count, passed: f64) {
+        self.bytes_of_one = self.bytes_of_one.max(more.bytes / more.ios.max(1));
+        let most = self.ahead_ns.iter_mut().zip(&mut self.ahead_most_ns);
+        for ((ahead, most), rate) in most.zip(apart(&self.qos.ceiling)) {
+            *ahead = (*ahead + more.at(&rate) - passed).max(0.0);
+            *most = most.max(*ahead);
+        }
+    }
+
+    /// The furthest it was ahead of its ceiling and how far it may be, of the rate of which it was
+    /// further beyond that.
+    fn furthest_ahead(&self) -> (Span, Span) {
+        let two = Count { ios: 2, bytes: 2 * self.bytes_of_one };
+        let of_rate = |(ahead, rate): (&f64, Rates)| {
+            let allowed = self.qos.burst.max(Span::from_ns(two.at(&rate) as u64));
+            (Span::from_ns(*ahead as u64), allowed)
+        };
+        let rates = self.ahead_most_ns.iter().zip(apart(&self.qos.ceiling));
+        let rates = rates.filter(|(_, rate)| !rate.is_none()).map(of_rate);
+        rates.max_by_key(|(ahead, allowed)| *ahead - *allowed).unwrap_or_default()
+    }
+
     fn end_window(&mut self, count: Count, looks: u32) {
         let got = count.since(self.window);
         self.window = count;

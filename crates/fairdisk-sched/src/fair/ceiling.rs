@@ -1,14 +1,15 @@
 //! Ceilings: which groups may have no more for now.
 //!
-//! A device that serves several requests at once may finish them together, however well they were
-//! spread when they were dispatched. So a ceiling also counts what is at such a device, as if all
-//! of it completed now: a request makes room for another only once it is done.
+//! Requests may be done together, however well they were spread when they were dispatched: a device
+//! serves several at once, or one of them takes long and the next does not. So a ceiling also
+//! counts what is at the device, as if all of it completed now: a request makes room for another
+//! only once it is done.
 
 use super::group::Group;
 use super::hierarchy::Hierarchy;
 use super::{Fair, Step};
 use crate::groups::{Amount, Nested, Order};
-use fairdisk_core::{Instant, Rates, Why};
+use fairdisk_core::{Instant, Rates, Request, Why};
 
 pub(super) use crate::groups::Ceiling;
 
@@ -185,19 +186,32 @@ impl Fair {
         Step::WaitUntil(at, self.why_barred())
     }
 
-    /// Counts a dispatched request towards the ceilings of its group and the groups around it. On a
-    /// device that serves several requests at once it also counts as being there until it
-    /// completes.
+    /// Whether the ceilings of the request's group, and of the groups around it, let it grow by
+    /// `more`.
+    #[inline]
+    pub(super) fn ceilings_let_grow(&self, request: &Request, more: Amount) -> bool {
+        self.barred.is_unused() || self.all_ceilings_let_grow(request.id.0, more)
+    }
+
+    #[cold]
+    fn all_ceilings_let_grow(&self, at: u32, more: Amount) -> bool {
+        let rq = &self.requests[at];
+        let amount = rq.amount().and(more);
+        self.tree.path(self.queues[rq.queue].group).all(|one| {
+            let qos = &self.groups[one as usize].qos;
+            Ceiling::may_grow_to(&qos.ceiling, qos.burst, amount)
+        })
+    }
+
+    /// Counts a dispatched request towards the ceilings of its group and the groups around it, and
+    /// as being at the device until it completes.
     pub(super) fn use_ceilings_up(&mut self, now: Instant, at: u32, group: u32) {
-        let is_held = !self.device.is_serial();
         let amount = self.requests[at].amount();
-        self.requests[at].is_held = is_held;
+        self.requests[at].is_held = true;
         for one in self.tree.path(group) {
             let Group { qos, ceiling, there, .. } = &mut self.groups[one as usize];
             ceiling.pass(now, &qos.ceiling, amount);
-            if is_held {
-                there.add(amount);
-            }
+            there.add(amount);
             if self.barred.is_saving(one) {
                 self.barred.saves_until(one, Some(self.groups[one as usize].full_at()));
             }

@@ -3,7 +3,7 @@
 
 mod paced;
 
-use crate::groups::{Amount, VirtualTime};
+use crate::groups::{Amount, Ceiling, VirtualTime};
 use fairdisk_core::{Instant, Qos, Span, Weight};
 use paced::{Decides, Paced};
 
@@ -94,6 +94,11 @@ impl Client {
 
     pub(super) fn reservation(&self) -> Option<Instant> {
         self.tags.reservation.due(&self.qos.floor, Decides::Earlier)
+    }
+
+    /// Whether the ceiling lets a request become this large by merging.
+    pub(super) fn may_grow_to(&self, amount: Amount) -> bool {
+        Ceiling::may_grow_to(&self.qos.ceiling, self.qos.burst, amount)
     }
 
     pub(super) fn limit(&self) -> Option<Instant> {

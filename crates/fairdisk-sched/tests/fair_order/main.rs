@@ -172,6 +172,7 @@ impl Storm {
         let device_time = Span::from_us(500 * self.prng.between(1, 6));
         self.now += device_time;
         self.fair.complete(self.now, &Completion { request: id, device_time, ok: true });
+        self.naive.done(self.now, group);
         self.naive.charge(group, device_time);
         self.served += 1;
     }

@@ -16,6 +16,9 @@ fn time_of_one(qos: &Qos) -> Option<Span> {
     Some(Span::from_ns(1_000_000_000_u64.div_ceil(qos.ceiling.iops?.get())))
 }
 
+/// How soon a group at its ceiling is looked at again.
+const LOOK_AGAIN_AFTER: Span = Span::from_us(100);
+
 /// A member of a line: a group, or the own tasks of a group with nested groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Member {
@@ -51,6 +54,8 @@ struct Group {
     qos: Qos,
     /// When the service the group has had will be paid for at its ceiling.
     used_until: Instant,
+    /// When what was done for it will be.
+    done_until: Instant,
     itself: Place,
     tasks: Place,
     /// The lowest start for a member that arrives inside the group.
@@ -77,6 +82,7 @@ impl Naive {
             barred: None,
             qos: Qos::NONE,
             used_until: Instant::ZERO,
+            done_until: Instant::ZERO,
             itself: Place::NEW,
             tasks: Place::NEW,
             reached: 0,
@@ -136,14 +142,16 @@ impl Naive {
         let now = self.now;
         let entry = &mut self.groups[group];
         // Service that is not yet paid for counts towards the new ceiling.
-        let left = u128::from((entry.used_until - now).as_ns());
-        entry.used_until = match (entry.qos.ceiling.iops, qos.ceiling.iops) {
-            (Some(old), Some(new)) => {
-                let left = left * u128::from(old.get());
-                now + Span::from_ns(left.div_ceil(u128::from(new.get())) as u64)
-            }
-            _ => now,
-        };
+        for until in [&mut entry.used_until, &mut entry.done_until] {
+            let left = u128::from((*until - now).as_ns());
+            *until = match (entry.qos.ceiling.iops, qos.ceiling.iops) {
+                (Some(old), Some(new)) => {
+                    let left = left * u128::from(old.get());
+                    now + Span::from_ns(left.div_ceil(u128::from(new.get())) as u64)
+                }
+                _ => now,
+            };
+        }
         (entry.qos, entry.barred) = (qos, None);
         self.settle();
     }
@@ -185,10 +193,13 @@ impl Naive {
     }
 
     fn allowed_at(&self, group: usize) -> Instant {
-        let Group { qos, used_until, .. } = &self.groups[group];
+        let Group { qos, used_until, done_until, .. } = &self.groups[group];
         let Some(time) = time_of_one(qos) else { return Instant::ZERO };
-        let early = qos.burst - time;
-        Instant::from_ns(used_until.as_ns().saturating_sub(early.as_ns()))
+        let early = |at: Instant, by: Span| Instant::from_ns(at.as_ns().saturating_sub(by.as_ns()));
+        // A burst holds two requests, of which the second need not be paid for yet.
+        let done = early(self.now.max(*done_until) + time, qos.burst.max(time + time));
+        let done = if done > self.now { done.max(self.now + LOOK_AGAIN_AFTER) } else { done };
+        early(*used_until, qos.burst - time).max(done)
     }
 
     fn first(&self) -> Option<usize> {
@@ -217,6 +228,16 @@ impl Naive {
             let Group { qos, used_until, .. } = &mut self.groups[group];
             if let Some(time) = time_of_one(qos) {
                 *used_until = now.max(*used_until) + time;
+            }
+        }
+    }
+
+    /// Accounts for an I/O of the group's own tasks being done at `now`.
+    pub(crate) fn done(&mut self, now: Instant, group: usize) {
+        for group in self.path(group) {
+            let Group { qos, done_until, .. } = &mut self.groups[group];
+            if let Some(time) = time_of_one(qos) {
+                *done_until = now.max(*done_until) + time;
             }
         }
     }
