@@ -3,6 +3,7 @@
 
 mod html;
 mod json;
+mod limits;
 mod search;
 mod settings;
 mod table;
@@ -17,8 +18,7 @@ use verdict::Terms;
 pub use verdict::Verdict;
 pub use wish::{Kind, Setting, Want, Wish};
 
-use crate::compare::{BASE, Cell, Comparison, Demands, Rate, Singles};
-use crate::digits::ms;
+use crate::compare::{BASE, Cell, Comparison, Demands, Singles};
 use crate::plan::{GroupLabel, Loaded, Obstacle, Plan, PlannedArm, Spec};
 use crate::run::{PlanRuns, Progress, run_plans};
 use fairdisk_core::Prng;
@@ -395,60 +395,6 @@ impl Search<'_> {
         let round = round + 1;
         let name = format!("{} #{}", self.plan.arms[arm_at].name, round + 1);
         Candidate { arm: PlannedArm { name, ..arm }, arm_at, round, groups }
-    }
-
-    /// For each wish that was not granted, why it cannot be.
-    fn limits(
-        &self,
-        tried: &[Tried],
-        best: Option<usize>,
-        demands: &Demands,
-    ) -> Vec<Option<String>> {
-        let Some(best) = best.and_then(|at| tried.get(at)) else {
-            return vec![None; self.wishes.len()];
-        };
-        let limit = |(at, wish): (usize, &Wish)| {
-            if best.verdicts[at].met {
-                return None;
-            }
-            let alone = demands.of(0, wish.group);
-            if let Some(reason) = alone.and_then(|alone| self.impossible(wish, &alone)) {
-                return Some(reason);
-            }
-            Some(match tried.iter().find(|one| one.verdicts[at].met) {
-                Some(one) => format!("only with others unmet, as under {}", one.name),
-                None => {
-                    let nearest = tried.iter().min_by(|one, other| {
-                        one.verdicts[at].off.total_cmp(&other.verdicts[at].off)
-                    });
-                    let nearest = nearest.map_or_else(String::new, |one| {
-                        format!("; nearest: {} under {}", one.verdicts[at].got, one.name)
-                    });
-                    format!("none of {} tries does it{nearest}", tried.len())
-                }
-            })
-        };
-        self.wishes.iter().enumerate().map(limit).collect()
-    }
-
-    /// Why a wish cannot be granted even to a group that has the disk to itself.
-    fn impossible(&self, wish: &Wish, alone: &Rate) -> Option<String> {
-        let qos = &self.specs[wish.group].qos;
-        match wish.kind {
-            Kind::Floor => {
-                let too_few = qos.floor.iops.is_some_and(|rate| alone.ios < rate.get() as f64)
-                    || qos.floor.bytes_per_s.is_some_and(|rate| alone.bytes < rate.get() as f64);
-                too_few.then(|| {
-                    let does = verdict::rates_like(&qos.floor, alone.ios, alone.bytes);
-                    format!("alone on the disk it does {does}")
-                })
-            }
-            Kind::Latency => {
-                let (target, p99) = (qos.latency_p99?.as_ns() as f64 / 1e6, alone.p99_ms?);
-                (p99 > target).then(|| format!("alone on the disk its p99 is {} ms", ms(p99)))
-            }
-            Kind::Share | Kind::Ceiling => None,
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Advice: what is proposed for wishes, and what is reported about wishes that cannot be granted.
 
-use fairdisk_lab::advise::{Advice, Kind, Want, advise, to_json, to_table};
+use fairdisk_core::Span;
+use fairdisk_lab::advise::{Advice, Kind, Want, Wish, advise, to_json, to_table};
 use fairdisk_lab::catalog::experiment::Experiment;
 use fairdisk_lab::catalog::library::Document;
 use fairdisk_lab::catalog::overrides::Override;
@@ -113,6 +114,102 @@ fn a_floor_that_a_scheduler_refuses_is_no_end_of_the_search() {
     let wish = advice.wishes.iter().position(|wish| wish.kind == Kind::Floor).expect("it is one");
     assert!(!less.verdicts[wish].met, "500 a second were wished");
     assert!(advice.limits[wish].as_deref().is_some_and(|why| why.starts_with("alone on the disk")));
+}
+
+fn asked_of(schedulers: &[&str], row: &str, wants: &[&str]) -> Advice {
+    let options = Options {
+        rows: vec![row.to_owned()],
+        schedulers: schedulers.iter().map(|&name| name.to_owned()).collect(),
+        seeds: Some(1),
+        ..Options::default()
+    };
+    let plan = Plan::experiment(PROMISES, &options).unwrap_or_else(|error| panic!("{error}"));
+    let wants: Vec<Want> = wants.iter().map(|want| Want::parse(want).expect(want)).collect();
+    advise(&plan, &wants, &|_, _| {}, &AtomicBool::new(false)).expect("it makes sense")
+}
+
+/// The word for the wish of this kind of a group, and why it does not come true.
+fn answer<'a>(advice: &'a Advice, group: &str, kind: Kind) -> (bool, &'a str) {
+    let is_it = |wish: &Wish| wish.name == group && wish.kind == kind;
+    let at = advice.wishes.iter().position(is_it).expect("there is such a wish");
+    let best = advice.proposed().expect("something is proposed");
+    (best.verdicts[at].met, advice.limits[at].as_deref().unwrap_or_default())
+}
+
+#[test]
+fn a_share_above_its_own_ceiling_is_a_contradiction() {
+    let wants = ["ceiling: share=70, max_iops=20"];
+    let advice = asked_of(&["fair", "mclock"], "kept", &wants);
+    let (met, why) = answer(&advice, "ceiling", Kind::Share);
+    assert!(!met && why.starts_with("contradicts its ceiling, which leaves it 1"), "{why}");
+    assert!(answer(&advice, "ceiling", Kind::Ceiling).0);
+    // No weight helps, so none is tried.
+    assert!(advice.tried.iter().all(|one| one.round == 0), "{:?}", advice.tried);
+}
+
+/// One group of four readers could have all of the disk, and 500 I/Os a second are more than that.
+#[test]
+fn a_floor_in_vain_takes_no_share_from_others() {
+    let options = Options {
+        schedulers: vec!["fair".to_owned(), "mclock".to_owned()],
+        device: Some("fixed-8ms".to_owned()),
+        duration: Some(Span::from_s(6)),
+        seeds: Some(1),
+        ..Options::default()
+    };
+    let plan = Plan::experiment("two-groups", &options).unwrap_or_else(|error| panic!("{error}"));
+    let wants = [Want::parse("database: share=70, min_iops=500").expect("it is a wish")];
+    let advice = advise(&plan, &wants, &|_, _| {}, &AtomicBool::new(false)).expect("it is tried");
+    let table = to_table(&advice, Style::default());
+    assert!(answer(&advice, "database", Kind::Share).0, "{table}");
+    assert!(answer(&advice, "backup", Kind::Share).0, "{table}");
+    let (met, why) = answer(&advice, "database", Kind::Floor);
+    assert!(!met && why.starts_with("alone on the disk it does"), "{table}");
+    // As wished, the floor takes everything, and no share of 30 % is kept.
+    let first = advice.tried.iter().find(|one| one.scheduler == "mclock").expect("it is tried");
+    let of_others = advice.wishes.iter().position(|wish| wish.name == "backup");
+    let verdict = &first.verdicts[of_others.expect("it is there")];
+    let why = verdict.contradicts.as_deref().unwrap_or_default();
+    assert!(!verdict.met && why.starts_with("contradicts the floors, which leave it"), "{why}");
+}
+
+#[test]
+fn floors_for_which_the_disk_is_too_slow_are_a_contradiction() {
+    let wants = ["floor: min_iops=80", "ceiling: min_iops=60"];
+    let advice = asked_of(&["mclock"], "kept", &wants);
+    let all = "contradicts the other floors: together they take 11";
+    let of = |group| answer(&advice, group, Kind::Floor);
+    assert!(of("floor").1.starts_with(all) || of("ceiling").1.starts_with(all), "{advice:?}");
+}
+
+#[test]
+fn who_wishes_for_no_share_is_shown_with_what_is_left() {
+    let advice = asked_of(&["fair"], "kept", &["latency: latency_p99_ms=9"]);
+    let table = to_table(&advice, Style::default());
+    assert!(table.contains("no share wished"), "{table}");
+    let others = to_json(&advice)["others"].as_array().map(Vec::len);
+    assert_eq!(others, Some(3), "{table}");
+}
+
+#[test]
+fn who_would_do_more_than_its_ceiling_is_told_that_it_waits_for_that() {
+    let wants = ["ceiling: max_iops=3, latency_p99_ms=2"];
+    let advice = asked_of(&["fair"], "kept", &wants);
+    let (met, why) = answer(&advice, "ceiling", Kind::Latency);
+    assert!(!met && why.starts_with("its requests wait for its ceiling: alone"), "{why}");
+}
+
+/// Ceilings for others are tried for a floor, too: `token-bucket` knows nothing else.
+#[test]
+fn others_get_ceilings_for_a_floor() {
+    let advice = asked_of(&["token-bucket"], "nested", &["beside: min_iops=60"]);
+    let table = to_table(&advice, Style::default());
+    let wish = advice.wishes.iter().position(|wish| wish.kind == Kind::Floor).expect("it is one");
+    let is_met = |round| {
+        let one = advice.tried.iter().find(|one| one.round == round);
+        one.map(|one| one.verdicts[wish].met)
+    };
+    assert_eq!([is_met(0), is_met(1)], [Some(false), Some(true)], "{table}");
 }
 
 /// `noop` grants a floor, a ceiling and a latency target that are what everybody gets anyway.

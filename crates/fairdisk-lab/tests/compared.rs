@@ -91,6 +91,14 @@ fn merged_writes_take_no_more_than_a_burst_beyond_the_ceiling() {
 }
 
 #[test]
+fn what_costs_the_disk_nothing_is_worth_nothing() {
+    // The write cache takes all that the group may write, and has no work with it meanwhile.
+    let cell = capped("bytes", "fair", "hdd-ncq");
+    assert!(cell.groups[0].outcome.bytes > 1.5e7, "{}", cell.groups[0].outcome.bytes);
+    assert_eq!(percents(&cell), [("capped", 0), ("free", 100)]);
+}
+
+#[test]
 fn each_rate_of_a_ceiling_counts_what_it_limits() {
     let cell = &compared("fixed-8ms", "two rates").cells[0];
     let ceiling = cell.groups[0].promises.ceiling.expect("it has one");

@@ -1,7 +1,9 @@
 //! Advice as an HTML page.
 
 use super::settings::{check, commands, in_a_line, lines};
-use super::words::{answer, file, label, met, of_noop, on_a_mount, outcomes, place, proposal};
+use super::words::{
+    NO_SHARE, answer, file, label, met, of_noop, on_a_mount, others, outcomes, place, proposal,
+};
 use super::{Advice, Tried};
 use crate::compare::write_pictures;
 use crate::page::{Made, escape, page};
@@ -40,6 +42,11 @@ fn write_wishes(body: &mut String, advice: &Advice, best: &Tried) {
             body,
             "<tr><td>{name}</td><td>{text}</td><td>{word}</td><td>{answer}</td></tr>"
         );
+    }
+    for (name, got) in others(advice, best) {
+        let [name, got] = [name, got].map(|it| escape(&it));
+        let _ =
+            writeln!(body, "<tr><td>{name}</td><td>{NO_SHARE}</td><td>-</td><td>{got}</td></tr>");
     }
     body.push_str("</table>\n");
 }

@@ -1,6 +1,7 @@
 //! Advice as JSON.
 
 use super::settings::{Given, check, commands, given, lines};
+use super::words::others;
 use super::{Advice, Party, Tried, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -34,6 +35,10 @@ pub fn to_json(advice: &Advice) -> Value {
         "title": advice.title,
         "granted": advice.is_granted(),
         "wishes": advice.wishes.iter().enumerate().map(wish).collect::<Vec<_>>(),
+        "others": advice.proposed().map(|best| {
+            let other = |(name, got)| json!({ "group": name, "got": got });
+            others(advice, best).into_iter().map(other).collect::<Vec<_>>()
+        }),
         "proposed": proposed,
         "note": advice.comparison.note(),
         "refused": advice.refused.iter().map(refused).collect::<Vec<_>>(),

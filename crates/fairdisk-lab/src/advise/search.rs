@@ -3,7 +3,7 @@
 use super::wish::{Kind, Wish, weight};
 use super::{Party, Tried};
 use crate::compare::Cell;
-use fairdisk_core::{Share, Weight};
+use fairdisk_core::{Rates, Share, Weight};
 use fairdisk_sim::GroupSpec;
 use std::num::NonZeroU64;
 
@@ -16,23 +16,43 @@ const LEFT: f64 = 0.6;
 
 /// The settings to try after `one`; `None` if nothing is left to try.
 ///
-/// First, the weights of groups whose wishes were not granted are raised. After that, if a latency
-/// target is missed, the other groups get ceilings, because weights do not shorten the queue inside
-/// a disk.
+/// A floor that is missed, and takes from others the share they wish for, is dropped: it is in
+/// vain. Otherwise the weights of groups whose wishes were not granted are raised first. After
+/// that, if a latency target or a floor is missed, the other groups get ceilings, because weights
+/// do not shorten the queue inside a disk, and a scheduler may know ceilings and no weights.
 pub(super) fn next(one: &Tried, wishes: &[Wish], parties: &[Party]) -> Option<Vec<GroupSpec>> {
     let Tried { round, honours, groups: specs, verdicts, cell, .. } = one;
-    let missed = || wishes.iter().zip(verdicts).filter(|(_, verdict)| !verdict.met);
+    // Of a floor that was dropped nothing more is expected.
+    let is_dropped =
+        |wish: &Wish| wish.kind == Kind::Floor && specs[wish.group].qos.floor.is_none();
+    let missed = || {
+        let missed = wishes.iter().zip(verdicts).filter(|(_, verdict)| !verdict.met);
+        missed.filter(|(wish, _)| !is_dropped(wish))
+    };
+    let mut changed = specs.clone();
+    if honours.floors && missed().any(|(_, verdict)| verdict.contradicts.is_some()) {
+        for (wish, _) in missed().filter(|(wish, _)| wish.kind == Kind::Floor) {
+            changed[wish.group].qos.floor = Rates::NONE;
+        }
+        if changed != *specs {
+            return Some(changed);
+        }
+    }
     if *round < WEIGHT_ROUNDS && honours.shares {
         let is_seen = |at: usize| parties[at].is_seen(&specs[at], honours);
-        let grows = missed().map(|(wish, _)| wish);
+        // No weight gets a group beyond what other wishes leave it.
+        let grows = missed().filter(|(_, verdict)| verdict.contradicts.is_none());
+        let grows = grows.map(|(wish, _)| wish);
         let grows = grows.filter(|wish| wish.kind != Kind::Ceiling && is_seen(wish.group));
         let mut groups: Vec<usize> = grows.map(|wish| wish.group).collect();
         groups.sort_unstable();
         groups.dedup();
-        return raised(specs, &groups, honours.weights);
+        if let Some(raised) = raised(specs, &groups, honours.weights) {
+            return Some(raised);
+        }
     }
-    let mut changed = specs.clone();
-    if honours.ceilings && missed().any(|(wish, _)| wish.kind == Kind::Latency) {
+    let needs_room = |wish: &Wish| matches!(wish.kind, Kind::Latency | Kind::Floor);
+    if honours.ceilings && missed().any(|(wish, _)| needs_room(wish)) {
         let wishes_much =
             |at: usize| wishes.iter().any(|wish| wish.group == at && wish.kind != Kind::Share);
         for (at, spec) in changed.iter_mut().enumerate().filter(|(at, _)| !wishes_much(*at)) {

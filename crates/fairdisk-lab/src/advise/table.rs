@@ -1,7 +1,9 @@
 //! Advice as text.
 
 use super::settings::{check, commands, in_a_line, lines};
-use super::words::{answer, file, label, met, of_noop, on_a_mount, outcomes, place, proposal};
+use super::words::{
+    NO_SHARE, answer, file, label, met, of_noop, on_a_mount, others, outcomes, place, proposal,
+};
 use super::{Advice, Tried};
 use crate::columns::padded;
 use crate::outcome::{Style, widest};
@@ -31,8 +33,10 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
 /// Writes the wishes and what the proposal makes of each.
 fn write_wishes(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
     let _ = writeln!(out, "\n{}", style.bold("wishes, and what comes of them as proposed"));
-    let groups = widest(advice.wishes.iter().map(|wish| &wish.name), "");
-    let texts = widest(advice.wishes.iter().map(|wish| &wish.text), "");
+    let others = others(advice, best);
+    let names = advice.wishes.iter().map(|wish| &wish.name);
+    let groups = widest(names.chain(others.iter().map(|(name, _)| name)), "");
+    let texts = widest(advice.wishes.iter().map(|wish| &wish.text), NO_SHARE);
     for (at, wish) in advice.wishes.iter().enumerate() {
         let verdict = &best.verdicts[at];
         let _ = writeln!(
@@ -43,6 +47,10 @@ fn write_wishes(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
             verdict.word(),
             answer(advice, best, at),
         );
+    }
+    for (name, got) in others {
+        let (name, text) = (padded(&name, groups), padded(NO_SHARE, texts));
+        let _ = writeln!(out, "  {name}  {text}  {:4}  {got}", "-");
     }
 }
 

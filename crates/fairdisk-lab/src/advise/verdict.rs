@@ -22,6 +22,8 @@ pub struct Verdict {
     pub got: String,
     /// The distance from the wish as a fraction of it; 0 if it was granted.
     pub off: f64,
+    /// The other wish that a wish for a share contradicts, and what that leaves, in words.
+    pub contradicts: Option<String>,
 }
 
 impl Verdict {
@@ -76,12 +78,13 @@ impl Terms<'_> {
 pub(super) fn verdict(wish: &Wish, terms: Terms<'_>, cell: &Cell) -> Verdict {
     let Some(group) = cell.group(wish.group) else {
         let got = "-".to_owned();
-        return Verdict { met: false, enforced: false, got, off: f64::INFINITY };
+        let off = f64::INFINITY;
+        return Verdict { met: false, enforced: false, got, off, contradicts: None };
     };
     let [asked, given] = [terms.asked, terms.given].map(|spec| &spec.qos);
     let promises = &group.promises;
     let (met, got, off) = match wish.kind {
-        Kind::Share => share(group.parts),
+        Kind::Share => share(group.parts, wish.is_percentage),
         Kind::Floor => floor(asked, given, group, cell.duration_s),
         Kind::Ceiling => {
             let over = promises.ceiling.map_or(0.0, |ceiling| ceiling.over_ms);
@@ -106,15 +109,49 @@ pub(super) fn verdict(wish: &Wish, terms: Terms<'_>, cell: &Cell) -> Verdict {
     // A run that does not finish grants nothing.
     let met = met && !cell.given_up;
     let enforced = met && terms.enforce(wish.kind);
-    Verdict { met, enforced, got, off: if met { 0.0 } else { off.max(0.0) } }
+    let contradicts = match (wish.kind, group.parts) {
+        (Kind::Share, Some(parts)) => contradicted(parts, wish.is_percentage),
+        _ => None,
+    };
+    let off = if met { 0.0 } else { off.max(0.0) };
+    Verdict { met, enforced, got, off, contradicts }
 }
 
-fn share(parts: Option<Parts>) -> (bool, String, f64) {
+/// What a group with these parts has to get for its share, in percent. A percentage is wished for
+/// whatever else is wished. A weight is worth what it is within the group's ceiling; no floor
+/// changes that.
+fn wished_share(parts: Parts, is_percentage: bool) -> f64 {
+    100.0 * if is_percentage { parts.by_weight } else { parts.but_for_floors }
+}
+
+/// By how many percentage points a share may miss this many percent.
+fn tolerated(wished: f64) -> f64 {
+    SHARE_POINTS.min(wished * SHARE_PART)
+}
+
+fn share(parts: Option<Parts>, is_percentage: bool) -> (bool, String, f64) {
     let Some(parts) = parts else { return (false, "no I/Os".to_owned(), f64::INFINITY) };
-    let [asked, got] = [parts.asked, parts.got].map(|part| part * 100.0);
-    let missing = -parts.error_points();
-    let least = SHARE_POINTS.min(asked * SHARE_PART);
-    (missing <= least, format!("{got:.1} of {asked:.1} %"), missing / asked.max(1e-9))
+    let (wished, got) = (wished_share(parts, is_percentage), parts.got * 100.0);
+    let by_weight = parts.by_weight * 100.0;
+    let capped = by_weight - wished > tolerated(by_weight);
+    let rest = match capped {
+        true => format!(", all that its ceiling allows of the {by_weight:.1} % of its weight"),
+        false => String::new(),
+    };
+    let missing = wished - got;
+    let words = format!("{got:.1} of {wished:.1} %{rest}");
+    (missing <= tolerated(wished), words, missing / wished.max(1e-9))
+}
+
+/// The other wish that leaves a group less than the share it wishes for, in words.
+fn contradicted(parts: Parts, is_percentage: bool) -> Option<String> {
+    let wished = wished_share(parts, is_percentage);
+    let [asked, capped] = [parts.asked, parts.but_for_floors].map(|part| part * 100.0);
+    let (what, leaves) = match wished - capped > tolerated(wished) {
+        true => ("contradicts its ceiling, which leaves", asked.min(capped)),
+        false => ("contradicts the floors, which leave", asked),
+    };
+    (wished - leaves > tolerated(wished)).then(|| format!("{what} it {leaves:.1} %"))
 }
 
 /// Measured rates of I/Os and bytes: those of the two that `asked` has, in its units.

@@ -104,6 +104,8 @@ pub struct Wish {
     pub kind: Kind,
     /// The wish in words.
     pub text: String,
+    /// Whether it is for a share that is given in percent, and not as a weight.
+    pub is_percentage: bool,
 }
 
 /// The settings and wishes of a load's groups: those of the load itself, with `wants` on top.
@@ -254,6 +256,7 @@ fn share_percents(
 /// given.
 fn wishes_of(at: usize, name: &str, spec: &GroupSpec, share: Option<Option<f64>>) -> Vec<Wish> {
     let Qos { floor, ceiling, latency_p99, .. } = spec.qos;
+    let is_percentage = share.flatten().is_some();
     let share = share.map(|percent| match percent {
         Some(percent) => format!("{percent:.1} % of the disk"),
         None => format!("weight {}", weight(spec)),
@@ -264,7 +267,10 @@ fn wishes_of(at: usize, name: &str, spec: &GroupSpec, share: Option<Option<f64>>
     [(Kind::Share, share), (Kind::Floor, least), (Kind::Ceiling, most), (Kind::Latency, target)]
         .into_iter()
         .filter_map(|(kind, text)| Some((kind, text?)))
-        .map(|(kind, text)| Wish { group: at, name: name.to_owned(), kind, text })
+        .map(|(kind, text)| {
+            let is_percentage = is_percentage && kind == Kind::Share;
+            Wish { group: at, name: name.to_owned(), kind, text, is_percentage }
+        })
         .collect()
 }
 

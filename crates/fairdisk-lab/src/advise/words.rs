@@ -1,7 +1,8 @@
 //! What is said of advice, as text and on a page.
 
-use super::{Advice, Tried, Verdict};
+use super::{Advice, Kind, Tried, Verdict};
 use crate::catalog::library::under_mounts;
+use crate::compare::{CellGroup, Parts};
 use crate::outcome::runs;
 use crate::plan::Spec;
 use crate::seconds::seconds;
@@ -52,6 +53,28 @@ pub(super) fn answer(advice: &Advice, best: &Tried, wish: usize) -> String {
         }
         None => got.clone(),
     }
+}
+
+/// Instead of a wish, for a group that wishes for no share.
+pub(super) const NO_SHARE: &str = "no share wished";
+
+/// What the groups get that wish for no share, by their names: raising what others have takes from
+/// them.
+pub(super) fn others(advice: &Advice, best: &Tried) -> Vec<(String, String)> {
+    let wishes =
+        |at: usize| advice.wishes.iter().any(|wish| wish.group == at && wish.kind == Kind::Share);
+    let others = best.cell.groups.iter().filter(|group| !wishes(group.at));
+    let words = |group: &CellGroup| {
+        let rate = group.outcome.ios / best.cell.duration_s.max(1e-9);
+        let got = group.parts.map_or_else(
+            || "nothing".to_owned(),
+            |Parts { got, asked, .. }| {
+                format!("{:.1} of {:.1} %, {rate:.0} I/Os/s", got * 100.0, asked * 100.0)
+            },
+        );
+        (group.outcome.name.clone(), got)
+    };
+    others.map(words).collect()
 }
 
 /// What is proposed, and how near to the wishes it comes.

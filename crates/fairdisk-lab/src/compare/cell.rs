@@ -41,6 +41,9 @@ pub struct Cell {
     /// Work of the disk for all groups, as a fraction of its capacity: 1 for a disk that was always
     /// fully loaded.
     pub work: f64,
+    /// What the floors of all groups take at what requests cost here, as a part of what the disk
+    /// did, or can do if that is more: above 1, they cannot be kept together.
+    pub floors: f64,
     /// What the groups with tasks asked for and got, without the root group.
     pub groups: Vec<CellGroup>,
     /// Groups without tasks of their own, with what the groups nested in them asked for and got
@@ -66,6 +69,10 @@ pub struct CellGroup {
 pub struct Parts {
     /// The part that a group is entitled to.
     pub asked: f64,
+    /// The part that it would be entitled to if no group had a floor.
+    pub but_for_floors: f64,
+    /// The part that it would be entitled to if no group had a floor or a ceiling.
+    pub by_weight: f64,
     /// The part that it got.
     pub got: f64,
 }
@@ -143,6 +150,7 @@ impl Cell {
         let division = Division::new(&loaded, ensemble, demands);
         let (groups, outer) = (division.groups(&row), division.outer(&row));
         let per_second = |amount: f64| part(amount, row.duration_s);
+        let floors = division.floors / work(&division.rates).max(1.0);
         Self {
             device: plan.rig.device_id.clone(),
             arm: row.arm,
@@ -158,6 +166,7 @@ impl Cell {
             mb_per_s: per_second(row.total_bytes) / 1e6,
             of_noop: None,
             work: all_work(&ensemble.runs) / f64::from(plan.rig.array.disks),
+            floors,
             groups,
             outer,
         }
@@ -171,8 +180,11 @@ struct Division<'a> {
     demands: &'a Demands,
     /// What each group got.
     rates: Vec<Rate>,
-    /// What each group is entitled to, in work per second.
-    asked: Vec<f64>,
+    /// What each group is entitled to, in work per second: by all that it asks for, without any
+    /// floors, and without any floors and ceilings.
+    asked: [Vec<f64>; 3],
+    /// What the floors of all groups take, in work per second.
+    floors: f64,
     has_tasks: Vec<bool>,
 }
 
@@ -183,13 +195,19 @@ impl<'a> Division<'a> {
             .collect();
         let claims = claims(loaded, &rates, &|at| demands.of(ensemble.row, at));
         let amount = work(&rates);
-        let asked = match claims.len() {
+        let entitled = |claims: &[Claim]| match claims.len() {
             // A single group is entitled to everything, whatever it asks for.
             1 => vec![amount],
-            _ => entitlements(&claims, amount),
+            _ => entitlements(claims, amount),
         };
+        let but_for_floors: Vec<Claim> =
+            claims.iter().map(|claim| Claim { floor: 0.0, ..claim.clone() }).collect();
+        let uncapped = |claim: &Claim| Claim { ceiling: f64::INFINITY, ..claim.clone() };
+        let by_weight: Vec<Claim> = but_for_floors.iter().map(uncapped).collect();
+        let asked = [&claims, &but_for_floors, &by_weight].map(|claims| entitled(claims));
         let has_tasks = claims.iter().map(|claim| claim.demand.is_some()).collect();
-        Self { loaded, ensemble, demands, rates, asked, has_tasks }
+        let floors = floors(&claims);
+        Self { loaded, ensemble, demands, rates, asked, floors, has_tasks }
     }
 
     /// The groups with tasks.
@@ -227,10 +245,12 @@ impl<'a> Division<'a> {
     /// The parts of all work that these groups have together; `None` if there was none.
     fn parts(&self, members: &[usize]) -> Option<Parts> {
         let amount = work(&self.rates);
-        let asked = members.iter().map(|member| self.asked[*member]).sum();
-        let got = members.iter().map(|member| self.rates[*member].work).sum();
-        let parts = Parts { asked: part(asked, self.asked.iter().sum()), got: part(got, amount) };
-        (amount > 0.0).then_some(parts)
+        let [asked, but_for_floors, by_weight] = [0, 1, 2].map(|at| {
+            let all = &self.asked[at];
+            part(members.iter().map(|member| all[*member]).sum(), all.iter().sum())
+        });
+        let got = part(members.iter().map(|member| self.rates[*member].work).sum(), amount);
+        (amount > 0.0).then_some(Parts { asked, but_for_floors, by_weight, got })
     }
 }
 
@@ -257,12 +277,14 @@ fn claims(loaded: &Loaded, rates: &[Rate], alone: &dyn Fn(usize) -> Option<Rate>
         let members = &all_members[at];
         // The cost of the group's requests here; if none was served here, their cost when alone.
         let here = sum(members.iter().map(|member| rates[*member]));
-        let cost = match here.ios > 0.0 {
-            true => here.cost(),
-            false => sum(members.iter().filter_map(|member| alone(*member))).cost(),
+        let served = match here.ios > 0.0 {
+            true => here,
+            false => sum(members.iter().filter_map(|member| alone(*member))),
         };
-        // Without any served request, the cost is unknown.
-        let worth = |rates: &Rates| rate_work(rates, cost).filter(|_| cost != [0.0; 2]);
+        // Without any served request, the cost is unknown. If there were some, it may well be
+        // nothing: a write cache that took all of them had no work with them yet.
+        let cost = (served.ios > 0.0).then(|| served.cost());
+        let worth = |rates: &Rates| rate_work(rates, cost?);
         let tasks = &all_tasks[at];
         let demand = (!tasks.is_empty()).then(|| {
             let pauses = tasks.iter().all(|task| pauses(task));
@@ -278,6 +300,26 @@ fn claims(loaded: &Loaded, rates: &[Rate], alone: &dyn Fn(usize) -> Option<Rate>
         }
     };
     loaded.groups.iter().enumerate().map(claim).collect()
+}
+
+/// The work that the floors of all groups take together. Those inside a group are part of its own.
+fn floors(claims: &[Claim]) -> f64 {
+    let mut all: Vec<f64> = claims.iter().map(|claim| claim.floor).collect();
+    let depth = |at: usize| {
+        core::iter::successors(claims[at].parent, |outer| claims[*outer].parent).count()
+    };
+    let mut order: Vec<usize> = (0..claims.len()).collect();
+    order.sort_by_key(|at| core::cmp::Reverse(depth(*at)));
+    let mut inside = vec![0.0; claims.len()];
+    let mut outermost = 0.0;
+    for at in order {
+        all[at] = all[at].max(inside[at]);
+        match claims[at].parent {
+            Some(outer) => inside[outer] += all[at],
+            None => outermost += all[at],
+        }
+    }
+    outermost
 }
 
 /// The work that a group can use, given what it got `here` and its rate when `alone`: as many I/Os
