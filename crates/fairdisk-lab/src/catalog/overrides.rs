@@ -269,10 +269,14 @@ fn with_range(
     error
 }
 
-/// The file with another number wherever the key has this value; `None` if it has it nowhere.
+/// The file with another number wherever the key has this value; `None` if it has it nowhere. An id
+/// that is not the file's is put right, or it would be found first, and the range would not.
 fn replaced(document: &Document, number: (&str, &str), probe: i64) -> Option<Document> {
     let mut table: Table = document.text.parse().ok()?;
     let is_there = replace(&mut table, number, probe) > 0;
+    if let Some(id) = table.get_mut("id") {
+        *id = document.id.clone().into();
+    }
     let text = is_there.then(|| toml::to_string(&table))?.ok()?;
     Some(document.clone().derived(text))
 }

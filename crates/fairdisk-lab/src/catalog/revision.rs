@@ -324,6 +324,18 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_id_does_not_hide_what_a_number_may_be() {
+        let document = find(Kind::Revision, "cfq-2.6.25").unwrap();
+        let mut table: Table = document.text.parse().unwrap();
+        table["id"] = "own".into();
+        table["cfq"]["slice_idle_ms"] = (-1).into();
+        let text = toml::to_string(&table).unwrap();
+        let error = read(&document.derived(text), &["scheduler"], &[], Revision::parse);
+        let error = error.err().unwrap().to_string();
+        assert!(error.ends_with("`slice_idle_ms` is -1; allowed: 0 to 1000000"), "{error}");
+    }
+
+    #[test]
     fn every_revision_of_cfq_has_its_switches_and_names_them_all() {
         let defaults = CfqParams::default();
         let revisions = ["cfq-2.6.25"].iter().chain(REVISIONS);
