@@ -9,6 +9,7 @@ use crate::elevator::{
 use crate::refusal::Refusal;
 use crate::request::{Bio, GroupId, Request, RequestId, TaskId};
 use crate::time::{Instant, Span};
+use crate::why::Why;
 use alloc::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,6 +284,10 @@ impl<E: Elevator> Elevator for Auditor<E> {
 
     fn charged(&self, group: GroupId) -> Option<Span> {
         self.inner.charged(group)
+    }
+
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        self.inner.held_back(now, group)
     }
 
     fn lets_through(&self, task: TaskId, group: GroupId) -> bool {

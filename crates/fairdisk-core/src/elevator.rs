@@ -105,6 +105,13 @@ pub trait Elevator {
     /// that takes one request at a time this may happen before the request can start.
     fn activate(&mut self, _now: Instant, _id: RequestId) {}
 
+    /// Why nothing that `group` has queued may be dispatched at the moment, although the device may
+    /// serve other groups: the group is at its ceiling, say. `None` if nothing but its place in
+    /// line keeps it back. Asked only to explain a run.
+    fn held_back(&self, _now: Instant, _group: GroupId) -> Option<Why> {
+        None
+    }
+
     /// Asked before each request slot is taken: whether this bio's task may exceed a full pool.
     fn may_queue(&mut self, _now: Instant, _bio: &Bio) -> MayQueue {
         MayQueue::May

@@ -26,6 +26,25 @@ macro_rules! reasons {
     };
 }
 
+impl Why {
+    /// Whether who waits for this reason gives the device nothing more though it would take it, and
+    /// nobody is served in the place of those who wait.
+    #[must_use]
+    pub const fn spares_device(self) -> bool {
+        matches!(
+            self,
+            Self::HeldForThinker
+                | Self::DepthLimited
+                | Self::TargetRoomUsed
+                | Self::WritePaced
+                | Self::AtCeiling
+                | Self::BudgetUsed
+                | Self::LatencyMissed
+                | Self::OtherDirection
+        )
+    }
+}
+
 // Journals hold the number of a reason: new ones go to the end, and one that is gone leaves a gap.
 reasons! {
     /// The request arrived first.

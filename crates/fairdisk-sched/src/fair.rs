@@ -427,12 +427,12 @@ impl Elevator for Fair {
         }
     }
 
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        self.why_held_back_by_bar(now, group.0)
+    }
+
     fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
-        // A disk that picks the next of several commands may be kept free for another task.
-        let may_wait = self.device.picks_next() && self.queues.has_priorities(group.0);
-        !self.cache.emptying.may_intervene()
-            && !may_wait
-            && self.queues.find(task, group.0).is_some_and(|queue| self.is_alone(group.0, queue))
+        self.lets_task_through(task, group.0)
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {

@@ -262,6 +262,15 @@ impl Elevator for Mclock {
         Description::new(MclockParams::NAME, Handover::Single)
     }
 
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        let is_due = |tag: Option<Instant>| tag.is_some_and(|at| at <= now);
+        let limit = self.limits.key(group.0)?;
+        let is_held_back = self.params.at_limit == AtLimit::Wait
+            && limit > now
+            && !is_due(self.reservations.key(group.0));
+        is_held_back.then_some(Why::AtCeiling)
+    }
+
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         request.sync == bio.sync
             && request.group == bio.group

@@ -18,7 +18,7 @@ use crate::token_bucket::{TokenBucket, TokenBucketParams};
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
-    Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId, Span, Submitter, TaskId,
+    Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId, Span, Submitter, TaskId, Why,
 };
 
 /// Defines [`SchedulerSpec`] from one line per family: its variant and its settings type.
@@ -258,6 +258,10 @@ impl Elevator for Scheduler {
 
     fn charged(&self, group: GroupId) -> Option<Span> {
         each!(self, inner => inner.charged(group))
+    }
+
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        each!(self, inner => inner.held_back(now, group))
     }
 
     fn lets_through(&self, task: TaskId, group: GroupId) -> bool {

@@ -177,6 +177,11 @@ impl Elevator for TokenBucket {
         Description::new(TokenBucketParams::NAME, Handover::Single)
     }
 
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        let may_pass = self.order.key(group.0)?;
+        (may_pass > now).then_some(Why::AtCeiling)
+    }
+
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         request.sync == bio.sync
             && request.group == bio.group

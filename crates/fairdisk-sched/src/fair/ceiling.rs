@@ -58,7 +58,12 @@ impl Barred {
 
     /// Whether the group itself, rather than one around it, is barred.
     pub(super) fn contains(&self, group: u32) -> bool {
-        self.until.key(group).is_some()
+        self.bar_of(group).is_some()
+    }
+
+    /// When the bar on the group itself ends.
+    fn bar_of(&self, group: u32) -> Option<Instant> {
+        self.until.key(group)
     }
 
     /// When the last bar on any of `groups` ends; `None` if none of them is barred.
@@ -173,10 +178,22 @@ impl Fair {
     /// The reason for the first bar that ends.
     pub(super) fn why_barred(&self) -> Why {
         let (group, at) = self.barred.first_group().expect("a group is barred");
+        self.why_barred_until(group, at)
+    }
+
+    fn why_barred_until(&self, group: u32, at: Instant) -> Why {
         match self.groups[group as usize].waits_for_turn {
             true => Why::OtherDirection,
             false => self.targets.why_barred(at),
         }
+    }
+
+    /// The reason for the first bar on the group or on one around it that has not ended by `now`.
+    pub(super) fn why_held_back_by_bar(&self, now: Instant, group: u32) -> Option<Why> {
+        self.groups.get(group as usize)?;
+        let bars = self.tree.path(group).filter_map(|one| Some((one, self.barred.bar_of(one)?)));
+        let mut bars = bars.filter(|(_, at)| *at > now);
+        bars.next().map(|(one, at)| self.why_barred_until(one, at))
     }
 
     /// Waits for the first bar to end, and gives the reason for that one: no group in line may be

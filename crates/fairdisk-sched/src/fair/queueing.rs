@@ -8,7 +8,7 @@ use super::queue::WEIGHT_MOST;
 use super::requests::Rq;
 use super::turn::Turn;
 use super::{Fair, Step};
-use fairdisk_core::{Bio, Instant, Request, Span, Why};
+use fairdisk_core::{Bio, Instant, Request, Span, TaskId, Why};
 
 /// Those in line get at least a fourth of their part of a device without a head, however long
 /// others stay behind. Chosen, as the next: docs/isolation.md compares others.
@@ -290,6 +290,18 @@ impl Fair {
                 || self.in_flight > self.groups[group as usize].in_flight
         };
         self.device.is_filled_by(request.op, bytes) && has_company()
+    }
+
+    /// Whether the next requests of the task pass at once, as [`Elevator::lets_through`] has it.
+    ///
+    /// [`Elevator::lets_through`]: fairdisk_core::Elevator::lets_through
+    #[inline]
+    pub(super) fn lets_task_through(&self, task: TaskId, group: u32) -> bool {
+        // A disk that picks the next of several commands may be kept free for another task.
+        let may_wait = self.device.picks_next() && self.queues.has_priorities(group);
+        !self.cache.emptying.may_intervene()
+            && !may_wait
+            && self.queues.find(task, group).is_some_and(|queue| self.is_alone(group, queue))
     }
 
     /// Whether a request is at the device, or a flush there or on its way.

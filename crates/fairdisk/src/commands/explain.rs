@@ -14,7 +14,7 @@ use crate::number_arg::within;
 use crate::output;
 use crate::selection::{self, Changes};
 use crate::{interrupt, progress, time_arg};
-use fairdisk_core::{Instant, Span};
+use fairdisk_core::{Elevator, Instant};
 use fairdisk_lab::catalog::error::unknown as unknown_name;
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::plan::{GroupLabel, Options, Plan, Spec};
@@ -67,9 +67,6 @@ pub(crate) struct Story {
     groups: Vec<GroupLabel>,
     tasks: usize,
 }
-
-/// The simulated time between looks at the journal and at the stop flag.
-const STEP: Span = Span::from_ms(100);
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let (spec, rest) = run_name::split(&args.run);
@@ -194,9 +191,11 @@ fn retell(
                 "nothing to show yet after {simulated} of the run"
             )));
         }
-        next = (next + STEP).min(end);
+        next = (next + listener.step()).min(end);
         world.run_until_done(next);
         curious = world.machine_mut().drain_journal().all(|entry| listener.enter(&entry));
+        let elevator = world.machine().engine().elevator();
+        listener.look(next, &|group| elevator.held_back(next, group));
         bar.set_position(next.as_ns() / 1_000_000_000);
     }
     bar.finish_and_clear();

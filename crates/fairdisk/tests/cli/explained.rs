@@ -33,6 +33,25 @@ fn the_slowest_request_is_explained_to_the_last_microsecond() {
     assert!((accounted - life["wait_ms"].as_f64().unwrap()).abs() < 0.001, "{life:#}");
 }
 
+/// The disk is busy with another group all the time, and all that is seen of that is that its
+/// requests were chosen.
+#[test]
+fn who_waits_at_its_ceiling_while_others_are_served_is_told_so() {
+    let run = ["explain", "isolation/fair/ceiling", "--scheduler", "fair", "--device", "fixed-8ms"];
+    let ask = |rest: &[&str]| -> Value {
+        fairdisk(&[&run[..], rest, &["--duration", "3s", "--json"]].concat()).json()
+    };
+    let list = ask(&["--slowest", "1"]);
+    let slowest = &list["slowest"][0];
+    let number = slowest["request"].as_u64().unwrap().to_string();
+    let life = ask(&[&number]);
+    let waited = life["wait_ms"].as_f64().unwrap();
+    let at_ceiling: f64 = sum(&life["held_back"]);
+    assert!(at_ceiling > waited / 2.0 && at_ceiling <= waited, "{life:#}");
+    let text = fairdisk(&[&run[..], &[number.as_str(), "--duration", "3s"]].concat()).quiet();
+    assert!(text.contains("it, or a group around it, was at its ceiling"), "{text}");
+}
+
 #[test]
 fn a_life_is_told_in_order() {
     let text = fairdisk(&["explain", RUN, "20", "--duration", "5s"]).quiet();

@@ -3,7 +3,7 @@
 
 use super::journey::{Journey, Journeys};
 use super::wait::{Reader, Wait};
-use fairdisk_core::{Bio, BioId, Entry, Instant, Record, Span};
+use fairdisk_core::{Bio, BioId, Entry, GroupId, Instant, Record, Span, Why};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -11,7 +11,20 @@ use std::collections::BTreeMap;
 pub(super) trait Listener {
     /// Reads the next entry. Returns whether the listener wants more entries.
     fn enter(&mut self, entry: &Entry) -> bool;
+
+    /// How far the run goes from one look to the next.
+    fn step(&self) -> Span {
+        Span::from_ms(100)
+    }
+
+    /// Looks at the scheduler at `now`, after the entries up to then. `held_back` says why a group
+    /// is not to be served.
+    fn look(&mut self, _now: Instant, _held_back: &dyn Fn(GroupId) -> Option<Why>) {}
 }
+
+/// How far the run of a request goes from one look to the next: what keeps a group from being
+/// served for less may not be seen.
+const LOOK: Span = Span::from_ms(1);
 
 /// The finished requests with the longest total time.
 #[derive(Debug)]
@@ -58,6 +71,8 @@ pub(super) struct Life {
     waits: bool,
     ended: Option<Journey>,
     now: Instant,
+    /// The last look at the scheduler.
+    looked: Instant,
 }
 
 impl Life {
@@ -71,6 +86,7 @@ impl Life {
             waits: true,
             ended: None,
             now: Instant::ZERO,
+            looked: Instant::ZERO,
         }
     }
 
@@ -110,15 +126,41 @@ impl Listener for Life {
         }
         true
     }
+
+    fn step(&self) -> Span {
+        LOOK
+    }
+
+    fn look(&mut self, now: Instant, held_back: &dyn Fn(GroupId) -> Option<Why>) {
+        let from = std::mem::replace(&mut self.looked, now);
+        if let Some(journey) = self.under_way().filter(|_| self.waits) {
+            let why = held_back(journey.group);
+            self.reader.look((from, now), why);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_core::{Flags, GroupId, IoPrio, Lba, Op, RequestId, Sectors, TaskId};
+    use fairdisk_core::{Flags, IoPrio, Lba, Op, RequestId, Sectors, TaskId};
 
     fn entry(ms: u64, record: Record) -> Entry {
         Entry { at: Instant::ZERO + Span::from_ms(ms), record }
+    }
+
+    fn read(id: BioId, group: GroupId) -> Bio {
+        Bio {
+            id,
+            task: TaskId(0),
+            group,
+            op: Op::Read,
+            start: Lba(0),
+            sectors: Sectors(8),
+            sync: true,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+        }
     }
 
     /// A journal of consecutive requests, each of which takes as many milliseconds as `times` says.
@@ -126,17 +168,7 @@ mod tests {
         let (bio, request) = (BioId(7), RequestId(3));
         let mut now = 0;
         for time in times {
-            let asked = Bio {
-                id: bio,
-                task: TaskId(0),
-                group: GroupId(1),
-                op: Op::Read,
-                start: Lba(0),
-                sectors: Sectors(8),
-                sync: true,
-                flags: Flags::NONE,
-                ioprio: IoPrio::UNSET,
-            };
+            let asked = read(bio, GroupId(1));
             let done = now + time;
             let records = [
                 entry(now, Record::Submitted(asked)),
@@ -169,6 +201,41 @@ mod tests {
         tell(&mut slowest, [5, 9, 9, 9]);
         let (_, list) = slowest.finish();
         assert_eq!(list.iter().map(|journey| journey.number).collect::<Vec<_>>(), [2, 3]);
+    }
+
+    #[test]
+    fn a_group_held_back_and_a_disk_that_takes_no_more_are_seen_while_it_is_busy() {
+        let mut life = Life::new(2);
+        let (other, own) = ((BioId(7), RequestId(3)), (BioId(8), RequestId(4)));
+        let wait = Record::WaitsCompletion(Why::DepthLimited);
+        let mut records = vec![
+            entry(0, Record::Submitted(read(other.0, GroupId(1)))),
+            entry(0, Record::Queued(other.0, other.1)),
+            entry(0, Record::Dispatched(other.1, Why::LeastServed)),
+            entry(0, Record::Issued(other.1)),
+            entry(2, Record::Submitted(read(own.0, GroupId(2)))),
+            entry(2, Record::Queued(own.0, own.1)),
+            entry(3, wait),
+            entry(9, Record::Completed(other.1, true)),
+            entry(9, Record::Dispatched(own.1, Why::LeastServed)),
+            entry(9, Record::Issued(own.1)),
+            entry(12, Record::Completed(own.1, true)),
+            entry(12, Record::Finished(own.0, true)),
+        ];
+        for ms in 0..=12 {
+            let now = Instant::ZERO + Span::from_ms(ms);
+            let later = records.iter().position(|entry| entry.at > now).unwrap_or(records.len());
+            records.drain(..later).for_each(|entry| {
+                life.enter(&entry);
+            });
+            let is_capped = |group| group == GroupId(2) && (5..8).contains(&ms);
+            life.look(now, &|group| is_capped(group).then_some(Why::AtCeiling));
+        }
+        let (_, wait) = life.finish().expect("it is there");
+        let part = |ms| super::super::wait::Part { count: 1, time: Span::from_ms(ms) };
+        assert_eq!(wait.spared, BTreeMap::from([(Why::DepthLimited, part(6))]));
+        assert_eq!(wait.held_back, BTreeMap::from([(Why::AtCeiling, part(3))]));
+        assert_eq!(wait.of_group(GroupId(1)).time, Span::from_ms(7));
     }
 
     #[test]

@@ -156,6 +156,24 @@ fn write_wait(text: &mut String, story: &Story, journey: &Journey, wait: &Wait) 
     if wait.served.is_empty() && wait.idle.is_empty() {
         text.push_str("  had nothing else to do\n");
     }
+    for (why, part) in &wait.spared {
+        write_part(text, 2, &format!("took no more, though it might: {}", why.text()), *part);
+    }
+    if !wait.held_back.is_empty() {
+        text.push_str("Its group was held back meanwhile, whoever else was served:\n");
+        for (why, part) in &wait.held_back {
+            write_part(text, 2, held_back(*why), *part);
+        }
+    }
+}
+
+/// Why a group was held back, in words.
+const fn held_back(why: Why) -> &'static str {
+    match why {
+        Why::AtCeiling => "it, or a group around it, was at its ceiling",
+        Why::OtherDirection => "reads and writes take turns, and it was not its own",
+        other => other.text(),
+    }
 }
 
 /// The width in columns of the words before the figures.
@@ -202,6 +220,14 @@ pub(super) fn life_json(story: &Story, journey: &Journey, wait: &Wait) -> Value 
     value["steps"] = steps.collect();
     value["served_meanwhile"] = served.collect();
     value["idle_meanwhile"] = idle.collect();
+    for (key, parts) in [("spared", &wait.spared), ("held_back", &wait.held_back)] {
+        let parts = parts.iter().map(|(why, some)| {
+            let mut value = part(some);
+            value["why"] = why.text().into();
+            value
+        });
+        value[key] = parts.collect();
+    }
     value
 }
 

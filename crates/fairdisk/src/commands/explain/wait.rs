@@ -28,6 +28,12 @@ pub(super) struct Wait {
     pub(super) served: BTreeMap<(GroupId, Option<Why>), Part>,
     /// Idle time of the disk, by what the scheduler waited for; `None` if no request was there.
     pub(super) idle: BTreeMap<Option<Why>, Part>,
+    /// Times in which the disk was busy and was given nothing more, by the reason; they are parts
+    /// of the service.
+    pub(super) spared: BTreeMap<Why, Part>,
+    /// How long the request's group was not to be served, whoever else was, by the reason; seen in
+    /// looks, and part of the times above.
+    pub(super) held_back: BTreeMap<Why, Part>,
 }
 
 impl Wait {
@@ -67,6 +73,10 @@ pub(super) struct Reader {
     /// The time up to which everything has been charged.
     charged: Instant,
     waits_for: Option<Why>,
+    /// Since when the scheduler gives the busy disk nothing more, and why.
+    spares: Option<(Instant, Why)>,
+    /// Why the request's group was not to be served in the last look.
+    held_back: Option<Why>,
     wait: Wait,
 }
 
@@ -79,6 +89,7 @@ impl Reader {
     /// Reads the next entry.
     pub(super) fn enter(&mut self, entry: &Entry) {
         let at = entry.at;
+        self.note_spared(entry);
         match entry.record {
             Record::Submitted(Bio { id: bio, group, .. }) => {
                 self.groups.insert(bio, group);
@@ -110,6 +121,35 @@ impl Reader {
             }
             _ => {}
         }
+    }
+
+    /// Ends a time in which the disk was given nothing more, where the entry does that, and begins
+    /// another.
+    fn note_spared(&mut self, entry: &Entry) {
+        let why = match entry.record {
+            Record::Waits(_, why) | Record::WaitsCompletion(why) => Some(why),
+            Record::Dispatched(..) | Record::Flushes(..) => None,
+            // The last request at the disk is done: from now on it stands still.
+            Record::Completed(..) if self.at_disk <= 1 => None,
+            _ => return,
+        };
+        if let Some((since, spared)) = self.spares.take()
+            && let Some(began) = self.began
+            && entry.at > began.max(since)
+        {
+            self.wait.spared.entry(spared).or_default().add(entry.at - began.max(since));
+        }
+        let spares = why.filter(|why| why.spares_device() && self.at_disk > 0);
+        self.spares = spares.map(|why| (entry.at, why));
+    }
+
+    /// Notes why the request's group was not to be served in the time from one look to another.
+    pub(super) fn look(&mut self, (from, to): (Instant, Instant), why: Option<Why>) {
+        let before = std::mem::replace(&mut self.held_back, why);
+        let (Some(began), Some(why)) = (self.began, why) else { return };
+        let part = self.wait.held_back.entry(why).or_default();
+        part.time += to - began.max(from).min(to);
+        part.count += u64::from(before != Some(why));
     }
 
     /// The part of the time since the last charge that belongs to the wait; `None` if that is
