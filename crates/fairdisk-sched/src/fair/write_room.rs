@@ -186,7 +186,7 @@ mod tests {
             let look = |_| {
                 let there = self.most();
                 let took = self.cost.as_ns() * self.needed / there.min(self.needed);
-                let noise = if self.noise == 0 { 0 } else { took / self.noise };
+                let noise = took.checked_div(self.noise).unwrap_or_default();
                 let took = took - noise + self.prng.below(2 * noise + 1);
                 for _ in 0..=LOOK_WRITES {
                     self.now += Span::from_ns(took);
