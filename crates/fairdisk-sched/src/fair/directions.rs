@@ -145,9 +145,9 @@ impl Fair {
     }
 
     /// Whether the group has enough queued and at the device also when one of its requests is done,
-    /// if all cost as much as this one, and no pauses, or has had none for long. Any other is better
-    /// served beside the others: a task with one request at a time would lose each turn as soon as
-    /// it waits for nothing.
+    /// if all cost as much as this one, and no pauses, or has had none for long. Any other is
+    /// better served beside the others: a task with one request at a time would lose each turn as
+    /// soon as it waits for nothing.
     fn keeps_device_busy(&self, group: u32, at: u32) -> bool {
         let entry = &self.groups[group as usize];
         let others = u64::from(entry.waiting + entry.in_flight - 1);

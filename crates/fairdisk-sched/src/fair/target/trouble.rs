@@ -17,8 +17,8 @@ pub(super) struct Trouble {
 /// compared on one row of the matrix (docs/isolation.md).
 const LATE_JUDGED: u32 = 8;
 const LATE_ONE_IN: u32 = 50;
-/// Requests ignored after that: 20 times 200, of which one may be late, so that a small room of no use is seldom
-/// tried again.
+/// Requests ignored after that: 20 times 200, of which one may be late, so that what was of no use
+/// is seldom tried again.
 const REST_REQUESTS: u32 = 4000;
 
 impl Trouble {
