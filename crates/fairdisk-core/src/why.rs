@@ -140,4 +140,6 @@ reasons! {
     /// Reads and writes take turns at the device: it is not the turn of these, or what is there has
     /// to be done first so that the next turn can begin.
     OtherDirection => "reads and writes take turns",
+    /// The device has as much outstanding work as a group's floor leaves room for.
+    FloorRoomUsed => "a floor leaves no more room at the device",
 }

@@ -254,7 +254,7 @@ impl Elevator for Fair {
         if entry.waiting == 1 {
             self.expected.note_back(group, entry);
             self.tree.set_wants(group, true);
-            self.floors_want(group);
+            self.floors_resume(now, group);
             self.target_wants(now, group);
         }
         Admission::Queued

@@ -103,7 +103,9 @@ impl Fair {
         self.directions.completed(rq.charged);
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
-        let is_timed = self.device.is_measured() || !self.device.is_told();
+        // While others leave room for a floor, the time that passes is what it takes.
+        let is_told = self.device.is_told() && !self.floors.makes_room;
+        let is_timed = self.device.is_measured() || !is_told;
         let took = match is_timed {
             true if is_theirs => Span::ZERO,
             true => service,

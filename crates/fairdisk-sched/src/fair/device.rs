@@ -273,6 +273,11 @@ impl Device {
         self.costs.is_none_or(|costs| at_work >= costs.read.of(false, SMALL_BYTES))
     }
 
+    /// How long a small read takes while nothing else is at the device; zero if unknown.
+    pub(super) fn alone(&self) -> Span {
+        self.costs.map_or(Span::ZERO, |costs| costs.alone)
+    }
+
     /// What it costs to move the heads elsewhere: the stated work that keeps all of them busy; zero
     /// if unknown.
     pub(super) fn elsewhere(&self) -> Span {

@@ -8,6 +8,10 @@
 //! turn out to take more of the device than may be promised are not kept beyond that while others
 //! wait.
 
+mod room;
+
+pub(super) use room::Use;
+
 use super::device::Device;
 use super::{Fair, NIL};
 use crate::groups::{Amount, Nested, Order};
@@ -51,6 +55,14 @@ pub(super) struct Floors {
     /// The device time that is owed to service by share. Floors are suspended once it exceeds
     /// `REST`.
     owed: Span,
+    /// Groups that may need room at a device that serves several requests at once, by an instant at
+    /// or before the one by which the device has to have done what is there.
+    room: Order<Instant>,
+    ease: room::Ease,
+    /// When others have to leave room if nothing happens until then.
+    room_at: Option<Instant>,
+    /// Whether others wait for a group's room.
+    pub(super) makes_room: bool,
 }
 
 impl Floors {
@@ -61,6 +73,10 @@ impl Floors {
             in_all: Lists::new(),
             barred: Lists::new(),
             owed: Span::ZERO,
+            room: Order::new(),
+            ease: room::Ease::new(),
+            room_at: None,
+            makes_room: false,
         }
     }
 
@@ -99,14 +115,28 @@ impl PaidUntil {
         due.into_iter().flatten().min()
     }
 
+    /// What service pays for that takes so long at the rate of the floor.
+    fn paid_by(time: Span) -> Span {
+        time - time / EARLY_PARTS
+    }
+
     /// Counts `amount`, served at `now`. Service beyond the floor counts no further than now: it
     /// does not excuse a later second without service.
     fn pay(&mut self, now: Instant, floor: &Rates, amount: Amount) {
         let least = Instant::from_ns(now.as_ns().saturating_sub(CATCH_UP.as_ns()));
-        let paid =
-            |until: Instant, time: Span| until.clamp(least, now) + (time - time / EARLY_PARTS);
+        let paid = |until: Instant, time: Span| until.clamp(least, now) + Self::paid_by(time);
         self.ios = paid(self.ios, floor.time_of_ios(amount.ios));
         self.bytes = paid(self.bytes, floor.time_of_bytes(amount.bytes));
+    }
+
+    /// Notes that the group wants something again, after it was `done` with all it had. If it had
+    /// its floor until then, nothing is owed to it for the time since.
+    fn resume(&mut self, now: Instant, done: Option<Instant>) {
+        let from = |until: Instant| match done {
+            Some(done) if done > until => until,
+            _ => until.max(now),
+        };
+        (self.ios, self.bytes) = (from(self.ios), from(self.bytes));
     }
 
     /// Drops what was paid beyond `now`.
@@ -120,8 +150,11 @@ impl Fair {
     pub(super) fn set_floor(&mut self, now: Instant, group: u32, before: &Qos) {
         // Service beyond now paid for the old floor, or for that of an earlier group with this
         // number.
-        self.groups[group as usize].floor_paid.settle(now);
+        let entry = &mut self.groups[group as usize];
+        entry.floor_paid.settle(now);
+        entry.room_use = Use::default();
         self.floors.due.place(group, None);
+        self.floors.room.place(group, None);
         self.wait_for_ceiling(group, NIL);
         if !before.floor.is_none() {
             self.floors.in_all.remove(&mut self.floors.all, group);
@@ -129,7 +162,22 @@ impl Fair {
         if self.has_floor(group) {
             self.floors.in_all.insert(&mut self.floors.all, group, ());
             self.floor_wants(group);
+            self.room_wants(group);
         }
+    }
+
+    /// Makes floors of the group and of groups around it due, as the group has a request and had
+    /// none queued.
+    #[inline]
+    pub(super) fn floors_resume(&mut self, now: Instant, group: u32) {
+        if self.floors.is_empty() {
+            return;
+        }
+        let entry = &mut self.groups[group as usize];
+        if !self.device.is_serial() && entry.in_flight == 0 && entry.flushes == 0 {
+            entry.floor_paid.resume(now, entry.quiet_since);
+        }
+        self.floors_want(group);
     }
 
     /// Makes floors of the group and of groups around it due, if they have something to claim.
@@ -141,6 +189,7 @@ impl Fair {
         let mut at = Some(group);
         while let Some(one) = at {
             self.floor_wants(one);
+            self.room_wants(one);
             at = self.tree.outer(one);
         }
     }
@@ -153,6 +202,7 @@ impl Fair {
             self.floors.barred.remove(&mut waiting, one);
             self.groups[one as usize].floor_barred_by = NIL;
             self.floor_wants(one);
+            self.room_wants(one);
         }
     }
 
@@ -226,6 +276,11 @@ impl Fair {
             if entry.qos.floor.is_none() {
                 continue;
             }
+            if !self.device.is_serial() {
+                self.learn_room(now, one);
+                self.floors.room.place(one, Some(Instant::ZERO));
+            }
+            let entry = &mut self.groups[one as usize];
             entry.floor_paid.pay(now, &entry.qos.floor, amount);
             self.floors.due.place(one, None);
             self.floor_wants(one);
@@ -306,5 +361,18 @@ mod tests {
         assert_eq!(due(&paid, &floor), Some(960), "the second of the I/Os");
         assert_eq!(due(&paid, &Rates { iops: None, ..floor }), Some(1388));
         assert_eq!(due(&paid, &Rates::NONE), None);
+    }
+
+    #[test]
+    fn a_group_that_had_its_floor_is_owed_nothing_for_a_pause() {
+        let at = |ms| Instant::ZERO + Span::from_ms(ms);
+        let resumed = |until, done| {
+            let mut paid = PaidUntil { ios: at(until), bytes: at(until) };
+            paid.resume(at(1000), Some(at(done)));
+            paid.ios.as_ns() / 1_000_000
+        };
+        assert_eq!(resumed(800, 790), 1000);
+        assert_eq!(resumed(800, 810), 800, "it was late already");
+        assert_eq!(resumed(1010, 790), 1010);
     }
 }

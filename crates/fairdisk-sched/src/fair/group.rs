@@ -3,7 +3,7 @@
 use super::cache::{Traces, Writes};
 use super::ceiling::Ceiling;
 use super::direction::Recent;
-use super::floor::PaidUntil;
+use super::floor::{PaidUntil, Use};
 use super::mean::Mean;
 use super::queue::Queue;
 use super::target::{Interval, PRESENT, Room};
@@ -27,6 +27,8 @@ pub(super) struct Group {
     /// The amount of the group's last dispatched request.
     pub(super) last: Amount,
     pub(super) floor_paid: PaidUntil,
+    /// Whether it is of any use that others leave room for its floor.
+    pub(super) room_use: Use,
     /// The group at a ceiling for which this group's floor waits, itself or one around it; or
     /// `NIL`.
     pub(super) floor_barred_by: u32,
@@ -114,6 +116,7 @@ impl Group {
             there: Amount::NONE,
             last: Amount::NONE,
             floor_paid: PaidUntil::default(),
+            room_use: Use::default(),
             floor_barred_by: NIL,
             barred_floors: List::new(),
             idle: None,

@@ -247,6 +247,12 @@ impl Hierarchy {
         })
     }
 
+    /// Whether something in the group wants the disk or is expected to, and it may be served.
+    pub(super) fn is_there(&self, group: u32) -> bool {
+        let state = self.member(of_group(group)).state;
+        matches!(state, State::InLine | State::Expected) && !self.is_barred(group)
+    }
+
     /// Whether the group may be served before a turn of `served` goes on: at each level at which
     /// only one of them lies in a member, the group's member is first or not ahead.
     pub(super) fn may_go_before(&self, group: u32, served: u32) -> bool {

@@ -38,12 +38,10 @@ impl Fair {
             return step;
         }
         loop {
-            if let Some(group) = self.below_floor(now) {
-                let at = self.next_of(now, self.queues.first_of(now, group));
-                if !self.bar_at_ceiling(now, at) {
-                    return self.dispatch(now, at, Why::BelowFloor);
-                }
-                continue;
+            if !self.floors.is_empty()
+                && let Some(step) = self.serve_floors(now)
+            {
+                return step;
             }
             if let Some(step) = self.serve_target(now) {
                 return step;
@@ -111,7 +109,7 @@ impl Fair {
     }
 
     /// The reason for holding everybody back for room: none is needed for those who are barred.
-    fn why_held_back(&self) -> Why {
+    pub(super) fn why_held_back(&self) -> Why {
         let bar = self.barred.first().filter(|_| self.tree.first().is_none());
         bar.map_or(Why::TargetRoomUsed, |_| self.why_barred())
     }

@@ -1,0 +1,58 @@
+//! Floors of tasks with few requests in flight, on disks that take several at once.
+
+use super::{Options, rate, run_in};
+
+/// A request that goes first still waited at the disk for what others had there. On `hdd-ncq` two
+/// readers beside streams had 1 I/O a second of 40, and one beside large reads 9 of 30; on
+/// `raid5-4` 4 of 30, and two writers 20 of 40; on `sata-ssd` 31 of 4000.
+#[test]
+fn a_floor_is_kept_at_the_disk_too() {
+    let rows = [
+        "readers beside streams",
+        "reader beside readers",
+        "reader beside large reads",
+        "readers beside buffered writers",
+        "writer that flushes",
+        "large reads beside readers",
+        "thinker beside readers",
+        "writers beside writers",
+        "around readers",
+    ];
+    let flash = [
+        "readers beside streams, flash",
+        "reader beside readers, flash",
+        "reader beside large reads, flash",
+        "readers beside buffered writers, flash",
+    ];
+    for (device, rows) in [("hdd-ncq", &rows[..]), ("raid5-4", &rows), ("sata-ssd", &flash)] {
+        for row in rows {
+            let result = run_in("floors.toml", device, "fair", row, Options::default());
+            let kept = result.expect("it can be kept").groups[0].kept.expect("it has a floor");
+            println!("{device}, {row}: below in {} of {} s", kept.below, kept.seconds);
+            assert!(kept.seconds > 0 && kept.below == 0, "{device}, {row}: {kept:?}");
+        }
+    }
+}
+
+/// It thinks for most of the time, so no second of it is judged. It had 30 of 500 I/Os a second.
+#[test]
+fn a_floor_of_a_task_that_thinks_is_kept_on_flash() {
+    let row = "thinker beside large reads, flash";
+    let result = run_in("floors.toml", "sata-ssd", "fair", row, Options::default());
+    let rate = rate(&result.expect("it can be kept"), 0);
+    assert!(rate >= 500.0, "{rate:.1} a second");
+}
+
+/// One request at a time cannot be as fast. Room for it all the time would cost the others most
+/// of what they do.
+#[test]
+fn a_floor_that_cannot_be_used_costs_the_others_little() {
+    let row = "not usable, flash";
+    let done = |arm| {
+        let result = run_in("floors.toml", "sata-ssd", arm, row, Options::default());
+        result.expect("it runs").groups[1].ios as f64
+    };
+    let part = done("fair") / done("noop");
+    println!("{part:.2} of noop");
+    assert!(part >= 0.6, "{part:.2} of noop");
+}
