@@ -304,4 +304,11 @@ impl Request {
     pub const fn end(&self) -> Lba {
         self.start.after(self.sectors)
     }
+
+    /// Whether the bio is of the same group and as synchronous, as it has to be for a scheduler
+    /// that keeps groups apart to merge it into this request.
+    #[must_use]
+    pub fn is_like(&self, bio: &Bio) -> bool {
+        self.sync == bio.sync && self.group == bio.group
+    }
 }

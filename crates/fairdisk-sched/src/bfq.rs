@@ -462,7 +462,7 @@ impl Elevator for Bfq {
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
-        request.sync == bio.sync && request.group == bio.group && request.task == bio.task
+        request.is_like(bio) && request.task == bio.task
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

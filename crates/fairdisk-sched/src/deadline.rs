@@ -266,8 +266,7 @@ impl Elevator for Deadline {
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         let front = bio.end() == request.start;
-        let same_kind = request.sync == bio.sync && request.group == bio.group;
-        same_kind && (self.params.front_merges || !front)
+        request.is_like(bio) && (self.params.front_merges || !front)
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

@@ -183,9 +183,7 @@ impl Elevator for TokenBucket {
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
-        request.sync == bio.sync
-            && request.group == bio.group
-            && self.lets_grow(request, Amount::of(bio))
+        request.is_like(bio) && self.lets_grow(request, Amount::of(bio))
     }
 
     fn may_absorb(&self, request: &Request, next: &Request) -> bool {

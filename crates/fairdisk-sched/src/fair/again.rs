@@ -18,7 +18,7 @@ impl Fair {
             false => [self.expected.first_until(), self.targets.presence_check_at()],
         };
         let overtakes = [self.another_is_next(now), self.turns_change_at(now)];
-        let fits = self.targets.intervals.look();
+        let fits = self.targets.intervals.presence_check_at();
         let others = saves.into_iter().chain([fits]);
         promised.into_iter().chain(returns).chain(overtakes).chain(others).flatten().min()
     }

@@ -250,12 +250,11 @@ impl Fair {
         let group = self.queues[queue].group;
         self.queues.charge(queue, charged, cost);
         self.tree.charge(group, charged, cost);
-        if let Some(turn) = &mut self.turn
-            && turn.group == group
-        {
-            turn.used = turn.used + cost - charged;
+        // A queue is first only in a turn of its own group, which is looked at once.
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.group == group) {
+            turn.note_used(charged, cost);
             if turn.queue == queue {
-                turn.used_by_queue = turn.used_by_queue + cost - charged;
+                turn.note_used_by_queue(charged, cost);
             }
         }
     }
@@ -263,10 +262,8 @@ impl Fair {
     /// Replaces `charged` by `cost` in what the queue has used of a turn, if it is first in one.
     #[inline]
     fn note_used_by(&mut self, queue: u32, charged: Span, cost: Span) {
-        if let Some(turn) = &mut self.turn
-            && turn.queue == queue
-        {
-            turn.used_by_queue = turn.used_by_queue + cost - charged;
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.queue == queue) {
+            turn.note_used_by_queue(charged, cost);
         }
     }
 
@@ -280,10 +277,8 @@ impl Fair {
     /// Replaces `charged` by `cost` in what the group has used of its turn, if it has one.
     #[inline]
     fn note_used(&mut self, group: u32, charged: Span, cost: Span) {
-        if let Some(turn) = &mut self.turn
-            && turn.group == group
-        {
-            turn.used = turn.used + cost - charged;
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.group == group) {
+            turn.note_used(charged, cost);
         }
     }
 }

@@ -254,8 +254,20 @@ impl Fair {
         }
     }
 
+    /// The request that is to be served for a floor that is due, unless a ceiling bars it.
+    #[inline]
+    pub(super) fn next_below_floor(&mut self, now: Instant) -> Option<u32> {
+        while let Some(group) = self.below_floor(now) {
+            let at = self.next_of(now, self.queues.first_of(now, group));
+            if !self.bar_at_ceiling(now, at) {
+                return Some(at);
+            }
+        }
+        None
+    }
+
     /// The group whose own tasks are to be served for a floor that is due.
-    pub(super) fn below_floor(&mut self, now: Instant) -> Option<u32> {
+    fn below_floor(&mut self, now: Instant) -> Option<u32> {
         if self.floors.is_empty() || self.floor_due()? > now {
             return None;
         }

@@ -38,16 +38,17 @@ impl Fair {
             return step;
         }
         loop {
-            if !self.floors.is_empty()
-                && let Some(step) = self.serve_floors(now)
-            {
-                return step;
+            if let Some(at) = self.next_below_floor(now) {
+                return self.dispatch(now, at, Why::BelowFloor);
             }
             if let Some(step) = self.serve_target(now) {
                 return step;
             }
             if self.hold_back_for_room(now) {
                 return Step::WaitCompletion(self.why_held_back());
+            }
+            if let Some(step) = self.leave_room_for_floors(now) {
+                return step;
             }
             if self.device.is_measured()
                 && !self.turn.is_some_and(|turn| turn.alone)
@@ -109,7 +110,7 @@ impl Fair {
     }
 
     /// The reason for holding everybody back for room: none is needed for those who are barred.
-    pub(super) fn why_held_back(&self) -> Why {
+    fn why_held_back(&self) -> Why {
         let bar = self.barred.first().filter(|_| self.tree.first().is_none());
         bar.map_or(Why::TargetRoomUsed, |_| self.why_barred())
     }

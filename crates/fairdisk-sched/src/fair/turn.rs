@@ -46,6 +46,18 @@ impl Turn {
             is_brought: false,
         }
     }
+
+    /// Replaces `charged` by `cost` in what the group has used of the turn.
+    #[inline]
+    pub(super) fn note_used(&mut self, charged: Span, cost: Span) {
+        self.used = self.used + cost - charged;
+    }
+
+    /// Replaces `charged` by `cost` in what the queue has used of it.
+    #[inline]
+    pub(super) fn note_used_by_queue(&mut self, charged: Span, cost: Span) {
+        self.used_by_queue = self.used_by_queue + cost - charged;
+    }
 }
 
 impl Fair {
@@ -59,15 +71,11 @@ impl Fair {
             self.end_keeping(now);
             return step;
         }
-        while let Some(group) = self.below_floor(now) {
-            let queue = self.queues.first_of(now, group);
-            let at = self.next_of(now, queue);
-            if !self.bar_at_ceiling(now, at) {
-                // Service for a floor begins no turn, which would be more than is promised and
-                // would cost share later.
-                self.end_keeping(now);
-                return self.dispatch(now, at, Why::BelowFloor);
-            }
+        if let Some(at) = self.next_below_floor(now) {
+            // Service for a floor begins no turn, which would be more than is promised and would
+            // cost share later.
+            self.end_keeping(now);
+            return self.dispatch(now, at, Why::BelowFloor);
         }
         if let Some(step) = self.serve_target(now) {
             return step;

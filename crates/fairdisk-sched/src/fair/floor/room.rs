@@ -107,27 +107,6 @@ impl PaidUntil {
 }
 
 impl Fair {
-    /// Serves a group below its floor or near its latency target, or makes others leave room for
-    /// one.
-    #[cold]
-    #[inline(never)]
-    pub(in crate::fair) fn serve_floors(&mut self, now: Instant) -> Option<Step> {
-        while let Some(group) = self.below_floor(now) {
-            let at = self.next_of(now, self.queues.first_of(now, group));
-            if !self.bar_at_ceiling(now, at) {
-                return Some(self.dispatch(now, at, Why::BelowFloor));
-            }
-        }
-        let step = self.serve_target(now);
-        if step.is_some() {
-            return step;
-        }
-        if self.hold_back_for_room(now) {
-            return Some(Step::WaitCompletion(self.why_held_back()));
-        }
-        self.leave_room_for_floor(now)
-    }
-
     /// Lets others leave room for the group if it has a floor and that needs it, which is found out
     /// once it matters.
     pub(super) fn room_wants(&mut self, group: u32) {
@@ -149,7 +128,14 @@ impl Fair {
 
     /// Lets the next request in line, and all behind it, wait if it leaves a floor too little room;
     /// `None` if it does not.
-    fn leave_room_for_floor(&mut self, now: Instant) -> Option<Step> {
+    #[inline]
+    pub(in crate::fair) fn leave_room_for_floors(&mut self, now: Instant) -> Option<Step> {
+        if self.floors.is_empty() { None } else { self.leave_room_for_first(now) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave_room_for_first(&mut self, now: Instant) -> Option<Step> {
         (self.floors.makes_room, self.floors.room_at) = (false, None);
         if self.floors.owed > REST {
             return None;

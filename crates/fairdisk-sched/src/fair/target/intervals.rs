@@ -33,7 +33,7 @@ impl Intervals {
     }
 
     /// When to determine again which are in force.
-    pub(in crate::fair) fn look(&self) -> Option<Instant> {
+    pub(in crate::fair) fn presence_check_at(&self) -> Option<Instant> {
         Some(self.until).filter(|until| *until < Instant::MAX)
     }
 
