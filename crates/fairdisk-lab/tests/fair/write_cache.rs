@@ -53,6 +53,17 @@ fn a_group_that_has_its_writes_made_durable_has_its_half() {
     }
 }
 
+/// Its writes take no time by themselves, but those who flush them do; it had 25 and 27 %. Without
+/// costs it still has, as nobody would pay for the time in which the disk is kept free for it.
+#[test]
+fn a_writer_that_thinks_beside_commits_has_its_half() {
+    for (device, within) in [("hdd-7200-2007", 3.0), ("wd2500js", 3.0), ("hdd-ncq", 5.0)] {
+        let row = "writing at random and thinking, beside commits";
+        let got = in_some_runs("commits.toml", device, row, 0);
+        demand(&format!("{device}, {row}"), got, 50.0, within);
+    }
+}
+
 /// A write that is durable when it returns waits for the head, and for what the disk has left of
 /// others' writes, as a read does. Taken for a write that the cache takes in, its group had 17 to
 /// 45 %.

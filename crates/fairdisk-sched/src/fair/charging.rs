@@ -225,6 +225,10 @@ impl Fair {
             for (group, part) in self.cache.parts_of_flush(took, is_told, &self.groups) {
                 if group != by && part > Span::ZERO {
                     self.pay_for_flush(group, part);
+                    // Without costs nobody pays for what the disk does while it is kept free.
+                    if is_told {
+                        self.groups[group as usize].flushed(part);
+                    }
                     rest = rest - part;
                 }
             }
@@ -368,6 +372,9 @@ mod tests {
         assert_eq!([3, 10].map(ahead), [[true, true, false], [true, false, false]]);
         let parts = fair.cache.parts_of_flush(Span::from_ms(16), true, &fair.groups);
         assert_eq!(parts[0], (NIL, Span::ZERO), "nothing is left of any write");
+        // The think times of the writers are compared with that, too, for each request.
+        let flushing = [1, 2, 3].map(|group| fair.groups[group].flushing().as_us());
+        assert_eq!(flushing, [4000, 4000, 0]);
     }
 
     #[test]

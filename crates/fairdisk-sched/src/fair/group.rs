@@ -162,13 +162,13 @@ impl Group {
         self.writes = Writes::default();
     }
 
-    /// Notes that a flush of the group took this long for the group's own writes.
+    /// Notes that a flush, its own or another group's, took this long for the group's writes.
     pub(super) fn flushed(&mut self, took: Span) {
         let requests = core::mem::replace(&mut self.unflushed, 0);
         self.flushing.add(took / u64::from(requests.max(1)));
     }
 
-    /// The mean time of the group's flushes for each of its requests, if it still flushes.
+    /// The mean time that flushes took for each of the group's requests, if there still are any.
     pub(super) fn flushing(&self) -> Span {
         if self.unflushed <= UNFLUSHED_MOST { self.flushing.or_zero() } else { Span::ZERO }
     }
