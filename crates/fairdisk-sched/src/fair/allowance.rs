@@ -48,7 +48,7 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             most: Span::ZERO,
             used: Span::ZERO,
@@ -58,7 +58,7 @@ impl Allowance {
             back: NIL,
             took: Span::ZERO,
             judged: 0,
-            quiet: Mean::NONE,
+            quiet: Mean::default(),
             absences: 0,
         }
     }

@@ -5,7 +5,7 @@
 //! Its group is charged as for any service. A group that is ahead of its share by [`DEBT_MOST`]
 //! waits for its turn all the same: whoever waits brings service forward, and does not add to it.
 
-use super::floor::DEBT_MOST;
+use super::hierarchy::DEBT_MOST;
 use super::{Fair, Step};
 use alloc::collections::VecDeque;
 use fairdisk_core::{Instant, Why};

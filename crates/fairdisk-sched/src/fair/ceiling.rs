@@ -36,9 +36,9 @@ impl Barred {
         self.capped -= u32::from(!before.is_none());
     }
 
-    /// Whether no group has a ceiling.
-    pub(super) const fn is_unused(&self) -> bool {
-        self.capped == 0
+    /// Whether any group has a ceiling.
+    pub(super) const fn has_ceilings(&self) -> bool {
+        self.capped > 0
     }
 
     /// The number of bars.
@@ -141,7 +141,7 @@ impl Fair {
     /// request. Returns whether one is barred, so that the request has to wait.
     #[inline]
     pub(super) fn bar_at_ceiling(&mut self, now: Instant, at: u32) -> bool {
-        !self.barred.is_unused() && self.bar_above_ceiling(now, at)
+        self.barred.has_ceilings() && self.bar_above_ceiling(now, at)
     }
 
     fn bar_above_ceiling(&mut self, now: Instant, at: u32) -> bool {
@@ -207,7 +207,7 @@ impl Fair {
     /// `more`.
     #[inline]
     pub(super) fn ceilings_let_grow(&self, request: &Request, more: Amount) -> bool {
-        self.barred.is_unused() || self.all_ceilings_let_grow(request.id.0, more)
+        !self.barred.has_ceilings() || self.all_ceilings_let_grow(request.id.0, more)
     }
 
     #[cold]

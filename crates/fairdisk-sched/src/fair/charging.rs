@@ -10,7 +10,7 @@
 
 use super::cache::Late;
 use super::requests::Rq;
-use super::writes_first::BUFFERED_PARTS;
+use super::service::is_buffered;
 use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 
@@ -111,7 +111,7 @@ impl Fair {
             true => service,
             false => rq.charged,
         };
-        self.floors.took(rq.for_floor, took);
+        self.floors.took(rq, took);
         if !self.device.is_measured() {
             if self.device.is_paced() && !self.charge_alone(rq.queue, service) {
                 self.pace.passed(now, service, rq.charged);
@@ -121,7 +121,7 @@ impl Fair {
         if self.returning.allowance.looks_at(self.queues[rq.queue].group) {
             self.judge_allowance(now, rq, service);
         }
-        let served = self.device.served(rq, service, self.in_flight == 0);
+        let served = self.device.served(rq, service, self.in_flight);
         self.settle_allowance(rq, &served);
         let queue = &self.queues[rq.queue];
         let (mut own, mut charged) = (service, rq.charged);
@@ -138,7 +138,7 @@ impl Fair {
             self.forgive_floor(self.queues[rq.queue].group, cost);
         }
         self.queues[rq.queue].service.add(own);
-        self.device.measured(rq.follows, own);
+        self.device.measured(rq, own);
         if rq.follows {
             self.queues[rq.queue].following.add(own);
         }
@@ -167,7 +167,7 @@ impl Fair {
             return (now.since(before), false);
         }
         let took = now.since(before.max(self.cache.taken_in));
-        let is_theirs = took < self.device.cost_of_any(rq.bytes()) / BUFFERED_PARTS;
+        let is_theirs = is_buffered(took, self.device.cost_of_any(rq.bytes()));
         if is_theirs {
             self.cache.taken_in = now;
         }

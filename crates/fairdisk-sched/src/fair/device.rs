@@ -77,7 +77,7 @@ impl Device {
             knee: Knee::default(),
             service: Mean::default(),
             switching: Mean::default(),
-            durable: Mean::NONE,
+            durable: Mean::default(),
             programs: Span::ZERO,
             write_room: WriteRoom::default(),
         }
@@ -97,7 +97,7 @@ impl Device {
     pub(super) fn forget_measured(&mut self) {
         self.knee = Knee::default();
         (self.service, self.switching) = (Mean::default(), Mean::default());
-        self.durable = Mean::NONE;
+        self.durable = Mean::default();
         self.write_room = WriteRoom::default();
     }
 
@@ -316,13 +316,14 @@ impl Device {
         }
     }
 
-    /// The measured time of a completed request, with what is needed to judge it.
-    pub(super) fn served(&self, rq: &Rq, took: Span, is_last: bool) -> Service {
+    /// The measured time of a completed request, with what is needed to judge it. So many others
+    /// are still at the device.
+    pub(super) fn served(&self, rq: &Rq, took: Span, others: u32) -> Service {
         let done_in = self.cost_of_any(rq.bytes());
         let overlong = Span::from_ns(done_in.as_ns().saturating_mul(OVERLONG_FACTOR));
         let is_told = self.is_told();
         let is_overlong_read = is_told && !rq.may_be_cached && took >= overlong;
-        let was_alone = is_last && self.is_serial();
+        let was_alone = others == 0 && self.is_serial();
         // On a disk in use most ways are shorter than between any two places of it.
         let back = self.costs.map_or(Span::ZERO, |costs| costs.alone / 2);
         let is_picked = self.picks_next();
@@ -332,9 +333,9 @@ impl Device {
     }
 
     /// Adds the time of a request that was alone at the device to the means.
-    pub(super) const fn measured(&mut self, follows: bool, service: Span) {
+    pub(super) const fn measured(&mut self, rq: &Rq, service: Span) {
         self.service.add(service);
-        if !follows {
+        if !rq.follows {
             self.switching.add(service);
         }
     }

@@ -92,7 +92,7 @@ impl Fair {
     fn has_turns(&self, group: u32) -> bool {
         self.targets.is_empty()
             && self.may_wait_alone(group)
-            && (self.barred.is_unused() || !self.has_ceiling(group))
+            && !(self.barred.has_ceilings() && self.has_ceiling(group))
     }
 
     /// Serves a group whose turn it is, but lets it have no more at the device than twice what

@@ -40,7 +40,7 @@ impl Fair {
         if is_back {
             self.note_served_back(at);
         }
-        if !self.barred.is_unused() {
+        if self.barred.has_ceilings() {
             self.use_ceilings_up(now, at, group);
         }
         self.pay_floors(now, group, amount);

@@ -13,6 +13,7 @@ mod room;
 pub(super) use room::Use;
 
 use super::device::Device;
+use super::requests::Rq;
 use super::{Fair, NIL};
 use crate::groups::{Amount, Nested, Order};
 use alloc::collections::BTreeMap;
@@ -39,9 +40,6 @@ const CATCH_UP: Span = Span::from_ms(100);
 /// Floors are served faster than promised by one part in 32, so that every second gets the promised
 /// number despite the time a request waits for the device. 3 % costs others little.
 const EARLY_PARTS: u64 = 32;
-/// The most that a group owes others for service beyond its share given for a floor or a latency
-/// target: half of a default round.
-pub(super) const DEBT_MOST: Span = Span::from_ms(100);
 
 /// The groups with floors, by when each is due.
 #[derive(Debug)]
@@ -91,8 +89,8 @@ impl Floors {
 
     /// Accounts for the device time of a request, served for a floor or by share.
     #[inline]
-    pub(super) fn took(&mut self, for_floor: bool, time: Span) {
-        if for_floor {
+    pub(super) fn took(&mut self, rq: &Rq, time: Span) {
+        if rq.for_floor {
             self.owed += time / FLOORS_PER_REST;
         } else {
             self.owed = self.owed - time;

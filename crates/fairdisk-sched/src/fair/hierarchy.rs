@@ -14,6 +14,7 @@ mod debts;
 mod line;
 mod parts;
 
+pub(super) use debts::DEBT_MOST;
 pub(super) use parts::WHOLE_DISK;
 
 use super::NIL;

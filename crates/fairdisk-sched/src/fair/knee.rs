@@ -95,7 +95,7 @@ impl Knee {
             return;
         }
         let (open, limited) = (self.open.or_zero(), self.limited.or_zero());
-        self.limited = Mean::NONE;
+        self.limited = Mean::default();
         if limited >= open - open / LESS_PARTS {
             self.limit = self.limit - self.limit / STEP_PARTS;
         } else if limited >= open / 2 {

@@ -11,9 +11,6 @@ pub(super) struct Mean<const MEMORY: u8 = 8> {
 }
 
 impl<const MEMORY: u8> Mean<MEMORY> {
-    /// The mean of no samples.
-    pub(super) const NONE: Self = Self { ns: 0, samples: 0 };
-
     /// Adds a sample.
     pub(super) const fn add(&mut self, sample: Span) {
         if self.samples == MEMORY {

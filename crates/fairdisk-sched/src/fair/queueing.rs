@@ -6,6 +6,7 @@ use super::expected::Held;
 use super::hierarchy::WHOLE_DISK;
 use super::queue::WEIGHT_MOST;
 use super::requests::Rq;
+use super::saving::Heeded;
 use super::turn::Turn;
 use super::{Fair, Step};
 use fairdisk_core::{Bio, Instant, Request, Span, TaskId, Why};
@@ -148,10 +149,12 @@ impl Fair {
             if let Some(step) = kept.or_else(|| self.make_room(now, group, at)) {
                 return Some(step);
             }
-            if !self.barred.is_unused()
-                && let Some(step) = self.heed_ceilings_at_depth(now, at)
-            {
-                return step;
+            if self.barred.has_ceilings() {
+                match self.heed_ceilings_at_depth(now, at) {
+                    Heeded::TurnGoesOn => {}
+                    Heeded::TurnEnded => return None,
+                    Heeded::Next(step) => return Some(step),
+                }
             }
             if let Some(step) = self.hold_write(now, at) {
                 return Some(step);

@@ -31,7 +31,7 @@ pub(super) struct Returning {
 }
 
 impl Returning {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             order: Order::new(),
             pauses: Vec::new(),

@@ -70,8 +70,8 @@ impl Rounds {
             since: Instant::ZERO,
             took: Span::ZERO,
             usual: Span::ZERO,
-            took_each: Mean::NONE,
-            usual_each: Mean::NONE,
+            took_each: Mean::default(),
+            usual_each: Mean::default(),
             alone: NIL,
         }
     }
@@ -147,7 +147,7 @@ impl Fair {
 
     /// Whether any group has a floor, a ceiling or a latency target.
     pub(super) fn has_promises(&self) -> bool {
-        !(self.floors.is_empty() && self.targets.is_empty() && self.barred.is_unused())
+        !self.floors.is_empty() || !self.targets.is_empty() || self.barred.has_ceilings()
     }
 
     /// Whether half of the group's turn is over. Earlier, the device may still work on writes it

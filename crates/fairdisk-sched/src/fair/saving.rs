@@ -11,6 +11,17 @@ use super::{Fair, Step};
 use crate::groups::Nested;
 use fairdisk_core::{Instant, Why};
 
+/// What the ceilings say to a turn on a device that serves several requests at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Heeded {
+    /// It goes on.
+    TurnGoesOn,
+    /// It has ended, and no other has begun.
+    TurnEnded,
+    /// Another has begun, with this step.
+    Next(Step),
+}
+
 impl Fair {
     /// What the ceilings say to `at`, the next request in the turn: nothing, or that it ends
     /// because the group is at a ceiling, or what is served in its place for another group.
@@ -35,19 +46,19 @@ impl Fair {
         }
     }
 
-    /// What the ceilings say on a device that serves several requests at once. The turn has ended
-    /// if the next step is `None`.
+    /// What the ceilings say to `at`, the next request in the turn, on a device that serves several
+    /// requests at once.
     #[cold]
     #[inline(never)]
-    pub(super) fn heed_ceilings_at_depth(&mut self, now: Instant, at: u32) -> Option<Option<Step>> {
+    pub(super) fn heed_ceilings_at_depth(&mut self, now: Instant, at: u32) -> Heeded {
         if self.bar_at_ceiling(now, at) {
             self.end_turn(now);
-            return Some(None);
+            return Heeded::TurnEnded;
         }
-        let group = self.saver(now)?;
+        let Some(group) = self.saver(now) else { return Heeded::TurnGoesOn };
         let queue = self.queues.first_of(now, group);
         self.give_turn(now, group, queue);
-        Some(self.go_on_at_depth(now))
+        self.go_on_at_depth(now).map_or(Heeded::TurnEnded, Heeded::Next)
     }
 
     /// The group whose own tasks are served before the turn goes on, because a ceiling would lose

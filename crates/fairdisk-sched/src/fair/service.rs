@@ -1,11 +1,18 @@
 //! What is known of a completed request whose time was measured.
 
-use super::writes_first::BUFFERED_PARTS;
 use fairdisk_core::Span;
 
 /// A write is only acknowledged if it took less than half of its stated time: seldom does a head
 /// that has to move take so little.
 const FAST_PARTS: u64 = 2;
+/// What took less than an eighth of its stated time at most may have come from a buffer, or gone to
+/// one: next to no request that moves a head is as fast.
+const BUFFERED_PARTS: u64 = 8;
+
+/// Whether a request that is stated to take `done_in` at most may have needed only a buffer.
+pub(super) fn is_buffered(took: Span, done_in: Span) -> bool {
+    took < done_in / BUFFERED_PARTS
+}
 
 /// The measured time of a completed request.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +38,12 @@ impl Service {
     /// Whether a write that was to be durable was nevertheless only taken into a cache, as by a
     /// device whose cache outlasts a power failure.
     pub(super) fn is_taken_in(&self) -> bool {
-        self.was_alone && self.took < self.done_in / BUFFERED_PARTS
+        self.was_alone && self.is_buffered()
+    }
+
+    /// Whether the request may have needed only a buffer.
+    pub(super) fn is_buffered(&self) -> bool {
+        is_buffered(self.took, self.done_in)
     }
 
     /// Whether the request takes no longer than stated by itself: what it took beyond that, it

@@ -107,7 +107,7 @@ impl Fair {
         }
         if q.waiting > 0 {
             let at = self.next_of(now, queue);
-            let ends = !self.barred.is_unused()
+            let ends = self.barred.has_ceilings()
                 && (self.bar_at_ceiling(now, at) || self.saver(now).is_some());
             return (!ends).then(|| self.dispatch(now, at, Why::SliceContinues));
         }

@@ -17,8 +17,8 @@ pub(super) use room::Room;
 
 use intervals::Intervals;
 
-use super::floor::DEBT_MOST;
 use super::group::Group;
+use super::hierarchy::DEBT_MOST;
 use super::requests::Rq;
 use super::turn::Turn;
 use super::{Fair, Step};

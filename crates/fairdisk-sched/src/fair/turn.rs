@@ -152,7 +152,7 @@ impl Fair {
     /// would lose what its ceiling allows.
     fn serve(&mut self, now: Instant, queue: u32, why: Why) -> Result<Step, Why> {
         let at = self.next_of(now, queue);
-        if !self.barred.is_unused()
+        if self.barred.has_ceilings()
             && let Some(step) = self.heed_ceilings(now, at)
         {
             return step;

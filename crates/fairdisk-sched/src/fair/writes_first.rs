@@ -20,9 +20,6 @@ const AFTER_WRITE_PARTS: u64 = 2;
 const AFTER_READ_PARTS: u64 = 4;
 /// A pause longer than a quarter of a read leaves the device time to finish a write.
 const PAUSE_PARTS: u64 = 4;
-/// A read faster than an eighth of its stated time at most may come from a buffer: next to no read
-/// that moves a head is as fast.
-pub(super) const BUFFERED_PARTS: u64 = 8;
 
 /// Mean measured and usual times of a kind of reads.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,7 +74,7 @@ impl WritesFirst {
     /// Accounts for a read that was alone at the device, and returns whether nothing is left of any
     /// write. `usual` is its usual time if something may have been left when it began.
     pub(super) fn read(&mut self, now: Instant, served: Service, usual: Option<Span>) -> bool {
-        if served.took < served.done_in / BUFFERED_PARTS {
+        if served.is_buffered() {
             return false;
         }
         let last = core::mem::replace(&mut self.last, Last::Read);

@@ -13,8 +13,7 @@ use super::{Cache, Late};
 use crate::fair::NIL;
 use crate::fair::group::Group;
 use crate::fair::median::Median;
-use crate::fair::service::Service;
-use crate::fair::writes_first::BUFFERED_PARTS;
+use crate::fair::service::{self, Service};
 use fairdisk_core::Span;
 
 /// A write waited for room if it took three times as long as usual. A full rotation is twice the
@@ -38,7 +37,7 @@ impl Writes {
         self.usual.add(served.took);
         let Some(usual) = usual else { return Span::ZERO };
         // Where most are taken in at once, what they take shows nowhere but in what is stated.
-        let is_buffered = usual < served.done_in / BUFFERED_PARTS;
+        let is_buffered = service::is_buffered(usual, served.done_in);
         let full = if is_buffered { served.stated } else { usual };
         let more = served.took - full;
         let excess = more - self.lacking;

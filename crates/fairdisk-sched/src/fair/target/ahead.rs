@@ -3,7 +3,7 @@
 //! ahead: to wait until it owes nothing would make its requests later than without a target.
 
 use crate::fair::Fair;
-use crate::fair::floor::DEBT_MOST;
+use crate::fair::hierarchy::DEBT_MOST;
 use alloc::collections::VecDeque;
 use fairdisk_core::Instant;
 
