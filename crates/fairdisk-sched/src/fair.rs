@@ -241,9 +241,9 @@ impl Elevator for Fair {
         if entry.is_quiet() {
             if entry.was_away(now, self.params.credit) {
                 self.rounds.came(now);
-                entry.trial.break_off();
+                entry.past.trial.break_off();
             }
-            entry.burst = Span::ZERO;
+            entry.past.burst = Span::ZERO;
         }
         self.requests.insert(request, queue, q);
         entry.waiting += 1;
@@ -310,7 +310,7 @@ impl Elevator for Fair {
         let entry = &mut self.groups[group as usize];
         entry.in_flight -= 1;
         entry.note_done(now, Done::Request);
-        entry.unflushed = entry.unflushed.saturating_add(1);
+        entry.past.unflushed = entry.past.unflushed.saturating_add(1);
         let left_early = entry.left_early();
         if let Some(target) = entry.qos.latency_p99 {
             self.adjust_room(now, group, (&rq, completion.device_time), target);

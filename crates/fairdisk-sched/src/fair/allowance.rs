@@ -176,7 +176,7 @@ impl Fair {
         let cost = self.device.cost_of_any(self.requests[at].bytes());
         let pause = match self.device.is_serial() {
             true => self.pause_of(now, due.queue).map(|(_, pause)| pause),
-            false => self.groups[due.group as usize].think.pause(),
+            false => self.groups[due.group as usize].past.think.pause(),
         };
         let pause = pause.unwrap_or(Span::ZERO);
         // A shorter think time is bridged by keeping the disk free.

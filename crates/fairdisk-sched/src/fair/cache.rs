@@ -96,7 +96,7 @@ impl Cache {
     ) -> Option<Late> {
         let is_known = !rq.may_be_cached && self.emptying.is_known(now);
         let is_known = is_known && self.comparison.group != queue.group;
-        let known = || groups[queue.group as usize].undisturbed.known(self.reads);
+        let known = || groups[queue.group as usize].past.undisturbed.known(self.reads);
         let undisturbed = is_known.then(known).flatten();
         let when = self.when(now, &served, undisturbed.is_some());
         let has_traces = self.comparison.find_traces(when, &served, groups);
@@ -121,7 +121,7 @@ impl Cache {
         // get there.
         if served.was_alone && !rq.continues_queue && !rq.op.is_write() {
             let may_wait = now < self.until + served.took;
-            let usual = || groups[queue.group as usize].usual.get(self.reads);
+            let usual = || groups[queue.group as usize].past.usual.get(self.reads);
             let usual = may_wait.then(usual).flatten();
             if self.writes_first.read(now, served, usual) {
                 self.nothing_is_left(groups);
@@ -152,7 +152,7 @@ impl Cache {
         // A device that picks the next takes writes in while others' reads are served.
         let lasts = served.is_picked || self.emptying.is_known(now);
         let when = self.when(now, &served, lasts);
-        let own = &mut groups[group as usize].traces;
+        let own = &mut groups[group as usize].past.traces;
         let hidden = (own.left(when) + more).min(LASTS_MOST);
         let before = if own.epoch == self.epoch { own.untold } else { Span::ZERO };
         let untold = before + Device::untold_cost(rq.bytes());
@@ -170,10 +170,10 @@ impl Cache {
     #[inline]
     fn undelayed(&self, When { now, took, .. }: When, reader: &mut Group) {
         if self.emptying.is_empty || now >= self.until + took + LASTS_MOST {
-            reader.undisturbed.add(self.reads, took);
+            reader.past.undisturbed.add(self.reads, took);
         }
         if now >= self.until + took {
-            reader.usual.add(self.reads, took);
+            reader.past.usual.add(self.reads, took);
         }
     }
 
@@ -207,7 +207,7 @@ impl Cache {
         is_told: bool,
         groups: &[Group],
     ) -> [(u32, Span); WRITERS] {
-        let left = |group: u32| match groups.get(group as usize).map(|group| group.traces) {
+        let left = |group: u32| match groups.get(group as usize).map(|group| group.past.traces) {
             Some(traces) if traces.epoch != self.epoch => Span::ZERO,
             Some(traces) if !is_told => traces.untold,
             Some(traces) if group == self.comparison.group => {
@@ -234,7 +234,7 @@ impl Cache {
         self.epoch = self.epoch.wrapping_add(1);
         for writer in core::mem::replace(&mut self.writers, [NIL; WRITERS]) {
             if let Some(group) = groups.get_mut(writer as usize) {
-                group.writes.done(LASTS_MOST);
+                group.past.writes.done(LASTS_MOST);
             }
         }
     }
@@ -247,7 +247,7 @@ impl Cache {
     /// The group with the most acknowledged writes left to be done, if that is not `reader`.
     pub(super) fn writer_beside(&self, reader: u32, groups: &[Group]) -> Option<u32> {
         let writer = self.comparison.group;
-        let traces = groups.get(writer as usize)?.traces;
+        let traces = groups.get(writer as usize)?.past.traces;
         let is_left = traces.epoch == self.epoch && traces.hidden > Span::ZERO;
         (is_left && writer != reader).then_some(writer)
     }

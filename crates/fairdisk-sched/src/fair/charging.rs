@@ -39,7 +39,7 @@ impl Fair {
         }
         self.at_work += rq.work();
         let group = self.queues[queue].group;
-        self.groups[group as usize].burst += cost;
+        self.groups[group as usize].past.burst += cost;
         let time = match self.device.is_paced() {
             true if self.has_alone(queue) => Span::ZERO,
             true => self.pace.time_of(now, cost),

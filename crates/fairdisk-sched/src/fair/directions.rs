@@ -76,7 +76,7 @@ impl Fair {
         if self.params.direction == Span::ZERO || !self.device.is_flash() {
             return Verdict::Serve;
         }
-        let Some(direction) = self.groups[group as usize].recent.direction() else {
+        let Some(direction) = self.groups[group as usize].past.recent.direction() else {
             return Verdict::Serve;
         };
         let has_turn = direction == self.directions.turn;
@@ -155,8 +155,8 @@ impl Fair {
             return false;
         }
         let rest = Span::from_ns(self.cost_of(at).as_ns().saturating_mul(others));
-        let pauses = self.device.is_saturated(entry.think.or_zero());
-        self.device.is_saturated(rest) && (!pauses || entry.burst >= self.params.credit)
+        let pauses = self.device.is_saturated(entry.past.think.or_zero());
+        self.device.is_saturated(rest) && (!pauses || entry.past.burst >= self.params.credit)
     }
 
     /// Notes that the group waits for the turn of its direction.
@@ -474,8 +474,8 @@ mod tests {
                 fair.admit(at(0), &request(slot, group, op(slot), at(0)));
             }
         }
-        fair.groups[1].recent = Recent::READS;
-        fair.groups[2].recent = Recent::WRITES;
+        fair.groups[1].past.recent = Recent::READS;
+        fair.groups[2].past.recent = Recent::WRITES;
         fair.directions.worth.pairs = Pairs::known(true);
         let mut next = |now, done: Option<u32>| {
             if let Some(slot) = done {
@@ -505,11 +505,11 @@ mod tests {
             }
         };
         admit(&mut fair, 2, WRITES..WRITES + 20);
-        fair.groups[2].recent = Recent::WRITES;
+        fair.groups[2].past.recent = Recent::WRITES;
         fair.directions.turn = Direction::Writes;
         while let Decision::Dispatch(..) = fair.decide(Instant::ZERO) {}
         admit(&mut fair, 1, 0..9);
-        fair.groups[1].recent = Recent::READS;
+        fair.groups[1].past.recent = Recent::READS;
         let now = Instant::ZERO + Span::from_ms(70);
         // The first look had none. Their turn begins the next one, and the writes that are there
         // have to be done first.

@@ -34,7 +34,7 @@ impl Fair {
         entry.in_flight += 1;
         let is_back = entry.is_back && !is_background;
         entry.last = amount;
-        entry.recent.add(op);
+        entry.past.recent.add(op);
         let is_empty = entry.waiting == 0;
         self.in_flight += 1;
         if is_back {

@@ -75,7 +75,7 @@ impl Expected {
 
     /// Notes whether the group is expected and needs all of its room.
     pub(super) fn note_need(&mut self, expected: bool, group: &mut Group) {
-        let needs = expected && group.trial.has_all_room();
+        let needs = expected && group.past.trial.has_all_room();
         let needed = core::mem::replace(&mut group.needs_all_room, needs);
         self.needing_all = self.needing_all - u32::from(needed) + u32::from(needs);
     }
@@ -133,10 +133,10 @@ impl Fair {
         let most = entry.idle.unwrap_or(self.params.idle_max);
         let worth = match self.device.is_serial() {
             true => most,
-            false => Span::from_ns(entry.burst.as_ns().saturating_mul(THINK_BURSTS_MOST)),
+            false => Span::from_ns(entry.past.burst.as_ns().saturating_mul(THINK_BURSTS_MOST)),
         };
         let is_worth = |think: &Span| *think <= most && *think <= worth;
-        let think = entry.think.get().filter(is_worth)?;
+        let think = entry.past.think.get().filter(is_worth)?;
         let own = || self.queues.get(queue)?.think.get().filter(is_worth);
         let think = match self.device.is_flash() {
             true => own().map_or(think, |own| own.max(think)),

@@ -173,7 +173,7 @@ impl Fair {
         }
         let entry = &mut self.groups[group as usize];
         if !self.device.is_serial() && entry.in_flight == 0 && entry.flushes == 0 {
-            entry.floor_paid.resume(now, entry.quiet_since);
+            entry.floor_paid.resume(now, entry.past.quiet_since);
         }
         self.floors_want(group);
     }

@@ -43,22 +43,30 @@ pub(super) struct Group {
     /// Requests of the group's own tasks: queued, and at the device.
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
+    /// Whether the group left its turn early and has something synchronous queued again.
+    pub(super) is_back: bool,
+    /// The group's flushes at the device or on their way there.
+    pub(super) flushes: u32,
+    /// Whether the group is among those that are too far ahead for their targets.
+    pub(super) is_too_far_ahead: bool,
+    /// Whether the group was barred for the turn of its direction, and that did not come yet.
+    pub(super) waits_for_turn: bool,
+    /// Whether the group is expected and needs all of its room.
+    pub(super) needs_all_room: bool,
+    /// What is remembered of it.
+    pub(super) past: Past,
+}
+
+/// What is remembered of a group, by which it is judged. A new group with its number has none of
+/// it.
+#[derive(Clone, Debug)]
+pub(super) struct Past {
     /// What became of the group's last turn when it had nothing queued.
     pub(super) away: Away,
     /// A think time that is at least as long as this counts as a pause.
     pub(super) waited: Span,
-    /// Whether the group left its turn early and has something synchronous queued again.
-    pub(super) is_back: bool,
     /// The queue of the task that was last noted to think after the group left its turn early.
     pub(super) thinker: u32,
-    /// The group's flushes at the device or on their way there.
-    pub(super) flushes: u32,
-    /// The group's requests since its last flush.
-    pub(super) unflushed: u32,
-    /// The mean time of its flushes for each of its requests.
-    flushing: Mean,
-    /// Whether the group is among those that are too far ahead for their targets.
-    pub(super) is_too_far_ahead: bool,
     /// When the group's last request or flush completed.
     pub(super) quiet_since: Option<Instant>,
     /// Think times: from `quiet_since` to the next synchronous request or flush, capped as in
@@ -67,6 +75,10 @@ pub(super) struct Group {
     /// What the group has been charged at dispatch since it last had nothing queued and nothing at
     /// the device.
     pub(super) burst: Span,
+    /// The group's requests since its last flush.
+    pub(super) unflushed: u32,
+    /// The mean time of its flushes for each of its requests.
+    flushing: Mean,
     /// The time of the group's reads while the device does nothing else.
     pub(super) usual: Usual,
     /// The time of its reads after the cache was emptied and before the next write.
@@ -78,16 +90,35 @@ pub(super) struct Group {
     pub(super) settled: Mean<64>,
     /// What its last requests were.
     pub(super) recent: Recent,
-    /// Whether the group was barred for the turn of its direction, and that did not come yet.
-    pub(super) waits_for_turn: bool,
     /// How much room the group needs at the device.
     pub(super) trial: Trial,
-    /// Whether the group is expected and needs all of its room.
-    pub(super) needs_all_room: bool,
     /// The group's writes that the device has acknowledged and not yet done.
     pub(super) traces: Traces,
     /// What its writes take.
     pub(super) writes: Writes,
+}
+
+impl Past {
+    fn new() -> Self {
+        Self {
+            away: Away::No,
+            waited: Span::ZERO,
+            thinker: NIL,
+            quiet_since: None,
+            think: Think::default(),
+            burst: Span::ZERO,
+            unflushed: 0,
+            flushing: Mean::default(),
+            usual: Usual::default(),
+            undisturbed: Usual::default(),
+            presumed: Mean::default(),
+            settled: Mean::default(),
+            recent: Recent::NONE,
+            trial: Trial::default(),
+            traces: Traces::default(),
+            writes: Writes::default(),
+        }
+    }
 }
 
 /// What became of the turn of a group that thinks and has not come back yet.
@@ -124,72 +155,52 @@ impl Group {
             interval: Interval::default(),
             waiting: 0,
             in_flight: 0,
-            away: Away::No,
-            waited: Span::ZERO,
             is_back: false,
-            thinker: NIL,
             flushes: 0,
-            unflushed: 0,
-            flushing: Mean::default(),
             is_too_far_ahead: false,
-            quiet_since: None,
-            think: Think::default(),
-            burst: Span::ZERO,
-            usual: Usual::default(),
-            undisturbed: Usual::default(),
-            settled: Mean::default(),
-            presumed: Mean::default(),
-            recent: Recent::NONE,
             waits_for_turn: false,
-            trial: Trial::default(),
             needs_all_room: false,
-            traces: Traces::default(),
-            writes: Writes::default(),
+            past: Past::new(),
         }
     }
 
-    /// Forgets what was measured, so that a new group with this number starts afresh.
+    /// Forgets what a new group with this number has no part in.
     pub(super) fn forget(&mut self) {
-        (self.away, self.thinker) = (Away::No, NIL);
-        self.idle = None;
-        self.think = Think::default();
-        (self.usual, self.presumed) = (Usual::default(), Mean::default());
-        (self.settled, self.undisturbed) = (Mean::default(), Usual::default());
-        (self.quiet_since, self.burst) = (None, Span::ZERO);
-        (self.unflushed, self.flushing) = (0, Mean::default());
-        self.recent = Recent::NONE;
-        (self.trial, self.traces) = (Trial::default(), Traces::default());
-        self.writes = Writes::default();
+        (self.idle, self.past) = (None, Past::new());
     }
 
     /// Notes that a flush, its own or another group's, took this long for the group's writes.
     pub(super) fn flushed(&mut self, took: Span) {
-        let requests = core::mem::replace(&mut self.unflushed, 0);
-        self.flushing.add(took / u64::from(requests.max(1)));
+        let requests = core::mem::replace(&mut self.past.unflushed, 0);
+        self.past.flushing.add(took / u64::from(requests.max(1)));
     }
 
     /// The mean time that flushes took for each of the group's requests, if there still are any.
     pub(super) fn flushing(&self) -> Span {
-        if self.unflushed <= UNFLUSHED_MOST { self.flushing.or_zero() } else { Span::ZERO }
+        if self.past.unflushed <= UNFLUSHED_MOST {
+            self.past.flushing.or_zero()
+        } else {
+            Span::ZERO
+        }
     }
 
     /// Notes that a request or a flush of the group is done, after which the group thinks.
     #[inline]
     pub(super) const fn note_done(&mut self, now: Instant, done: Done) {
-        self.quiet_since = Some(now);
-        self.think.begins_after(done);
+        self.past.quiet_since = Some(now);
+        self.past.think.begins_after(done);
     }
 
     /// Notes that the group thinks no more, and for how long if that `is_known` and was a pause.
     /// Returns whether it left its turn early.
     fn ends_pause(&mut self, now: Instant, is_known: bool) -> bool {
-        let thought = self.quiet_since.filter(|_| is_known).map(|since| now.since(since));
-        let is_away = self.away != Away::No;
-        if let Some(thought) = thought.filter(|thought| is_away && *thought >= self.waited) {
-            self.think.add_pause(thought);
+        let thought = self.past.quiet_since.filter(|_| is_known).map(|since| now.since(since));
+        let is_away = self.past.away != Away::No;
+        if let Some(thought) = thought.filter(|thought| is_away && *thought >= self.past.waited) {
+            self.past.think.add_pause(thought);
         }
-        if self.away == Away::Late {
-            self.away = Away::No;
+        if self.past.away == Away::Late {
+            self.past.away = Away::No;
         }
         self.left_early()
     }
@@ -209,17 +220,17 @@ impl Group {
 
     /// Whether the group has had nothing to do for longer than `longest`, or left its turn early.
     pub(super) fn was_away(&self, now: Instant, longest: Span) -> bool {
-        self.left_early() || self.quiet_since.is_none_or(|since| now.since(since) > longest)
+        self.left_early() || self.past.quiet_since.is_none_or(|since| now.since(since) > longest)
     }
 
     /// Whether the group's last turn ended while it was behind, because it thinks for too long.
     pub(super) const fn left_early(&self) -> bool {
-        matches!(self.away, Away::Outlasted | Away::TooLong)
+        matches!(self.past.away, Away::Outlasted | Away::TooLong)
     }
 
     /// Whether the group, which has a target, is present: its last request was not long ago.
     pub(super) fn is_present(&self, now: Instant) -> bool {
-        !self.is_quiet() || self.quiet_since.is_some_and(|since| now.since(since) < PRESENT)
+        !self.is_quiet() || self.past.quiet_since.is_some_and(|since| now.since(since) < PRESENT)
     }
 
     pub(super) const fn is_quiet(&self) -> bool {
@@ -258,10 +269,10 @@ impl Fair {
         let done = self.asynchronous_of(group).and_then(|queue| queue.quiet_since);
         let entry = &mut self.groups[group as usize];
         // If something asynchronous was done last, it is not known when the tasks began to think.
-        let is_known = entry.is_quiet() || done != entry.quiet_since;
+        let is_known = entry.is_quiet() || done != entry.past.quiet_since;
         if is_known {
             let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
-            entry.think.add(self.device.thought(now, entry.quiet_since, most));
+            entry.past.think.add(self.device.thought(now, entry.past.quiet_since, most));
         }
         is_known
     }
@@ -270,7 +281,7 @@ impl Fair {
     /// it left its turn early.
     pub(super) fn note_back(&mut self, now: Instant, group: u32, queue: u32) {
         let is_known = self.note_thought(now, group);
-        if self.groups[group as usize].away != Away::No {
+        if self.groups[group as usize].past.away != Away::No {
             self.came_back(now, (group, queue), is_known);
         }
     }
@@ -289,7 +300,7 @@ impl Fair {
 
     /// The queue after whose last request the group was away, or `NIL` if that is gone.
     pub(super) fn thinker(&self, group: u32) -> u32 {
-        let thinker = self.groups[group as usize].thinker;
+        let thinker = self.groups[group as usize].past.thinker;
         let is_there = self.queues.get(thinker).is_some_and(|queue| queue.group == group);
         if is_there { thinker } else { NIL }
     }

@@ -43,7 +43,7 @@ impl Fair {
     /// Notes that a group was waited for in vain for as long as is usual, `waited`.
     pub(super) fn note_late(&mut self, group: u32, waited: Span) {
         let entry = &mut self.groups[group as usize];
-        (entry.away, entry.waited) = (Away::Late, waited);
+        (entry.past.away, entry.past.waited) = (Away::Late, waited);
     }
 
     /// Notes why the turn of a group ends that has nothing queued. What it misses while it is
@@ -56,7 +56,7 @@ impl Fair {
         };
         let is_behind = away != Away::No && self.tree.behind_by(group).is_some();
         let entry = &mut self.groups[group as usize];
-        (entry.away, entry.waited) = (if is_behind { away } else { Away::No }, waited);
+        (entry.past.away, entry.past.waited) = (if is_behind { away } else { Away::No }, waited);
         if is_behind {
             let queue = self.turn.map_or(NIL, |turn| turn.queue);
             self.will_return(now, group, queue);
@@ -99,7 +99,7 @@ impl Fair {
     fn patience_with_group(&self, now: Instant, turn: Turn) -> Patience {
         let group = &self.groups[turn.group as usize];
         let others_want = self.tree.others_want(turn.group) && !self.tree.is_barred(turn.group);
-        let Some(since) = group.quiet_since.filter(|_| others_want) else {
+        let Some(since) = group.past.quiet_since.filter(|_| others_want) else {
             return Patience::NotWorthIt;
         };
         let (behind, used_up) = (self.tree.behind_by(turn.group), self.is_used_up(turn));
@@ -114,7 +114,8 @@ impl Fair {
         if !used_up {
             gain.time += self.nearness(turn.queue);
         }
-        let absent = Absent { since, think: group.think.get(), pause: group.think.pause() };
+        let absent =
+            Absent { since, think: group.past.think.get(), pause: group.past.think.pause() };
         let by_rule = absent.patience(now, gain, self.idle_most(group));
         match group.idle {
             Some(idle)
@@ -154,7 +155,7 @@ impl Fair {
         };
         let Some(since) = queue.quiet_since else { return Patience::NotWorthIt };
         let group = &self.groups[turn.group as usize];
-        let pause = group.think.pause().filter(|_| group.is_quiet());
+        let pause = group.past.think.pause().filter(|_| group.is_quiet());
         let absent = Absent { since, think: queue.think.get(), pause };
         absent.patience(now, gain, self.idle_most(group))
     }

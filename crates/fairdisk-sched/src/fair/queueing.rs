@@ -189,7 +189,11 @@ impl Fair {
     /// than it would be waited for. Room for the last of its requests would cost others more than
     /// it gains.
     fn goes_away(&self, group: u32) -> bool {
-        self.groups[group as usize].think.get().is_some_and(|think| think > self.params.idle_max)
+        self.groups[group as usize]
+            .past
+            .think
+            .get()
+            .is_some_and(|think| think > self.params.idle_max)
     }
 
     /// Lets the group, which is first in line with this request, and everybody behind it wait if an

@@ -103,7 +103,7 @@ impl Fair {
         if self.bar_at_ceiling(now, at) {
             return None;
         }
-        match self.groups[group as usize].away {
+        match self.groups[group as usize].past.away {
             Away::Outlasted => Some(Err(Why::Preempted)),
             _ => Some(Ok(self.dispatch(now, at, Why::Preempted))),
         }
@@ -119,7 +119,7 @@ impl Fair {
         let group = q.group;
         // Not one that was queued behind others of the task, nor one after a flush.
         let since = q.quiet_since.filter(|since| *since <= arrived && q.in_flight == 1);
-        let last = self.groups[group as usize].think.last();
+        let last = self.groups[group as usize].past.think.last();
         if let Some(since) = since.filter(|_| last == Done::Request) {
             let of = q.task.map(|task| (task, group));
             let pause = dense::entry(&mut self.returning.pauses, queue, Pause::default);
@@ -140,7 +140,7 @@ impl Fair {
         if self.has_synchronous_queued(group) {
             self.returning.set_back(&mut self.groups[group as usize], true);
         }
-        self.groups[group as usize].thinker = queue;
+        self.groups[group as usize].past.thinker = queue;
         if queue != NIL {
             let back = self.pause_of(now, queue).map(|(since, pause)| since + pause);
             self.returning.order.place(queue, back);
@@ -156,17 +156,17 @@ impl Fair {
         let q = self.queues.get(queue).filter(|q| q.group != NIL && q.is_quiet())?;
         let entry = self.groups.get(q.group as usize).filter(|_| self.device.is_measured())?;
         let is_apart = self.device.is_serial()
-            && entry.away == Away::TooLong
-            && entry.think.last() == Done::Request;
+            && entry.past.away == Away::TooLong
+            && entry.past.think.last() == Done::Request;
         let of = q.task.map(|task| (task, q.group));
         let pause = self.returning.pauses.get(queue as usize).filter(|pause| pause.of == of);
         let own = pause.filter(|_| is_apart).and_then(|pause| pause.mean.get());
         let (since, thinks) = match own {
             Some(pause) => (q.quiet_since?, pause),
             None => {
-                let since = entry.quiet_since.filter(|_| entry.is_quiet())?;
-                let is_usual = now.since(since) < entry.waited;
-                (since, if is_usual { entry.think.get()? } else { entry.think.pause()? })
+                let since = entry.past.quiet_since.filter(|_| entry.is_quiet())?;
+                let is_usual = now.since(since) < entry.past.waited;
+                (since, if is_usual { entry.past.think.get()? } else { entry.past.think.pause()? })
             }
         };
         (thinks <= self.params.round).then_some((since, thinks))

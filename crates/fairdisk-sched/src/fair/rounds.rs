@@ -132,9 +132,9 @@ impl Fair {
         let is_midst = before == group && alone == group && self.is_in_midst(group);
         let entry = &mut self.groups[group as usize];
         if is_midst {
-            entry.settled.add(own);
+            entry.past.settled.add(own);
         }
-        self.rounds.add(service, entry.settled.get().unwrap_or(service));
+        self.rounds.add(service, entry.past.settled.get().unwrap_or(service));
         if now.since(self.rounds.since) >= self.rounds.length {
             let lost = self.rounds.end(now);
             let steady = match self.has_promises() {

@@ -82,7 +82,7 @@ impl Fair {
     pub(super) fn try_room(&mut self, now: Instant, group: u32, cost: Span) {
         if self.device.is_flash() {
             let made = self.expected.made;
-            self.groups[group as usize].trial.dispatched(now, cost, made);
+            self.groups[group as usize].past.trial.dispatched(now, cost, made);
         }
     }
 
@@ -201,7 +201,7 @@ mod tests {
         let dispatch = |fair: &mut Fair| matches!(fair.decide(now), Decision::Dispatch(..));
         (1..=2).for_each(|slot| admit(&mut fair, slot, slot));
         assert!(dispatch(&mut fair) && dispatch(&mut fair));
-        fair.groups[1].trial = trial;
+        fair.groups[1].past.trial = trial;
         fair.expect(now, 1, NIL);
         (3..=14).for_each(|slot| admit(&mut fair, slot, 2));
         while dispatch(&mut fair) {}

@@ -128,7 +128,7 @@ impl Fair {
     pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) -> &mut Turn {
         self.end_keeping(now);
         let entry = &mut self.groups[group as usize];
-        entry.away = Away::No;
+        entry.past.away = Away::No;
         self.returning.set_back(entry, false);
         self.turn.insert(Turn::new(group, queue))
     }

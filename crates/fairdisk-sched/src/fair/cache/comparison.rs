@@ -61,11 +61,11 @@ impl Read {
     fn usual(&self, served: &Service, reader: &mut Group) -> Option<Span> {
         let Service { took, done_in, .. } = *served;
         let is_bounded = served.is_bounded();
-        let seen = self.undisturbed.or(reader.usual.get(self.among));
+        let seen = self.undisturbed.or(reader.past.usual.get(self.among));
         if is_bounded && seen.is_none() {
-            reader.presumed.add(took.min(done_in));
+            reader.past.presumed.add(took.min(done_in));
         }
-        let usual = seen.or(reader.presumed.get())?;
+        let usual = seen.or(reader.past.presumed.get())?;
         let usual = if is_bounded { usual.min(done_in) } else { usual };
         Some(if self.undisturbed.is_some() { usual.max(self.back.min(took)) } else { usual })
     }
@@ -94,7 +94,7 @@ impl Comparison {
     pub(super) fn end(&mut self, groups: &mut [Group]) {
         let late = self.late(groups);
         if let Some(writer) = groups.get_mut(self.group as usize) {
-            writer.traces.hidden = writer.traces.hidden - late;
+            writer.past.traces.hidden = writer.past.traces.hidden - late;
         }
         let lacking = self.usual - self.took;
         (self.took, self.usual) = (Span::ZERO, lacking.min(TRACES_LAST));
@@ -120,7 +120,7 @@ impl Comparison {
 
     /// The time the device still needs at most for the writer's writes.
     pub(super) fn hidden(&self, groups: &[Group]) -> Span {
-        groups.get(self.group as usize).map_or(Span::ZERO, |writer| writer.traces.hidden)
+        groups.get(self.group as usize).map_or(Span::ZERO, |writer| writer.past.traces.hidden)
     }
 
     /// The part of the reads' total time that is charged to the writer.
@@ -139,7 +139,7 @@ impl Comparison {
     ) -> bool {
         let late = self.late(groups);
         let Some(writer) = groups.get_mut(self.group as usize) else { return false };
-        let traces = &mut writer.traces;
+        let traces = &mut writer.past.traces;
         if traces.were_there(when) {
             return true;
         }
@@ -185,7 +185,7 @@ impl Comparison {
         let others = self.hidden(groups) - before;
         let reader = &mut groups[read.group as usize];
         let usual = read.usual(&served, reader)?;
-        if served.is_bounded() && !reader.traces.were_there(when) {
+        if served.is_bounded() && !reader.past.traces.were_there(when) {
             self.recent_took += served.took;
             self.recent_stated += served.done_in;
         }
@@ -196,8 +196,8 @@ impl Comparison {
         }
         self.usual += usual;
         let more = (self.took - self.usual) - excess;
-        let own = own_part(more, reader.traces.left(when), others);
-        reader.traces.hidden = reader.traces.hidden - own;
+        let own = own_part(more, reader.past.traces.left(when), others);
+        reader.past.traces.hidden = reader.past.traces.hidden - own;
         self.usual += own;
         let after = self.late(groups);
         let earlier = (after - before) - (served.took - usual - own);
@@ -215,7 +215,7 @@ impl Comparison {
         groups: &mut [Group],
     ) -> Option<Late> {
         let (before, earlier, late) = (Span::ZERO, Span::ZERO, self.late(groups));
-        let traces = &mut groups.get_mut(self.group as usize)?.traces;
+        let traces = &mut groups.get_mut(self.group as usize)?.past.traces;
         let left = traces.hidden - late;
         traces.hidden = traces.hidden - left.min(now.since(since));
         let after = left.min(now.min(traces.until).since(since));

@@ -61,12 +61,12 @@ impl Cache {
         served: &Service,
         groups: &mut [Group],
     ) -> Option<Late> {
-        let excess = groups[group as usize].writes.waited(served);
+        let excess = groups[group as usize].past.writes.waited(served);
         if excess == Span::ZERO {
             return None;
         }
         let others = self.writers.into_iter().filter(|other| *other != group && *other != NIL);
-        let left = |other: &u32| groups[*other as usize].traces.left(when);
+        let left = |other: &u32| groups[*other as usize].past.traces.left(when);
         let other = others.max_by_key(left)?;
         let is_compared = other == self.comparison.group;
         if is_compared {
@@ -74,14 +74,14 @@ impl Cache {
         }
         let writer = if is_compared { self.comparison.writer } else { NIL };
         let other_group = &mut groups[other as usize];
-        let after = other_group.traces.left(when).min(excess);
+        let after = other_group.past.traces.left(when).min(excess);
         if after == Span::ZERO {
             return None;
         }
         // The device is still at work on them.
-        other_group.traces.until = when.now + TRACES_LAST;
-        other_group.traces.hidden = other_group.traces.hidden - after;
-        other_group.writes.done(after);
+        other_group.past.traces.until = when.now + TRACES_LAST;
+        other_group.past.traces.hidden = other_group.past.traces.hidden - after;
+        other_group.past.writes.done(after);
         let (before, earlier) = (Span::ZERO, Span::ZERO);
         Some(Late { writer, group: other, before, after, earlier })
     }

@@ -221,7 +221,7 @@ impl Fair {
         };
         let due = entry.floor_paid.due_after(&entry.qos.floor, requests, entry.last);
         let is_last = entry.waiting + entry.in_flight <= 1;
-        let think = if is_last { entry.think.or_zero() } else { Span::ZERO };
+        let think = if is_last { entry.past.think.or_zero() } else { Span::ZERO };
         let before = self.device.alone() + think;
         Some(Instant::from_ns((due + LATE_MOST).as_ns().saturating_sub(before.as_ns())))
     }
@@ -230,7 +230,7 @@ impl Fair {
     /// its next request, if it thinks for so short a time that it can use its floor.
     fn thinks_until(&self, now: Instant, group: u32) -> Option<Instant> {
         let entry = &self.groups[group as usize];
-        let (since, think) = (entry.quiet_since?, entry.think.get()?);
+        let (since, think) = (entry.past.quiet_since?, entry.past.think.get()?);
         let due_in = entry.floor_paid.due_after(&entry.qos.floor, 1, entry.last);
         let period = due_in.since(entry.floor_paid.due(&entry.qos.floor)?);
         // A pause is sometimes twice as long as usual.

@@ -75,7 +75,7 @@ mod tests {
         fair.groups[1].room.most = most;
         fair.note_target_present(1);
         let now = Instant::ZERO + Span::from_ms(1);
-        fair.groups[1].quiet_since = Some(now);
+        fair.groups[1].past.quiet_since = Some(now);
         for (slot, group, op) in [(0, 2, Op::Write), (1, 2, Op::Write), (2, 3, Op::Read)] {
             fair.admit(now, &request(slot, group, op, now));
         }
@@ -106,7 +106,7 @@ mod tests {
         fair.configure(at(0), &Change::Depth { depth: 8 });
         let qos = Qos { latency_p99: Some(Span::from_ms(8)), ..Qos::NONE };
         fair.configure(at(0), &Change::GroupQos { group: GroupId(1), qos });
-        fair.groups[1].quiet_since = Some(at(1));
+        fair.groups[1].past.quiet_since = Some(at(1));
         fair.targets.leave_room(at(1), &fair.groups);
         fair.admit(at(1), &request(0, 2, Op::Write, at(1)));
         fair.targets.written_until = at(1000);
