@@ -310,17 +310,11 @@ impl Bfq {
     fn continue_turn(&mut self, now: Instant, turn: Turn) -> Option<Decision> {
         let q = &self.queues[turn.queue];
         if q.pending.is_empty() {
-            let in_flight = q.dispatched > 0;
-            return match turn.idle_until {
-                Some(until) if now < until => Some(Decision::WaitUntil(until, Why::IdleWait)),
-                None if in_flight && self.is_waited_for(turn.queue) => {
-                    Some(Decision::WaitCompletion(Why::OwnRequestInFlight))
-                }
-                _ => {
-                    self.end_turn(now, End::Emptied);
-                    None
-                }
-            };
+            let kept = self.keep_for(now, turn);
+            if kept.is_none() {
+                self.end_turn(now, End::Emptied);
+            }
+            return kept;
         }
         if turn.is_over(now, self.params.timeout) {
             self.end_turn(now, End::TimedOut);
@@ -455,6 +449,10 @@ impl Elevator for Bfq {
             Change::Costs(costs) => self.depth = costs.depth,
             _ => {}
         }
+    }
+
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        self.why_kept_from(now, group.0)
     }
 
     fn describe(&self) -> Description {

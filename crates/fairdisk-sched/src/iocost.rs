@@ -407,6 +407,11 @@ impl Elevator for Iocost {
         Description::new(IocostParams::NAME, Handover::Single)
     }
 
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        let may_go = self.ready_at(group.0)?;
+        (may_go > self.clock.at(now)).then_some(Why::BudgetUsed)
+    }
+
     fn merged(&mut self, now: Instant, request: &Request, how: Merge) {
         self.queues.merged(request, how);
         self.place(now, request.group.0);

@@ -23,8 +23,8 @@ use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{
-    Admission, Change, Completion, Decision, Description, Elevator, Flags, Handover, Instant,
-    Merge, Qos, Request, RequestId, Span, Why, dense,
+    Admission, Change, Completion, Decision, Description, Elevator, Flags, GroupId, Handover,
+    Instant, Merge, Qos, Request, RequestId, Span, Why, dense,
 };
 use target::{Missed, Window};
 
@@ -332,6 +332,14 @@ impl Elevator for Iolatency {
 
     fn describe(&self) -> Description {
         Description::new(IolatencyParams::NAME, Handover::Single)
+    }
+
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        self.held.key(group.0)?;
+        let may_go = self.delayed.key(group.0).is_some_and(|at| at <= now);
+        let mut line = core::iter::successors(self.line.first(), |at| self.links.next(*at));
+        let is_let_go = line.any(|at| self.queues.request(RequestId(at)).group == group);
+        (!may_go && !is_let_go).then_some(Why::LatencyMissed)
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

@@ -248,6 +248,11 @@ impl Schedule {
         self.variety.is_asymmetric()
     }
 
+    /// Whether a queue of the group, or of one inside it, is active.
+    pub(super) fn wants(&self, group: u32) -> bool {
+        self.nodes.get(group as usize).is_some_and(|node| node.active > 0)
+    }
+
     /// The queue to serve next; `None` if none is active.
     pub(super) fn next(&mut self, now: Instant) -> Option<u32> {
         let mut node = ROOT;

@@ -1,7 +1,7 @@
 //! A turn: how long a queue has the disk, whether the disk idles for it, and what it is charged.
 
 use super::Bfq;
-use fairdisk_core::{Instant, Span, Why};
+use fairdisk_core::{Decision, Instant, Span, Why};
 
 /// The turn of the queue in service.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +105,30 @@ impl Bfq {
         let slow = end == End::TimedOut || 2 * turn.served < in_time;
         let by_sectors = self.params.strict_guarantees || self.queues[turn.queue].is_raised();
         if slow && !by_sectors { turn.served.max(in_time) } else { turn.served }
+    }
+
+    /// The wait for the queue in service, which has nothing pending: until its idle wait is over or
+    /// its request in flight is done. `None` if the disk is not kept for it.
+    pub(super) fn keep_for(&self, now: Instant, turn: Turn) -> Option<Decision> {
+        match turn.idle_until {
+            Some(until) if now < until => Some(Decision::WaitUntil(until, Why::IdleWait)),
+            None if self.queues[turn.queue].dispatched > 0 && self.is_waited_for(turn.queue) => {
+                Some(Decision::WaitCompletion(Why::OwnRequestInFlight))
+            }
+            _ => None,
+        }
+    }
+
+    /// Why the disk is kept from the group, which wants it: for a queue of another group that has
+    /// nothing pending. A group has no other reason to wait than its place in the schedule.
+    pub(super) fn why_kept_from(&self, now: Instant, group: u32) -> Option<Why> {
+        let turn = self.turn.filter(|_| self.schedule.wants(group))?;
+        let q = &self.queues[turn.queue];
+        let is_for_another = q.pending.is_empty() && q.group != group;
+        match self.keep_for(now, turn).filter(|_| is_for_another)? {
+            Decision::WaitUntil(_, why) | Decision::WaitCompletion(why) => Some(why),
+            _ => None,
+        }
     }
 
     /// Whether the disk should idle for the queue in service after it has run empty.

@@ -172,6 +172,10 @@ const fn held_back(why: Why) -> &'static str {
     match why {
         Why::AtCeiling => "it, or a group around it, was at its ceiling",
         Why::OtherDirection => "reads and writes take turns, and it was not its own",
+        Why::BudgetUsed => "it had used its budget up",
+        Why::LatencyMissed => "another group missed its latency target",
+        Why::IdleWait => "the disk was kept free for the task of another group",
+        Why::OwnRequestInFlight => "the disk was kept for the task of another group",
         other => other.text(),
     }
 }
