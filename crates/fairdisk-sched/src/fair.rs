@@ -12,9 +12,9 @@
 //!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `think`. Who thinks
 //!   for too long is served once it is back: `returning`, `allowance`.
 //! - Where several are served at once, their modelled cost is charged: `queueing`, `device`,
-//!   `knee`. Groups make room for each other (`expected`, `trial`, `write_room`), and tasks of a
-//!   group (`inside`). A task that streams from several heads gets turns alone: `stream`, `pace`.
-//!   Reads and writes may take turns: `direction`, `directions`.
+//!   `knee`. Groups make room for each other (`expected`, `reserved`, `trial`, `write_room`), and
+//!   tasks of a group (`inside`). A task that streams from several heads gets turns alone:
+//!   `stream`, `pace`. Reads and writes may take turns: `direction`, `directions`.
 //! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
 //!   goes first: `awaited`.
 //! - What a device does after it has acknowledged a write: `cache`, `emptying`, `writes_first`.
@@ -53,6 +53,7 @@ mod queue;
 mod queueing;
 mod queues;
 mod requests;
+mod reserved;
 mod returning;
 mod rounds;
 mod saving;
@@ -89,6 +90,7 @@ use hierarchy::Hierarchy;
 use pace::Pace;
 use queues::Queues;
 use requests::Requests;
+use reserved::Reserved;
 use returning::Returning;
 use rounds::Rounds;
 use step::Step;
@@ -129,11 +131,14 @@ pub struct Fair {
     cache: Box<Cache>,
     /// Groups with nothing queued, for which others make room.
     expected: Expected,
+    /// What of the work at an array is reserved.
+    reserved: Reserved,
     /// Reads and writes in turns.
     directions: Box<Directions>,
     /// Used only on an array, where the model's costs and measured time are charged side by side.
     pace: Box<Pace>,
-    /// The modelled cost of the requests at the device, where requests are charged by the model.
+    /// The modelled cost of the requests at the device, where requests are charged by the model, and
+    /// of those for which a place is reserved.
     at_work: Span,
     /// When the device last completed a request, or was last given one while it was empty.
     busy_since: Instant,
@@ -155,6 +160,7 @@ impl Fair {
             device: Device::new(),
             cache: Box::new(Cache::new()),
             expected: Expected::new(),
+            reserved: Reserved::new(),
             directions: Box::default(),
             awaited: Box::new(Awaited::new()),
             ahead: Ahead::new(),
@@ -253,6 +259,9 @@ impl Elevator for Fair {
         }
         if entry.waiting == 1 {
             self.expected.note_back(group, entry);
+            if !self.reserved.is_empty() {
+                self.release_reserved(group);
+            }
             self.tree.set_wants(group, true);
             self.floors_resume(now, group);
             self.target_wants(now, group);

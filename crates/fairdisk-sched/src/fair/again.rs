@@ -19,7 +19,7 @@ impl Fair {
         };
         let overtakes = [self.another_is_next(now), self.turns_change_at(now)];
         let fits = self.targets.intervals.presence_check_at();
-        let others = saves.into_iter().chain([fits]);
+        let others = saves.into_iter().chain([fits, self.reserved.first_until()]);
         promised.into_iter().chain(returns).chain(overtakes).chain(others).flatten().min()
     }
 

@@ -41,6 +41,7 @@ impl Fair {
     pub(super) fn change_device(&mut self, now: Instant, change: impl FnOnce(&mut Device)) {
         let was = [self.device.is_serial(), self.device.is_measured()];
         change(&mut self.device);
+        self.release_reserved_due(Instant::MAX);
         if [self.device.is_serial(), self.device.is_measured()] != was {
             self.device.forget_measured();
         }

@@ -113,6 +113,7 @@ impl Fair {
         };
         self.floors.took(rq, took);
         if !self.device.is_measured() {
+            self.reserved.note_done(rq.charged);
             if self.device.is_paced() && !self.charge_alone(rq.queue, service) {
                 self.pace.passed(now, service, rq.charged);
             }

@@ -117,6 +117,9 @@ impl Fair {
             if makes_room && entry.is_quiet() { self.back_by(now, group, queue) } else { None };
         let expected = makes_room && !entry.is_quiet() || until.is_some();
         self.expected.until.place(group, until);
+        if self.device.is_paced() {
+            self.reserve(now, group, queue);
+        }
         self.tree.set_expected(group, expected);
         self.expected.note_need(expected, &mut self.groups[group as usize]);
     }

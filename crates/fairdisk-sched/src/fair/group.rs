@@ -51,6 +51,8 @@ pub(super) struct Group {
     pub(super) is_too_far_ahead: bool,
     /// Whether the group was barred for the turn of its direction, and that did not come yet.
     pub(super) waits_for_turn: bool,
+    /// The cost of the request for which there is a place at an array.
+    pub(super) reserved: Span,
     /// Whether the group is expected and needs all of its room.
     pub(super) needs_all_room: bool,
     /// What is remembered of it.
@@ -159,6 +161,7 @@ impl Group {
             flushes: 0,
             is_too_far_ahead: false,
             waits_for_turn: false,
+            reserved: Span::ZERO,
             needs_all_room: false,
             past: Past::new(),
         }

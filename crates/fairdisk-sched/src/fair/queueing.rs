@@ -31,6 +31,9 @@ impl Fair {
     /// The next step on a device that serves several requests at once.
     pub(super) fn step_queueing(&mut self, now: Instant) -> Step {
         self.expected.release_due(now, &mut self.tree, &mut self.groups);
+        if !self.reserved.is_empty() {
+            self.release_reserved_due(now);
+        }
         if !self.returning.is_empty() {
             // Drops groups that should have come back by now.
             self.next_back(now);
@@ -201,7 +204,7 @@ impl Fair {
     /// write counts with all of its cost: the device may acknowledge it at once and work on it long
     /// afterwards. So does a read that fills a device without a head by itself.
     fn make_room(&mut self, now: Instant, group: u32, at: u32) -> Option<Step> {
-        if !self.is_busy() {
+        if !self.is_busy() && self.reserved.is_empty() {
             return None;
         }
         let inside = match self.tree.has_passed_expected(group) {

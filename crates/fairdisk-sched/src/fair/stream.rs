@@ -70,7 +70,7 @@ impl Fair {
     }
 
     /// How long the device may stay idle to leave the heads where they are.
-    fn worth_alone(&self) -> Span {
+    pub(super) fn worth_alone(&self) -> Span {
         worth_waiting(self.device.elsewhere())
     }
 
