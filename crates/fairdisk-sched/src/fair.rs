@@ -94,6 +94,7 @@ use reserved::Reserved;
 use returning::Returning;
 use rounds::Rounds;
 use step::Step;
+use stream::Idle;
 use target::{Ahead, Targets};
 use think::Done;
 use turn::Turn;
@@ -116,6 +117,8 @@ pub struct Fair {
     turn: Option<Turn>,
     /// When the last turn began in which a queue had the device to itself.
     alone_since: Instant,
+    /// What of the time since then was not charged.
+    idle_alone: Idle,
     rounds: Box<Rounds>,
     /// Thinkers that left their turn.
     returning: Box<Returning>,
@@ -137,8 +140,8 @@ pub struct Fair {
     directions: Box<Directions>,
     /// Used only on an array, where the model's costs and measured time are charged side by side.
     pace: Box<Pace>,
-    /// The modelled cost of the requests at the device, where requests are charged by the model, and
-    /// of those for which a place is reserved.
+    /// The modelled cost of the requests at the device, where requests are charged by the model,
+    /// and of those for which a place is reserved.
     at_work: Span,
     /// When the device last completed a request, or was last given one while it was empty.
     busy_since: Instant,
@@ -171,6 +174,7 @@ impl Fair {
             rounds: Box::new(Rounds::new(params.round)),
             turn: None,
             alone_since: Instant::ZERO,
+            idle_alone: Idle::default(),
             queued: 0,
             in_flight: 0,
         };

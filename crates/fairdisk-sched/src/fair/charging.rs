@@ -5,7 +5,7 @@
 //!   completion to the next is what the later request took. At dispatch it is charged an estimate,
 //!   the mean of its queue's requests, and the difference at completion.
 //! - On a device that works on several at once, the modelled cost is charged at dispatch. A task
-//!   that has the device to itself is charged the time that passes instead.
+//!   that has the device to itself is charged at completion, no more than the time that passes.
 //! - A flush, whose cost no model states, is charged the time the device was busy with it.
 
 use super::cache::Late;
@@ -41,7 +41,10 @@ impl Fair {
         let group = self.queues[queue].group;
         self.groups[group as usize].past.burst += cost;
         let time = match self.device.is_paced() {
-            true if self.has_alone(queue) => Span::ZERO,
+            true if self.has_alone(queue) => {
+                self.requests[at].is_alone = true;
+                Span::ZERO
+            }
             true => self.pace.time_of(now, cost),
             false => cost,
         };
@@ -114,8 +117,8 @@ impl Fair {
         self.floors.took(rq, took);
         if !self.device.is_measured() {
             self.reserved.note_done(rq.charged);
-            if self.device.is_paced() && !self.charge_alone(rq.queue, service) {
-                self.pace.passed(now, service, rq.charged);
+            if self.device.is_paced() {
+                self.charge_paced(now, rq, service);
             }
             return;
         }

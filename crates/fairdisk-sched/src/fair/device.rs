@@ -273,6 +273,19 @@ impl Device {
         self.costs.is_none_or(|costs| at_work >= costs.read.of(false, SMALL_BYTES))
     }
 
+    /// What one head of several does in this time, as work of the whole device.
+    pub(super) fn work_of_one_head(&self, time: Span) -> Span {
+        self.costs.map_or(time, |costs| {
+            let (one, all) = (costs.read.of(false, SMALL_BYTES), costs.saturation);
+            time.scaled(one.min(all).as_ns(), all.as_ns().max(1))
+        })
+    }
+
+    /// Whether the request was charged as one at a random place.
+    pub(super) fn costs_as_elsewhere(&self, rq: &Rq) -> bool {
+        self.costs.is_none_or(|costs| rq.charged >= costs.cost(rq.op, false, rq.bytes()))
+    }
+
     /// How long a small read takes while nothing else is at the device; zero if unknown.
     pub(super) fn alone(&self) -> Span {
         self.costs.map_or(Span::ZERO, |costs| costs.alone)

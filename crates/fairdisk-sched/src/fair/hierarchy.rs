@@ -338,6 +338,13 @@ impl Hierarchy {
             .any(|(at, line)| line.tree.len() > u32::from(self.member(at).state == State::InLine))
     }
 
+    /// Whether any group but this one is expected.
+    pub(super) fn others_are_expected(&self, group: u32) -> bool {
+        self.levels(group).any(|(at, line)| {
+            line.expected.len() > u32::from(self.member(at).state == State::Expected)
+        })
+    }
+
     // ---- lines ---------------------------------------------------------------------------
 
     fn member(&self, at: u32) -> &Member {

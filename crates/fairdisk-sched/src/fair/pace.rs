@@ -1,8 +1,8 @@
 //! The pace of a device: the time that passes per unit of modelled cost.
 //!
-//! It is needed where some tasks are charged the time that passes and others their modelled cost: a
-//! device that is slower or faster than its model would favour one or the other. If all are charged
-//! alike, the unit does not matter.
+//! It is needed where some tasks are charged at most the time that passes and others their modelled
+//! cost: a device that is slower or faster than its model would favour one or the other. If all are
+//! charged alike, the unit does not matter.
 
 use fairdisk_core::{Instant, Span};
 
@@ -34,7 +34,8 @@ impl Pace {
         self.matters_until = now + HALVED_AFTER;
     }
 
-    /// Adds the time `elapsed` from the completion before to that of a request of the given cost.
+    /// Adds the time `elapsed` from the completion before to that of a request of the given cost,
+    /// as far as the heads worked in it.
     pub(super) fn passed(&mut self, now: Instant, elapsed: Span, cost: Span) {
         if now >= self.matters_until {
             return;

@@ -28,6 +28,8 @@ pub(super) struct Rq {
     pub(super) may_be_cached: bool,
     /// Whether the device programs a page for it meanwhile, which does not keep it busy.
     pub(super) is_programmed: bool,
+    /// Whether its task had the device to itself, so that it is charged when it completes.
+    pub(super) is_alone: bool,
     /// Whether it counts as one of `Cache::reads`.
     pub(super) is_counted: bool,
     /// Whether it followed a request of the same queue at the device.
@@ -54,6 +56,7 @@ impl Rq {
         charged: Span::ZERO,
         may_be_cached: false,
         is_programmed: false,
+        is_alone: false,
         is_counted: false,
         follows: false,
         continues_queue: false,

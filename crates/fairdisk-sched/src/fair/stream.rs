@@ -4,7 +4,8 @@
 //! Among requests at other places each piece of a stream costs a seek of every head it needs, as
 //! much as any request, while alone it leaves the heads where they are. No share of the device
 //! makes up for that. So the task gets turns as on a disk that serves one request at a time: no
-//! other request is issued, and the task is charged the time that passes.
+//! other request is issued. The task is charged what is stated for its requests, but no more than
+//! the time that passes: if few heads work meanwhile, that is longer than it has of their work.
 //!
 //! Between its turns the task leaves the device to groups that are behind, even if they have a
 //! single request there or are about to come back. A piece of a stream beside each of their
@@ -13,7 +14,9 @@
 //! Writes get no such turns: if they are acknowledged before they are done, the time that passes
 //! does not show what they cost.
 
+use super::device::Device;
 use super::patience::{Gain, Patience, worth_waiting};
+use super::requests::Rq;
 use super::turn::Turn;
 use super::{Fair, Step};
 use fairdisk_core::{Instant, Span, Why};
@@ -40,17 +43,40 @@ impl Streak {
     }
 }
 
+/// The time in a turn of a task that has the array to itself in which heads stood idle, as far as
+/// it was not charged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Idle(Span);
+
+impl Idle {
+    /// What a request that took `elapsed` costs in such a turn: what is stated, but no more than
+    /// the time that passed, in which all heads may have worked, and no less than what one head did
+    /// in it. Requests that complete together took the time before, too; a piece at another place
+    /// did not.
+    fn cost_of(&mut self, device: &Device, rq: &Rq, elapsed: Span) -> Span {
+        if device.costs_as_elsewhere(rq) {
+            return rq.charged.min(elapsed);
+        }
+        let passed = self.0 + elapsed;
+        let cost = rq.charged.min(passed).max(device.work_of_one_head(elapsed));
+        self.0 = passed - cost;
+        cost
+    }
+}
+
 impl Fair {
     /// Whether the queue streams on a device where streams pay only if they have it to themselves.
     pub(super) fn is_better_alone(&self, queue: u32) -> bool {
         self.device.pays_alone() && self.queues[queue].streak.is_stream()
     }
 
-    /// Whether others than the queue want the device or have requests there, for which it matters
-    /// that the queue has turns.
+    /// Whether others than the queue want the device, have requests there or, on an array, are
+    /// expected, for which it matters that the queue has turns. A disk with one head has turns of
+    /// groups, too.
     pub(super) fn has_company(&self, queue: u32) -> bool {
         let group = self.queues[queue].group;
         self.tree.others_want(group)
+            || !self.device.is_measured() && self.tree.others_are_expected(group)
             || self.in_flight > self.groups[group as usize].in_flight
             || self.has_company_inside(queue)
     }
@@ -77,7 +103,7 @@ impl Fair {
     /// Begins a turn in which no other queue's requests are issued.
     pub(super) fn begin_alone(&mut self, now: Instant, group: u32, queue: u32) {
         self.give_turn(now, group, queue).alone = true;
-        self.alone_since = now;
+        (self.alone_since, self.idle_alone) = (now, Idle::default());
         self.pace.matters(now);
     }
 
@@ -159,14 +185,31 @@ impl Fair {
         }
     }
 
-    /// Charges the time until a request completed to its queue, if the queue has the device to
-    /// itself and the others' requests are done. Returns whether that is so.
-    pub(super) fn charge_alone(&mut self, completed: u32, elapsed: Span) -> bool {
-        let alone = self.has_alone(completed) && self.in_flight == self.queues[completed].in_flight;
-        if alone {
-            self.charge(completed, Span::ZERO, elapsed);
+    /// Charges a request that completed `elapsed` after the one before to its queue, if that had
+    /// the device to itself. Else notes how fast the device is for others than streams.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn charge_paced(&mut self, now: Instant, rq: &Rq, elapsed: Span) {
+        let queue = rq.queue;
+        if rq.is_alone {
+            let cost = self.idle_alone.cost_of(&self.device, rq, elapsed);
+            self.charge(queue, Span::ZERO, cost);
+        } else if !self.is_better_alone(queue) {
+            let work = self.work_within(rq, elapsed);
+            self.pace.passed(now, work, rq.charged);
         }
-        alone
+    }
+
+    /// How much of the array's work a request among others was that completed `elapsed` after the
+    /// one before. Requests at random places that are too few to keep all heads busy do less.
+    fn work_within(&self, rq: &Rq, elapsed: Span) -> Span {
+        let enough = self.device.elsewhere();
+        let there = self.at_work + rq.charged;
+        match self.device.costs_as_elsewhere(rq) && there < enough {
+            true => elapsed.scaled(there.as_ns(), enough.as_ns()),
+            // How many heads work on what lies one after the other is not known.
+            false => elapsed,
+        }
     }
 
     /// Whether the queue has the device to itself, or will once what is there is done.
