@@ -63,6 +63,9 @@ pub(super) struct Cache {
     until: Instant,
     /// Flushes of all groups that are at the device or on their way there.
     pub(super) flushes: u32,
+    /// What was charged for writes since the last flush, on an array. It is for all of their work,
+    /// also what the disks do of it after they have acknowledged them.
+    pub(super) paid: Span,
     /// Reads at the device, on a device that takes several requests.
     pub(super) reads: u32,
     pub(super) emptying: Emptying,
@@ -79,6 +82,7 @@ impl Cache {
             writers: [NIL; WRITERS],
             until: Instant::ZERO,
             flushes: 0,
+            paid: Span::ZERO,
             reads: 0,
             emptying: Emptying::default(),
             taken_in: Instant::ZERO,
@@ -225,6 +229,7 @@ impl Cache {
     /// Forgets all acknowledged writes: a flush has finished them.
     pub(super) fn flushed(&mut self, groups: &mut [Group]) {
         self.nothing_is_left(groups);
+        self.paid = Span::ZERO;
         self.until = Instant::ZERO;
         self.writes_first.flushed();
     }

@@ -4,7 +4,7 @@ use super::device::Device;
 use super::{Fair, NIL};
 use crate::groups::Nested;
 use alloc::vec::Vec;
-use fairdisk_core::{GroupId, Instant, Qos, Share, WeightMap};
+use fairdisk_core::{GroupId, Instant, Qos, Share, Span, WeightMap};
 
 impl Fair {
     pub(super) fn set_share(&mut self, group: GroupId, share: Share) {
@@ -44,6 +44,7 @@ impl Fair {
         self.release_reserved_due(Instant::MAX);
         if [self.device.is_serial(), self.device.is_measured()] != was {
             self.device.forget_measured();
+            self.cache.paid = Span::ZERO;
         }
         if self.device.is_serial() != was[0] {
             (0..self.groups.len() as u32).for_each(|group| self.expect(now, group, NIL));

@@ -6,7 +6,8 @@
 //!   the mean of its queue's requests, and the difference at completion.
 //! - On a device that works on several at once, the modelled cost is charged at dispatch. A task
 //!   that has the device to itself is charged at completion, no more than the time that passes.
-//! - A flush, whose cost no model states, is charged the time the device was busy with it.
+//! - A flush, whose cost no model states, is charged the time the device was busy with it. Where
+//!   writes were charged what they are stated to cost once they are done, that part is paid.
 
 use super::cache::Late;
 use super::requests::Rq;
@@ -45,7 +46,13 @@ impl Fair {
                 self.requests[at].is_alone = true;
                 Span::ZERO
             }
-            true => self.pace.time_of(now, cost),
+            true => {
+                let time = self.pace.time_of(now, cost);
+                if self.requests[at].op.is_write() {
+                    self.cache.paid += time;
+                }
+                time
+            }
             false => cost,
         };
         self.charge(queue, Span::ZERO, time);
@@ -199,9 +206,10 @@ impl Fair {
     ) {
         // With nothing queued and nothing at the device, the flush delayed nobody.
         let delays = self.queued > 0 || self.in_flight > 0;
-        let mut own = device_time;
+        // Nothing is known to be done after a flush that has failed.
+        let mut own = if ok { device_time - self.cache.paid } else { device_time };
         if delays {
-            own = self.charge_flush(group, device_time, ok);
+            own = self.charge_flush(group, own, ok);
             // A task without a queue has had no request that others of its group waited for.
             if let Some(queue) = queue {
                 self.queues.charge_within(queue, own, MADE_UP_WITHIN);
@@ -397,6 +405,35 @@ mod tests {
         write(&mut fair, 3, 3);
         let parts = fair.cache.parts_of_flush(Span::from_ms(60), true, &fair.groups);
         assert_eq!(parts.iter().filter(|(group, _)| *group == 3).count(), 1, "{parts:?}");
+    }
+
+    /// What a flush of 12 ms at an array is noted to have cost group 1, in ms, after a write of
+    /// `writer` that was charged 8 ms, while a read of group 2 is there.
+    fn owed_for_a_flush(writer: u32, ok: bool) -> u64 {
+        let ms = |ms| Instant::ZERO + Span::from_ms(ms);
+        let mut fair = Fair::new(&FairParams::default());
+        let [next, random, saturation] = [1, 8, 32].map(Span::from_ms);
+        let cost = Cost { sequential: next, random, ..Cost::default() };
+        let costs = CostModel { depth: 32, saturation, alone: random, read: cost, write: cost };
+        fair.configure(ms(0), &Change::Costs(costs));
+        for (slot, group, op) in [(0, writer, Op::Write), (1, 2, Op::Read)] {
+            fair.admit(ms(0), &request(slot, group, op, ms(0)));
+            assert!(matches!(fair.decide(ms(0)), Decision::Dispatch(..)));
+        }
+        let device_time = Span::from_ms(1);
+        fair.complete(ms(1), &Completion { request: RequestId(0), device_time, ok: true });
+        fair.flushes(ms(1), submitter(1));
+        let took = Span::from_ms(12);
+        fair.flushed(ms(13), submitter(1), took, ok);
+        assert_eq!(fair.cache.paid == Span::ZERO, ok, "only what succeeded has used it up");
+        fair.groups[1].flushing().as_ms()
+    }
+
+    #[test]
+    fn at_an_array_a_flush_costs_what_was_not_paid_with_the_writes() {
+        assert_eq!([1, 2].map(|writer| owed_for_a_flush(writer, true)), [4, 4]);
+        // Nothing is known of one that has failed.
+        assert_eq!(owed_for_a_flush(1, false), 0);
     }
 
     #[test]
