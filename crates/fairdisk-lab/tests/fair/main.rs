@@ -275,8 +275,8 @@ fn a_stream_has_its_share_beside_random_readers() {
                 let result = run_in("streams.toml", device, "fair", &row, Options::default());
                 let got = shares(&result.expect("it runs"))[0];
                 println!("{device}, {row}: {got:.1} %");
-                // On an array its stated costs are those of many requests, more than its work.
-                let most = if device == "raid5-4" { 18.0 } else { 5.0 };
+                // How many heads of an array a piece needs is not known.
+                let most = if device == "raid5-4" { 9.0 } else { 5.0 };
                 assert!((got - asked).abs() <= most, "{device}, {row}: {got:.1} %");
             }
         }

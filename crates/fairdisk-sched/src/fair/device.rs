@@ -281,6 +281,31 @@ impl Device {
         })
     }
 
+    /// What as many heads as so many such pieces of a stream need at once do in this time, as work
+    /// of the whole device. What a request at a random place costs more than a small one is for the
+    /// further heads that its bytes need. Of a piece that begins where a disk's part begins they
+    /// are all it needs, of any other there is one more. Where parts begin is not known, so it is
+    /// half of one, but at least one head is at work.
+    pub(super) fn work_of_pieces(&self, time: Span, rq: &Rq, pieces: u32) -> Span {
+        self.costs.map_or(time, |costs| {
+            let [one, own] = [SMALL_BYTES, rq.bytes()].map(|bytes| costs.read.of(false, bytes));
+            let needed = one.max(own - one / 2).as_ns().saturating_mul(u64::from(pieces));
+            let all = costs.saturation.as_ns();
+            time.scaled(needed.min(all), all.max(1))
+        })
+    }
+
+    /// What requests at random places of this total cost did in this time, as work of the whole
+    /// device. Some of them meet at a head while others stand idle: of `n` requests at `h` heads,
+    /// the part `n / (n + h - 1)` of the heads is at work in the mean, as in any closed network of
+    /// queues that are served alike.
+    pub(super) fn work_at_random(&self, time: Span, there: Span) -> Span {
+        self.costs.map_or(time, |costs| {
+            let further = costs.saturation - costs.read.of(false, SMALL_BYTES);
+            time.scaled(there.as_ns(), (there + further).as_ns().max(1))
+        })
+    }
+
     /// Whether the request was charged as one at a random place.
     pub(super) fn costs_as_elsewhere(&self, rq: &Rq) -> bool {
         self.costs.is_none_or(|costs| rq.charged >= costs.cost(rq.op, false, rq.bytes()))
@@ -391,6 +416,22 @@ mod tests {
         assert_eq!([0, 1, 4].map(|writes| more_beside(writes, 1000)), [0, 25, 100]);
         // Not more than all of it.
         assert_eq!(more_beside(100, 1000), 500);
+    }
+
+    /// Four heads, each of which does a small read in 8 ms and has 64 KiB of what lies in sequence.
+    #[test]
+    fn what_an_array_does_is_the_part_of_its_heads_that_work() {
+        let [ms, us] = [Span::from_ms, Span::from_us];
+        let read = Cost { random: us(1875), random_byte_ps: 30_518, ..Cost::default() };
+        let (saturation, alone) = (ms(8), ms(8));
+        let mut device = Device::new();
+        device.learn(CostModel { depth: 32, saturation, alone, read, write: read });
+        let piece = |kib: u64| Rq { end: Lba(2 * kib), ..Rq::FREE };
+        let work = |kib, pieces| device.work_of_pieces(ms(40), &piece(kib), pieces).as_ms();
+        // A piece of 64 KiB needs one and a half in the mean, and 4 KiB no less than one.
+        assert_eq!([work(4, 1), work(64, 1), work(64, 2), work(512, 1)], [10, 14, 28, 40]);
+        let random = |requests: u64| device.work_at_random(ms(40), ms(2 * requests)).as_ms();
+        assert_eq!([1, 4, 16].map(random), [10, 22, 33]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! much as any request, while alone it leaves the heads where they are. No share of the device
 //! makes up for that. So the task gets turns as on a disk that serves one request at a time: no
 //! other request is issued. The task is charged what is stated for its requests, but no more than
-//! the time that passes: if few heads work meanwhile, that is longer than it has of their work.
+//! its heads can have done in the time that passes: if few of them work, that is longer.
 //!
 //! Between its turns the task leaves the device to groups that are behind, even if they have a
 //! single request there or are about to come back. A piece of a stream beside each of their
@@ -49,15 +49,15 @@ impl Streak {
 pub(super) struct Idle(Span);
 
 impl Idle {
-    /// What a request that took `elapsed` costs in such a turn: what is stated, but no more than
-    /// the time that passed, in which all heads may have worked, and no less than what one head did
-    /// in it. Requests that complete together took the time before, too; a piece at another place
-    /// did not.
-    fn cost_of(&mut self, device: &Device, rq: &Rq, elapsed: Span) -> Span {
+    /// What a request that took `elapsed`, when so many of its queue were there, costs in such a
+    /// turn: what is stated, but no more than the heads that these requests need may have done, and
+    /// no less than what one head did. Requests that complete together took the time before, too; a
+    /// piece at another place did not.
+    fn cost_of(&mut self, device: &Device, rq: &Rq, elapsed: Span, there: u32) -> Span {
         if device.costs_as_elsewhere(rq) {
             return rq.charged.min(elapsed);
         }
-        let passed = self.0 + elapsed;
+        let passed = self.0 + device.work_of_pieces(elapsed, rq, there);
         let cost = rq.charged.min(passed).max(device.work_of_one_head(elapsed));
         self.0 = passed - cost;
         cost
@@ -192,7 +192,10 @@ impl Fair {
     pub(super) fn charge_paced(&mut self, now: Instant, rq: &Rq, elapsed: Span) {
         let queue = rq.queue;
         if rq.is_alone {
-            let cost = self.idle_alone.cost_of(&self.device, rq, elapsed);
+            // Where few heads work, a turn takes longer than the pace is kept.
+            self.pace.matters(now);
+            let there = self.queues[queue].in_flight + 1;
+            let cost = self.idle_alone.cost_of(&self.device, rq, elapsed, there);
             self.charge(queue, Span::ZERO, cost);
         } else if !self.is_better_alone(queue) {
             let work = self.work_within(rq, elapsed);
@@ -201,12 +204,10 @@ impl Fair {
     }
 
     /// How much of the array's work a request among others was that completed `elapsed` after the
-    /// one before. Requests at random places that are too few to keep all heads busy do less.
+    /// one before. Not all heads are busy with those at random places.
     fn work_within(&self, rq: &Rq, elapsed: Span) -> Span {
-        let enough = self.device.elsewhere();
-        let there = self.at_work + rq.charged;
-        match self.device.costs_as_elsewhere(rq) && there < enough {
-            true => elapsed.scaled(there.as_ns(), enough.as_ns()),
+        match self.device.costs_as_elsewhere(rq) {
+            true => self.device.work_at_random(elapsed, self.at_work + rq.charged),
             // How many heads work on what lies one after the other is not known.
             false => elapsed,
         }
