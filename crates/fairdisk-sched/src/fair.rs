@@ -55,6 +55,7 @@ mod queues;
 mod requests;
 mod reserved;
 mod returning;
+mod room_worth;
 mod rounds;
 mod saving;
 mod service;

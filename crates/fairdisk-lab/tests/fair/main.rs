@@ -3,6 +3,7 @@
 
 mod floors;
 mod ionice;
+mod room;
 mod targets;
 mod write_cache;
 

@@ -1,6 +1,7 @@
 //! The device as `fair` knows it: its stated properties and cost model, and the measured time of
 //! requests.
 
+use super::hierarchy::WHOLE_DISK;
 use super::knee::Knee;
 use super::mean::Mean;
 use super::requests::Rq;
@@ -314,6 +315,16 @@ impl Device {
     /// How long a small read takes while nothing else is at the device; zero if unknown.
     pub(super) fn alone(&self) -> Span {
         self.costs.map_or(Span::ZERO, |costs| costs.alone)
+    }
+
+    /// What part of a device without a head a task has that reads so much at a time, with such a
+    /// pause before each, if nothing else is there, in parts of 2^32.
+    pub(super) fn part_alone(&self, bytes: u64, pause: Span) -> u64 {
+        self.costs.map_or(WHOLE_DISK, |costs| {
+            let [cost, small] = [bytes, SMALL_BYTES].map(|bytes| costs.read.of(false, bytes));
+            let takes = costs.alone + (cost - small) + pause;
+            cost.scaled(WHOLE_DISK, takes.as_ns().max(1)).as_ns()
+        })
     }
 
     /// What it costs to move the heads elsewhere: the stated work that keeps all of them busy; zero

@@ -30,8 +30,8 @@ const STAY_LEAST: Span = Span::from_us(1);
 pub(super) struct Directions {
     turn: Direction,
     since: Instant,
-    /// The cost of what was completed in this turn.
-    used: Span,
+    /// The cost of what was completed before this turn.
+    done_before: Span,
     /// Groups of the other direction that were barred in this turn, and their part of the disk, in
     /// parts of 2^32.
     waiting: Vec<u32>,
@@ -47,7 +47,16 @@ impl Directions {
     /// Accounts for a completed request that was charged this when it was dispatched.
     pub(super) fn completed(&mut self, charged: Span) {
         self.worth.completed(charged);
-        self.used += charged;
+    }
+
+    /// Whether it is being tried what turns are worth.
+    pub(super) const fn are_tried(&self) -> bool {
+        self.worth.pairs.tried().is_some()
+    }
+
+    /// The cost of all that was completed.
+    pub(super) const fn done(&self) -> Span {
+        self.worth.done
     }
 
     /// When the groups that wait are no longer barred.
@@ -61,7 +70,7 @@ impl Directions {
             Direction::Reads => Direction::Writes,
             Direction::Writes => Direction::Reads,
         };
-        (self.since, self.used) = (now, Span::ZERO);
+        (self.since, self.done_before) = (now, self.done());
         if self.turn == Direction::Reads {
             self.worth.end_look(now, credit);
         }
@@ -213,7 +222,7 @@ impl Fair {
 
     /// Until when the device was busy for half of the turn, if nothing more is dispatched.
     fn half_busy_until(&self) -> Instant {
-        let done = self.directions.used + self.at_work;
+        let done = self.directions.done() - self.directions.done_before + self.at_work;
         self.directions.since + done + done
     }
 

@@ -234,6 +234,7 @@ impl Fair {
             Some(held) => held.until.min(most()),
         };
         self.expected.held = Some(Held { request: at, until, is_inside: inside.is_some() });
+        self.expected.held_back += 1;
         (until > now).then_some(Step::WaitUntil(until.min(due), Why::DepthLimited))
     }
 

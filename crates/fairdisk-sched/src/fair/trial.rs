@@ -10,6 +10,7 @@
 use super::Fair;
 use super::expected::Made;
 use super::pairs::{self, Pairs, Way};
+use super::room_worth::RoomWorth;
 use fairdisk_core::{Instant, Span};
 
 /// What others may have more, as a part of what keeps the device busy: if it does all but a tenth
@@ -30,9 +31,13 @@ pub(super) struct Trial {
     pairs: Pairs<SLOWER_PARTS>,
     began: Instant,
     requests: u32,
-    cost: Span,
+    /// The cost of all requests of the group, and of those before this look.
+    pub(super) spent: Span,
+    spent_before: Span,
     /// How often others had made room when this look began.
     made: Made,
+    /// Whether others make room for the group at all.
+    pub(super) worth: RoomWorth,
 }
 
 impl Trial {
@@ -49,15 +54,23 @@ impl Trial {
     pub(super) const fn break_off(&mut self) {
         self.pairs.break_off();
         self.requests = 0;
+        self.worth.break_off();
+    }
+
+    /// Breaks the current look off, as others made room at all or not for a part of it.
+    pub(super) const fn begin_anew(&mut self) {
+        if self.worth.is_tried() {
+            self.pairs.break_off();
+            self.requests = 0;
+        }
     }
 
     /// Accounts for a dispatched request of the group. `made` is how often others have made room so
     /// far.
     fn dispatched(&mut self, now: Instant, cost: Span, made: Made) {
+        self.spent += cost;
         if self.requests == 0 {
-            (self.began, self.cost, self.made) = (now, Span::ZERO, made);
-        } else {
-            self.cost += cost;
+            (self.began, self.spent_before, self.made) = (now, self.spent, made);
         }
         self.requests += 1;
         if self.requests <= LOOK_REQUESTS {
@@ -71,7 +84,8 @@ impl Trial {
             Some(Way::Second) => made_less,
             None => made_all || made_less,
         };
-        let look = (now.since(self.began), self.cost);
+        let is_tried = is_tried && !self.worth.is_tried();
+        let look = (now.since(self.began), self.spent - self.spent_before);
         self.pairs.end_look(is_tried.then_some(look), LOOKS_BETWEEN);
     }
 }

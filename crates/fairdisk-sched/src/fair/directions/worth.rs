@@ -21,6 +21,8 @@ const LOOKS_WITHOUT: u32 = 128;
 pub(super) struct Worth {
     /// Looks with turns, and without.
     pub(super) pairs: Pairs<GAIN_PARTS>,
+    /// The cost of all that was completed.
+    pub(super) done: Span,
     look: Look,
 }
 
@@ -28,8 +30,8 @@ pub(super) struct Worth {
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
     began: Instant,
-    /// The cost of what was completed.
-    work: Span,
+    /// The cost of what was completed before.
+    done_before: Span,
     /// Whether a group waited for a turn.
     has_turns: bool,
 }
@@ -37,7 +39,7 @@ struct Look {
 impl Worth {
     /// Accounts for a completed request that was charged this when it was dispatched.
     pub(super) fn completed(&mut self, charged: Span) {
-        self.look.work += charged;
+        self.done += charged;
     }
 
     /// Notes that a group waits for a turn.
@@ -66,8 +68,9 @@ impl Worth {
         if took < look_time {
             return;
         }
-        let Look { work, has_turns, .. } = core::mem::take(&mut self.look);
-        self.look.began = now;
+        let Look { done_before, has_turns, .. } = self.look;
+        let work = self.done - done_before;
+        self.look = Look { began: now, done_before: self.done, has_turns: false };
         let has_pause = took > look_time + look_time;
         if has_pause {
             self.pairs.put_off();

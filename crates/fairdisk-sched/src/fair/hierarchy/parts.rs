@@ -1,7 +1,7 @@
 //! What part of the disk a group has, while some groups want it and others are expected.
 
 use super::Hierarchy;
-use super::line::{Line, Member};
+use super::line::{Line, Member, State};
 
 /// The whole disk, as the fixed-point unit of a group's part: 32 bits leave room for a product with
 /// a weight.
@@ -23,6 +23,18 @@ impl Hierarchy {
     /// expected have theirs.
     pub(in crate::fair) fn part_beside_expected(&self, group: u32) -> u64 {
         self.part_of(group, |line, member| (member.weight, line.weight + line.expected_weight))
+    }
+
+    /// The group's part of the disk, in parts of 2^32, while it does and all do that now want the
+    /// disk or are expected.
+    pub(in crate::fair) fn part_beside_all(&self, group: u32) -> u64 {
+        self.part_of(group, |line, member| {
+            let own = match member.state {
+                State::InLine | State::Expected => 0,
+                State::Paced | State::Away => member.weight,
+            };
+            (member.weight, line.weight + line.expected_weight + own)
+        })
     }
 
     /// The product of parts of the lines around the group, each a weight and the weight of all.
