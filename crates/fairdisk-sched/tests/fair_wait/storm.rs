@@ -281,6 +281,7 @@ impl Storm {
     /// Notes that a request was dispatched for this reason.
     fn taken(&mut self, request: RequestId, why: Why) {
         self.check();
+        self.elevator.activate(self.now, request);
         let at = group_of(request);
         let group = &mut self.groups[at];
         group.since = self.now;

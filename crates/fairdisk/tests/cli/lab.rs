@@ -101,10 +101,10 @@ fn groups_in_groups_are_said_not_to_be_looked_at() {
     let run = ["run", "mine.toml", "--seeds", "1", "--duration", "1s", "--json"];
     let notes = |more: &[&str]| place.run(&[&run[..], more].concat()).json()["caveats"].take();
     let alone = "does not nest groups: `inner` is one beside all others; schedulers that do: bfq, \
-                 fair and iocost.";
+                 fair, iocost-wide and iocost.";
     assert_eq!(notes(&["--arm", "two-layer"])[0], format!("two-layer-cfq {alone}"));
     let all = "cfq-2.6.25 takes no notice of weights of groups and groups in groups; schedulers \
-               that do: bfq, fair and iocost.";
+               that do: bfq, fair, iocost-wide and iocost.";
     assert_eq!(notes(&["--arm", "flat"])[0], all);
     assert_eq!(notes(&["--scheduler", "bfq"]).as_array().unwrap().len(), 0);
 }
