@@ -54,6 +54,7 @@ impl Fair {
             if let Some(step) = self.leave_room_for_floors(now) {
                 return step;
             }
+            let had_turn = self.turn.is_some();
             if self.device.is_measured()
                 && !self.turn.is_some_and(|turn| turn.alone)
                 && let Some(step) = self.go_on_at_depth(now)
@@ -62,6 +63,10 @@ impl Fair {
             }
             if let Some(step) = self.go_on_alone(now) {
                 return step;
+            }
+            if had_turn && self.turn.is_none() && !self.floors.is_empty() {
+                // Another request is next, which may leave a floor too little room.
+                continue;
             }
             let Some(group) = self.tree.first() else {
                 if self.end_turn_of_direction(now) {

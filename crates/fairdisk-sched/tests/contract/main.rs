@@ -84,10 +84,16 @@ fn factor() -> u64 {
     env::var("FAIRDISK_STORM_FACTOR").map_or(1, |factor| factor.parse().expect("a number"))
 }
 
+/// How many seeds: four times as many for the scheduler with the most rules, of which some meet
+/// seldom.
+fn seeds(spec: SchedulerSpec) -> u64 {
+    SEEDS * factor() * if spec.name() == "fair" { 4 } else { 1 }
+}
+
 fn every_storm(switch: bool) {
     for spec in specs() {
         for config in configs() {
-            for seed in 0..SEEDS * factor() {
+            for seed in 0..seeds(spec) {
                 let once = weather(spec, config, seed, switch);
                 let again = weather(spec, config, seed, switch);
                 assert_eq!(once, again, "law 7: {} differs, seed {seed}", spec.name());

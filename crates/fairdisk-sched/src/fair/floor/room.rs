@@ -144,8 +144,11 @@ impl Fair {
         let work = self.device.time_of(self.at_work + self.cost_of(at));
         let work = self.floors.ease.applied(work);
         let (floored, by) = self.first_with_room(now)?;
+        let back_by = self.thinks_until(now, floored);
         if by >= now + work {
-            self.floors.room_at = Some(now + by.since(now + work) + Span::from_ns(1));
+            // If it is not back by then, others with floors may have more time.
+            let used_at = now + by.since(now + work) + Span::from_ns(1);
+            self.floors.room_at = Some(back_by.map_or(used_at, |back_by| back_by.min(used_at)));
             return None;
         }
         let group = self.queues[self.requests[at].queue].group;
@@ -153,13 +156,13 @@ impl Fair {
             return None;
         }
         if let Some(due) = self.in_time_until(now, floored) {
-            self.floors.room_at = Some(due + Span::from_ns(1));
+            let late_at = due + Span::from_ns(1);
+            self.floors.room_at = Some(back_by.map_or(late_at, |back_by| back_by.min(late_at)));
             return None;
         }
         self.floors.makes_room = true;
         self.device.knee.hold_back();
-        let until = self.thinks_until(now, floored).unwrap_or(Instant::MAX);
-        Some(Step::wait_until(until, Why::FloorRoomUsed))
+        Some(Step::wait_until(back_by.unwrap_or(Instant::MAX), Why::FloorRoomUsed))
     }
 
     /// The request that would be dispatched next by share or in the turn.
