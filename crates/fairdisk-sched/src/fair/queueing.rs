@@ -55,13 +55,7 @@ impl Fair {
                 return step;
             }
             let had_turn = self.turn.is_some();
-            if self.device.is_measured()
-                && !self.turn.is_some_and(|turn| turn.alone)
-                && let Some(step) = self.go_on_at_depth(now)
-            {
-                return step;
-            }
-            if let Some(step) = self.go_on_alone(now) {
+            if let Some(step) = self.go_on_in_turn(now) {
                 return step;
             }
             if had_turn && self.turn.is_none() && !self.floors.is_empty() {
@@ -100,6 +94,18 @@ impl Fair {
             }
             return self.dispatch(now, at, Why::LeastServed);
         }
+    }
+
+    /// The next step in the turn, if there is one that goes on.
+    #[inline]
+    fn go_on_in_turn(&mut self, now: Instant) -> Option<Step> {
+        if self.device.is_measured()
+            && !self.turn.is_some_and(|turn| turn.alone)
+            && let Some(step) = self.go_on_at_depth(now)
+        {
+            return Some(step);
+        }
+        self.go_on_alone(now)
     }
 
     /// What becomes of the group that is first in line with this request.
