@@ -12,9 +12,9 @@
 //!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `think`. Who thinks
 //!   for too long is served once it is back: `returning`, `allowance`.
 //! - Where several are served at once, their modelled cost is charged: `queueing`, `device`,
-//!   `knee`. Groups make room for each other (`expected`, `reserved`, `trial`, `write_room`), and
-//!   tasks of a group (`inside`). A task that streams from several heads gets turns alone:
-//!   `stream`, `pace`. Reads and writes may take turns: `direction`, `directions`.
+//!   `knee`. Groups make room for each other (`expected`, `reserved`, `trial`, `room_worth`,
+//!   `write_room`), and tasks of a group (`inside`). A task that streams from several heads gets
+//!   turns alone: `stream`, `pace`. Reads and writes may take turns: `direction`, `directions`.
 //! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
 //!   goes first: `awaited`.
 //! - What a device does after it has acknowledged a write: `cache`, `emptying`, `writes_first`.

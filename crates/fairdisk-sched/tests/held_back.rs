@@ -67,17 +67,24 @@ fn iocost_tells_of_a_group_that_has_used_its_budget_up() {
     assert_eq!(iocost.held_back(at(1000), OTHER), None, "it saved some, too");
 }
 
-#[test]
-fn iolatency_tells_of_a_group_that_another_misses_its_target_for() {
+/// iolatency at 140 ms, with so many requests of the other group at the device, in the slots from 1
+/// on. The first group has missed its target meanwhile.
+fn missing_its_target(others: u32) -> Scheduler {
     let mut iolatency = built("iolatency");
     let qos = Qos { latency_p99: Some(Span::from_ms(5)), ..Qos::NONE };
     iolatency.configure(at(0), &Change::GroupQos { group: ONE, qos });
-    (1..5).for_each(|slot| admit(&mut iolatency, 0, slot, OTHER));
+    (1..=others).for_each(|slot| admit(&mut iolatency, 0, slot, OTHER));
     for period in 0..7 {
         admit(&mut iolatency, 20 * period, 0, ONE);
         dispatch_all(&mut iolatency, 20 * period);
         complete(&mut iolatency, 20 * (period + 1), 0);
     }
+    iolatency
+}
+
+#[test]
+fn iolatency_tells_of_a_group_that_another_misses_its_target_for() {
+    let mut iolatency = missing_its_target(4);
     // Four requests were at the device, of which it may have half from now on.
     admit(&mut iolatency, 140, 5, OTHER);
     let wait = dispatch_all(&mut iolatency, 140);
@@ -91,15 +98,7 @@ fn iolatency_tells_of_a_group_that_another_misses_its_target_for() {
 
 #[test]
 fn iolatency_tells_of_no_group_while_anything_of_it_is_let_go() {
-    let mut iolatency = built("iolatency");
-    let qos = Qos { latency_p99: Some(Span::from_ms(5)), ..Qos::NONE };
-    iolatency.configure(at(0), &Change::GroupQos { group: ONE, qos });
-    (1..3).for_each(|slot| admit(&mut iolatency, 0, slot, OTHER));
-    for period in 0..7 {
-        admit(&mut iolatency, 20 * period, 0, ONE);
-        dispatch_all(&mut iolatency, 20 * period);
-        complete(&mut iolatency, 20 * (period + 1), 0);
-    }
+    let mut iolatency = missing_its_target(2);
     (3..6).for_each(|slot| admit(&mut iolatency, 140, slot, OTHER));
     assert_eq!(iolatency.held_back(at(140), OTHER), Some(Why::LatencyMissed));
     (1..3).for_each(|slot| complete(&mut iolatency, 141, slot));

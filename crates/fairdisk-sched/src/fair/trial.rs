@@ -52,17 +52,20 @@ impl Trial {
 
     /// Breaks the current look off, as the group was away.
     pub(super) const fn break_off(&mut self) {
-        self.pairs.break_off();
-        self.requests = 0;
+        self.break_off_look();
         self.worth.break_off();
     }
 
     /// Breaks the current look off, as others made room at all or not for a part of it.
     pub(super) const fn begin_anew(&mut self) {
         if self.worth.is_tried() {
-            self.pairs.break_off();
-            self.requests = 0;
+            self.break_off_look();
         }
+    }
+
+    const fn break_off_look(&mut self) {
+        self.pairs.break_off();
+        self.requests = 0;
     }
 
     /// Accounts for a dispatched request of the group. `made` is how often others have made room so

@@ -145,10 +145,11 @@ impl Fair {
         let work = self.floors.ease.applied(work);
         let (floored, by) = self.first_with_room(now)?;
         let back_by = self.thinks_until(now, floored);
+        // If it is not back by then, others with floors may have more time.
+        let once_past =
+            |at: Instant| [Some(at + Span::from_ns(1)), back_by].into_iter().flatten().min();
         if by >= now + work {
-            // If it is not back by then, others with floors may have more time.
-            let used_at = now + by.since(now + work) + Span::from_ns(1);
-            self.floors.room_at = Some(back_by.map_or(used_at, |back_by| back_by.min(used_at)));
+            self.floors.room_at = once_past(now + by.since(now + work));
             return None;
         }
         let group = self.queues[self.requests[at].queue].group;
@@ -156,8 +157,7 @@ impl Fair {
             return None;
         }
         if let Some(due) = self.in_time_until(now, floored) {
-            let late_at = due + Span::from_ns(1);
-            self.floors.room_at = Some(back_by.map_or(late_at, |back_by| back_by.min(late_at)));
+            self.floors.room_at = once_past(due);
             return None;
         }
         self.floors.makes_room = true;
