@@ -202,7 +202,8 @@ impl Fair {
         (service / 2).min(self.idle_most(&self.groups[group as usize]))
     }
 
-    /// When the disk may next be kept idle for the first thinker due back, or no longer be.
+    /// When the disk may next be kept idle for the first thinker due back, or no longer be, or
+    /// others may write for longer, or shorter, until it is back.
     #[inline]
     pub(super) fn next_return(&mut self, now: Instant) -> Option<Instant> {
         if self.returning.is_empty() { None } else { self.next_hold(now) }
@@ -213,7 +214,10 @@ impl Fair {
     fn next_hold(&mut self, now: Instant) -> Option<Instant> {
         let Due { group, back, until, is_later, .. } = self.next_back(now)?;
         let begins = Instant::from_ns(back.as_ns().saturating_sub(self.held_most(group).as_ns()));
-        Some(if begins > now && !is_later { begins } else { until })
+        let hold = if begins > now && !is_later { begins } else { until };
+        let entry = &self.groups[group as usize];
+        let no_longer_usual = entry.past.quiet_since.map(|since| since + entry.past.waited);
+        Some(no_longer_usual.filter(|at| *at > now).map_or(hold, |at| at.min(hold)))
     }
 
     /// The first task due back that no ceiling keeps from going on then. Drops those that are back,
@@ -241,5 +245,35 @@ impl Fair {
         let last = self.groups[group as usize].last;
         let around = self.tree.path(group).map(|one| &self.groups[one as usize]);
         around.map(|one| one.ready_at(then, last)).max() <= Some(then)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::FairParams;
+    use crate::samples::request;
+    use fairdisk_core::{Completion, Elevator, Op, RequestId};
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Span::from_ms(ms)
+    }
+
+    /// For that long its usual think time says whether others may write, and then its pauses do.
+    #[test]
+    fn it_is_decided_again_once_a_thinker_is_away_for_longer_than_is_usual() {
+        let mut fair = Fair::new(&FairParams::default());
+        fair.admit(at(0), &request(0, 1, Op::Read, at(0)));
+        fair.decide(at(0));
+        let completion =
+            Completion { request: RequestId(0), device_time: Span::from_ms(8), ok: true };
+        fair.complete(at(8), &completion);
+        let group = fair.groups.iter().position(|one| one.past.quiet_since == Some(at(8)));
+        let past = &mut fair.groups[group.expect("it was served")].past;
+        (past.away, past.waited) = (Away::TooLong, Span::from_ms(5));
+        fair.returning.order.place(0, Some(at(28)));
+        assert_eq!(fair.next_return(at(9)), Some(at(13)));
+        let begins = fair.next_return(at(13)).expect("the disk is kept idle for it later");
+        assert!(begins > at(20), "{begins}");
     }
 }
