@@ -1,6 +1,7 @@
 //! Floors of tasks with few requests in flight, on disks that take several at once.
 
-use super::{Options, rate, run_in};
+use super::{Options, rate, run_in, run_seed};
+use fairdisk_core::Span;
 
 /// A request that goes first still waited at the disk for what others had there. On `hdd-ncq` two
 /// readers beside streams had 1 I/O a second of 40, and one beside large reads 9 of 30; on
@@ -30,6 +31,20 @@ fn a_floor_is_kept_at_the_disk_too() {
             let kept = result.expect("it can be kept").groups[0].kept.expect("it has a floor");
             println!("{device}, {row}: below in {} of {} s", kept.below, kept.seconds);
             assert!(kept.seconds > 0 && kept.below == 0, "{device}, {row}: {kept:?}");
+        }
+    }
+}
+
+/// Requests that stay at the disk for different times are done unevenly, however evenly they go
+/// there. One of 50 to 80 seconds was below the floor.
+#[test]
+fn a_floor_is_kept_in_each_second_however_the_disk_delays_requests() {
+    for row in ["deep readers beside readers", "deep readers beside writers"] {
+        for seed in 0..20 {
+            let options = Options { duration: Some(Span::from_s(31)), ..Options::default() };
+            let result = run_seed("floors.toml", "raid5-4", "fair", row, options, seed);
+            let kept = result.expect("it can be kept").groups[0].kept.expect("it has a floor");
+            assert!(kept.seconds == 30 && kept.below == 0, "{row}, seed {seed}: {kept:?}");
         }
     }
 }

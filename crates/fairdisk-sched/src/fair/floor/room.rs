@@ -96,9 +96,10 @@ impl Use {
 
 impl PaidUntil {
     /// When a rate of the floor is due once so many requests like `one` have been served as well.
-    fn due_after(&self, floor: &Rates, requests: u32, one: Amount) -> Instant {
+    fn due_after(&self, floor: &Rates, requests: u32, one: Amount, at_device: u32) -> Instant {
         let after = |until: Instant, time: Span| {
-            until + Span::from_ns(Self::paid_by(time).as_ns().saturating_mul(requests.into()))
+            let paid = Self::paid_by(time, at_device);
+            until + Span::from_ns(paid.as_ns().saturating_mul(requests.into()))
         };
         let ios = floor.iops.map(|_| after(self.ios, floor.time_of_ios(one.ios)));
         let bytes = floor.bytes_per_s.map(|_| after(self.bytes, floor.time_of_bytes(one.bytes)));
@@ -222,7 +223,8 @@ impl Fair {
             false if entry.is_quiet() => 1,
             false => entry.waiting,
         };
-        let due = entry.floor_paid.due_after(&entry.qos.floor, requests, entry.last);
+        let at_device = entry.in_flight + requests;
+        let due = entry.floor_paid.due_after(&entry.qos.floor, requests, entry.last, at_device);
         let is_last = entry.waiting + entry.in_flight <= 1;
         let think = if is_last { entry.past.think.or_zero() } else { Span::ZERO };
         let before = self.device.alone() + think;
@@ -234,7 +236,7 @@ impl Fair {
     fn thinks_until(&self, now: Instant, group: u32) -> Option<Instant> {
         let entry = &self.groups[group as usize];
         let (since, think) = (entry.past.quiet_since?, entry.past.think.get()?);
-        let due_in = entry.floor_paid.due_after(&entry.qos.floor, 1, entry.last);
+        let due_in = entry.floor_paid.due_after(&entry.qos.floor, 1, entry.last, 1);
         let period = due_in.since(entry.floor_paid.due(&entry.qos.floor)?);
         // A pause is sometimes twice as long as usual.
         let until = since + think + think;
