@@ -39,7 +39,12 @@ fn a_floor_is_kept_at_the_disk_too() {
 /// there. One of 50 to 80 seconds was below the floor.
 #[test]
 fn a_floor_is_kept_in_each_second_however_the_disk_delays_requests() {
-    for row in ["deep readers beside readers", "deep readers beside writers"] {
+    let rows = [
+        "deep readers beside readers",
+        "deep readers beside writers",
+        "deep readers around readers",
+    ];
+    for row in rows {
         for seed in 0..20 {
             let options = Options { duration: Some(Span::from_s(31)), ..Options::default() };
             let result = run_seed("floors.toml", "raid5-4", "fair", row, options, seed);

@@ -202,8 +202,8 @@ impl Fair {
         (service / 2).min(self.idle_most(&self.groups[group as usize]))
     }
 
-    /// When the disk may next be kept idle for the first thinker due back, or no longer be, or
-    /// others may write for longer, or shorter, until it is back.
+    /// When the disk may next be kept idle for the first thinker due back, or no longer be, or what
+    /// others may write until it is back may change.
     #[inline]
     pub(super) fn next_return(&mut self, now: Instant) -> Option<Instant> {
         if self.returning.is_empty() { None } else { self.next_hold(now) }
@@ -270,7 +270,7 @@ mod tests {
         fair.complete(at(8), &completion);
         let group = fair.groups.iter().position(|one| one.past.quiet_since == Some(at(8)));
         let past = &mut fair.groups[group.expect("it was served")].past;
-        (past.away, past.waited) = (Away::TooLong, Span::from_ms(5));
+        (past.away, past.waited) = (Away::Outlasted, Span::from_ms(5));
         fair.returning.order.place(0, Some(at(28)));
         assert_eq!(fair.next_return(at(9)), Some(at(13)));
         let begins = fair.next_return(at(13)).expect("the disk is kept idle for it later");

@@ -9,7 +9,7 @@
 //! learned how much of it there may be.
 
 use super::super::{Fair, Step};
-use super::{CATCH_UP, EARLY_PARTS, PaidUntil, REST};
+use super::{CATCH_UP, EARLY_PARTS, PaidUntil, REST, There};
 use crate::groups::{Amount, Nested};
 use fairdisk_core::{Instant, Rates, Span, Why};
 
@@ -96,9 +96,9 @@ impl Use {
 
 impl PaidUntil {
     /// When a rate of the floor is due once so many requests like `one` have been served as well.
-    fn due_after(&self, floor: &Rates, requests: u32, one: Amount, at_device: u32) -> Instant {
+    fn due_after(&self, floor: &Rates, requests: u32, one: Amount, there: There) -> Instant {
         let after = |until: Instant, time: Span| {
-            let paid = Self::paid_by(time, at_device);
+            let paid = Self::paid_by(time, there);
             until + Span::from_ns(paid.as_ns().saturating_mul(requests.into()))
         };
         let ios = floor.iops.map(|_| after(self.ios, floor.time_of_ios(one.ios)));
@@ -223,8 +223,10 @@ impl Fair {
             false if entry.is_quiet() => 1,
             false => entry.waiting,
         };
-        let at_device = entry.in_flight + requests;
-        let due = entry.floor_paid.due_after(&entry.qos.floor, requests, entry.last, at_device);
+        // Each as if the first of them had just been dispatched.
+        let there = self.there(group);
+        let there = There { at_device: there.at_device + 1, ..there };
+        let due = entry.floor_paid.due_after(&entry.qos.floor, requests, entry.last, there);
         let is_last = entry.waiting + entry.in_flight <= 1;
         let think = if is_last { entry.past.think.or_zero() } else { Span::ZERO };
         let before = self.device.alone() + think;
@@ -236,7 +238,12 @@ impl Fair {
     fn thinks_until(&self, now: Instant, group: u32) -> Option<Instant> {
         let entry = &self.groups[group as usize];
         let (since, think) = (entry.past.quiet_since?, entry.past.think.get()?);
-        let due_in = entry.floor_paid.due_after(&entry.qos.floor, 1, entry.last, 1);
+        let due_in = entry.floor_paid.due_after(
+            &entry.qos.floor,
+            1,
+            entry.last,
+            There { at_device: 1, most: 1 },
+        );
         let period = due_in.since(entry.floor_paid.due(&entry.qos.floor)?);
         // A pause is sometimes twice as long as usual.
         let until = since + think + think;
