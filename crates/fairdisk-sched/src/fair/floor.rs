@@ -34,11 +34,11 @@ pub(super) const FLOORS_PER_REST: u64 = PROMISED_MOST.as_ns() / REST.as_ns();
 const LARGE_BYTES: u64 = 128 << 10;
 /// Size in bytes of the requests for which a floor in I/Os is admitted: one page.
 const SMALL_BYTES: u64 = 4 << 10;
-/// How much of its floor a group may catch up on after it was kept below it: a tenth of the second
-/// over which a floor is kept.
-const CATCH_UP: Span = Span::from_ms(100);
 /// The second over which a floor is kept.
 const WINDOW: Span = Span::from_s(1);
+/// How much of its floor a group may catch up on after it was kept below it: a tenth of that
+/// second.
+const CATCH_UP: Span = Span::from_ms(100);
 /// Floors are served faster than promised by at least one part in 32 of the time, so that every
 /// second gets the promised number despite the time a request waits for the device. 3 % costs
 /// others little.
@@ -110,6 +110,11 @@ impl Floors {
 struct There {
     at_device: u32,
     most: u32,
+}
+
+impl There {
+    /// The only request of its group.
+    const ONE: Self = Self { at_device: 1, most: 1 };
 }
 
 /// Until when the service a group has received pays for its floor: for the rate in I/Os, and for
@@ -388,8 +393,6 @@ mod tests {
     use super::*;
     use core::num::NonZeroU64;
 
-    const ONE: There = There { at_device: 1, most: 1 };
-
     #[test]
     fn each_rate_of_a_floor_is_paid_by_itself() {
         let at = |ms| Instant::ZERO + Span::from_ms(ms);
@@ -399,11 +402,11 @@ mod tests {
         let mut paid = PaidUntil::default();
         paid.settle(at(1000));
         // A small request pays for an I/O, and a large one for 16 of their bytes.
-        paid.pay(at(1000), &floor, amount(4), ONE);
+        paid.pay(at(1000), &floor, amount(4), There::ONE);
         let due =
             |paid: &PaidUntil, floor: &Rates| paid.due(floor).map(|due| due.as_ns() / 1_000_000);
         assert_eq!(due(&paid, &floor), Some(903), "the bytes of 4 KiB, and what is caught up on");
-        paid.pay(at(1000), &floor, amount(512), ONE);
+        paid.pay(at(1000), &floor, amount(512), There::ONE);
         assert_eq!(due(&paid, &floor), Some(960), "the second of the I/Os");
         assert_eq!(due(&paid, &Rates { iops: None, ..floor }), Some(1388));
         assert_eq!(due(&paid, &Rates::NONE), None);

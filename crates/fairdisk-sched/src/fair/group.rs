@@ -121,6 +121,11 @@ impl Past {
             writes: Writes::default(),
         }
     }
+
+    /// From when on the time for which the group has been thinking counts as a pause.
+    pub(super) fn pauses_from(&self) -> Option<Instant> {
+        self.quiet_since.map(|since| since + self.waited)
+    }
 }
 
 /// What became of the turn of a group that thinks and has not come back yet.

@@ -165,7 +165,7 @@ impl Fair {
             Some(pause) => (q.quiet_since?, pause),
             None => {
                 let since = entry.past.quiet_since.filter(|_| entry.is_quiet())?;
-                let is_usual = now.since(since) < entry.past.waited;
+                let is_usual = entry.past.pauses_from().is_some_and(|from| now < from);
                 (since, if is_usual { entry.past.think.get()? } else { entry.past.think.pause()? })
             }
         };
@@ -215,9 +215,8 @@ impl Fair {
         let Due { group, back, until, is_later, .. } = self.next_back(now)?;
         let begins = Instant::from_ns(back.as_ns().saturating_sub(self.held_most(group).as_ns()));
         let hold = if begins > now && !is_later { begins } else { until };
-        let entry = &self.groups[group as usize];
-        let no_longer_usual = entry.past.quiet_since.map(|since| since + entry.past.waited);
-        Some(no_longer_usual.filter(|at| *at > now).map_or(hold, |at| at.min(hold)))
+        let pauses_from = self.groups[group as usize].past.pauses_from().filter(|at| *at > now);
+        Some(pauses_from.map_or(hold, |at| at.min(hold)))
     }
 
     /// The first task due back that no ceiling keeps from going on then. Drops those that are back,

@@ -238,12 +238,7 @@ impl Fair {
     fn thinks_until(&self, now: Instant, group: u32) -> Option<Instant> {
         let entry = &self.groups[group as usize];
         let (since, think) = (entry.past.quiet_since?, entry.past.think.get()?);
-        let due_in = entry.floor_paid.due_after(
-            &entry.qos.floor,
-            1,
-            entry.last,
-            There { at_device: 1, most: 1 },
-        );
+        let due_in = entry.floor_paid.due_after(&entry.qos.floor, 1, entry.last, There::ONE);
         let period = due_in.since(entry.floor_paid.due(&entry.qos.floor)?);
         // A pause is sometimes twice as long as usual.
         let until = since + think + think;
