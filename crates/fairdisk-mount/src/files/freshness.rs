@@ -5,14 +5,23 @@
 //! invalidate the cache, too. So the file's times are recorded after every change of ours, while it
 //! is open and for some time after. If they differ later, somebody else has changed the file, and
 //! the kernel is told to drop its cached data.
+//!
+//! A write of others sets the times before it changes the data. Who reads in between caches old data
+//! under the new times. So for some time after a change of others nothing is trusted.
 
 use super::open_file::FileState;
+use fairdisk_plane::wall_time;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{Stat, fstat};
 use std::collections::HashMap;
+use std::time::SystemTime;
 
 /// The least number of closed files that are remembered; the most is twice as many.
 const REMEMBERED: usize = 8192;
+
+/// For how many seconds after a change of others cached data is not trusted: longer than one write
+/// takes, also a direct one on a busy disk.
+const SETTLING_S: i64 = 10;
 
 /// The modification time, change time and size of a file. The modification time can be set back by
 /// a program, the change time cannot.
@@ -49,12 +58,15 @@ pub(crate) struct Freshness {
     writing: usize,
     /// Whether somebody else had changed the file when the first of these writes began.
     foreign: bool,
+    /// Until when data cached since the last change of others may be older than that, in seconds
+    /// since 1970.
+    settled_at: Option<i64>,
 }
 
 impl Freshness {
     /// The state of a file with the stamp that it had when it was last closed, if that is known.
     pub(crate) fn new(stamp: Option<Stamp>) -> Self {
-        Self { stamp, writing: 0, foreign: false }
+        Self { stamp, ..Self::default() }
     }
 
     /// The stamp after our last change.
@@ -62,18 +74,33 @@ impl Freshness {
         self.stamp
     }
 
-    /// Whether the file has the stamp last known, or a write of ours is in progress.
+    /// Whether the file has the stamp last known, or a write of ours is in progress, and all that is
+    /// cached of it is newer than the last change of others.
     pub(crate) fn is_right(&self, now: Stamp) -> bool {
-        self.writing > 0 || self.stamp == Some(now)
+        self.settled_at.is_none() && (self.writing > 0 || self.stamp == Some(now))
     }
 
     /// Compares with the stamp the file has `now`, which must have been read under the lock, and
-    /// records it. Returns whether somebody else may have changed the file.
-    pub(crate) fn look(&mut self, now: Stamp) -> bool {
+    /// records it; `now_s` is the time in seconds since 1970. Returns whether cached data may be
+    /// stale because of somebody else.
+    pub(crate) fn look(&mut self, now: Stamp, now_s: i64) -> bool {
+        let was_unsettled = self.settled_at.is_some();
+        self.settled_at = self.settled_at.filter(|end| now_s < *end);
         if self.writing > 0 {
-            return false;
+            return was_unsettled;
         }
-        self.stamp.replace(now) != Some(now)
+        let changed = self.stamp.replace(now) != Some(now);
+        // The clock of a remote file system may be wrong.
+        let is_recent = (now_s - now.changed.0).abs() < SETTLING_S;
+        if changed && is_recent {
+            self.settled_at = Some(now.changed.0 + SETTLING_S);
+        }
+        changed || was_unsettled
+    }
+
+    /// Notes that we have just made the file, with the stamp `now`.
+    pub(crate) fn made(&mut self, now: Stamp) {
+        self.stamp = Some(now);
     }
 
     /// Begins a write of ours to a file that has the stamp `now`.
@@ -126,7 +153,13 @@ impl Drop for Changing<'_> {
 /// Checks the file, which is open as `fd`. Returns whether somebody else may have changed it.
 pub(crate) fn look(state: &FileState, fd: impl AsFd) -> bool {
     let mut freshness = state.freshness();
-    stamp(fd.as_fd()).is_none_or(|now| freshness.look(now))
+    stamp(fd.as_fd()).is_none_or(|now| freshness.look(now, now_s()))
+}
+
+/// The time in seconds since 1970.
+fn now_s() -> i64 {
+    let since = wall_time().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    since.as_secs() as i64
 }
 
 /// The current stamp of a file.
@@ -173,26 +206,45 @@ mod tests {
         Stamp { modified: (0, 0), changed: (seconds, 0), size: 0 }
     }
 
+    /// Long after all stamps of these tests.
+    const LATE: i64 = 1_000_000;
+
+    #[test]
+    fn for_some_time_after_a_change_of_others_nothing_is_trusted() {
+        let mut freshness = Freshness::new(Some(stamp(1)));
+        let changed = 500;
+        assert!(freshness.look(stamp(changed), changed + 1), "changed just now");
+        for (at, is_stale) in [(2, true), (9, true), (10, true), (11, false), (12, false)] {
+            assert_eq!(!freshness.is_right(stamp(changed)), is_stale, "{at}");
+            assert_eq!(freshness.look(stamp(changed), changed + at), is_stale, "{at}");
+        }
+        assert!(freshness.look(stamp(LATE + 60), LATE), "the clock there is wrong");
+        assert!(!freshness.look(stamp(LATE + 60), LATE));
+        let mut made = Freshness::new(None);
+        made.made(stamp(LATE));
+        assert!(!made.look(stamp(LATE), LATE), "our own");
+    }
+
     #[test]
     fn only_changes_of_others_count() {
         let mut freshness = Freshness::new(Some(stamp(1)));
-        assert!(!freshness.look(stamp(1)));
+        assert!(!freshness.look(stamp(1), LATE));
         freshness.begin(Some(stamp(1)));
         freshness.begin(Some(stamp(7)));
-        assert!(!freshness.look(stamp(2)));
+        assert!(!freshness.look(stamp(2), LATE));
         freshness.end(Some(stamp(2)));
-        assert!(!freshness.look(stamp(3)));
+        assert!(!freshness.look(stamp(3), LATE));
         freshness.end(Some(stamp(3)));
-        assert!(!freshness.look(stamp(3)));
-        assert!(freshness.look(stamp(4)));
-        assert!(!freshness.look(stamp(4)));
-        assert!(Freshness::new(None).look(stamp(1)), "never seen");
+        assert!(!freshness.look(stamp(3), LATE));
+        assert!(freshness.look(stamp(4), LATE));
+        assert!(!freshness.look(stamp(4), LATE));
+        assert!(Freshness::new(None).look(stamp(1), LATE), "never seen");
         freshness.begin(Some(stamp(5)));
         freshness.end(Some(stamp(6)));
-        assert!(freshness.look(stamp(6)), "somebody was there before we wrote");
+        assert!(freshness.look(stamp(6), LATE), "somebody was there before we wrote");
         freshness.begin(Some(stamp(6)));
         freshness.end(Some(stamp(7)));
-        assert!(!freshness.look(stamp(7)));
+        assert!(!freshness.look(stamp(7), LATE));
     }
 
     #[test]

@@ -37,6 +37,15 @@ impl<T> Handles<T> {
         slots.things.get(usize::try_from(number).ok()?)?.clone()
     }
 
+    /// At most `most` of the objects, from the slot `from` on, and the slot after the last of them;
+    /// 0 at the end.
+    pub(crate) fn some(&self, from: usize, most: usize) -> (Vec<Arc<T>>, usize) {
+        let slots = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let end = from.saturating_add(most).min(slots.things.len());
+        let some = slots.things.get(from..end).unwrap_or_default().iter().flatten().cloned();
+        (some.collect(), if end == slots.things.len() { 0 } else { end })
+    }
+
     /// Removes and returns the object with this number.
     pub(crate) fn remove(&self, number: u64) -> Option<Arc<T>> {
         let at = usize::try_from(number).ok()?;

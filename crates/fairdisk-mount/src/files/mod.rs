@@ -1,5 +1,6 @@
 //! The files and directories that the kernel knows, and those that it has open.
 
+pub(crate) mod cached;
 pub(crate) mod directory;
 pub(crate) mod freshness;
 pub(crate) mod handles;

@@ -1,5 +1,6 @@
 //! Open files, and the state that all openers of a file share.
 
+use super::cached::Cached;
 use super::freshness::{Changing, Closed, Freshness, Stamp};
 use super::write_errors::{Heard, Untold, WhichFile, WriteErrors};
 use crate::data::appends::Appends;
@@ -33,6 +34,7 @@ pub(crate) struct FileState {
     which: OnceLock<WhichFile>,
     pub(crate) appends: Appends,
     freshness: Mutex<Freshness>,
+    cached: Mutex<Cached>,
     home: Arc<FileStates>,
 }
 
@@ -87,6 +89,7 @@ impl FileStates {
             which: untold.map(|(which, _)| OnceLock::from(which)).unwrap_or_default(),
             appends: Appends::default(),
             freshness: Mutex::new(Freshness::new(stamp)),
+            cached: Mutex::new(Cached::anything()),
             home: Arc::clone(self),
         });
         states.insert(node, Arc::downgrade(&state));
@@ -159,6 +162,17 @@ impl FileState {
     /// The freshness of the kernel's cached data.
     pub(crate) fn freshness(&self) -> MutexGuard<'_, Freshness> {
         self.freshness.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that the file has just been made, with this stamp: nothing of it is cached.
+    pub(crate) fn made(&self, stamp: Stamp) {
+        self.freshness().made(stamp);
+        *self.cached() = Cached::nothing();
+    }
+
+    /// What the kernel may have in its page cache.
+    pub(crate) fn cached(&self) -> MutexGuard<'_, Cached> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The dirty ranges.
@@ -308,7 +322,7 @@ mod tests {
         let states = Arc::new(FileStates::new(Arc::new(OpenGate), layout));
         let fd = OwnedFd::from(tempfile::tempfile().expect("a file"));
         let stamp = Stamp::of(&fstat(&fd).expect("it is open"));
-        states.of((2, 2), &fd).freshness().look(stamp);
+        states.of((2, 2), &fd).freshness().look(stamp, 0);
         let open_and_close = || {
             for time in 0..20_000 {
                 let known = states.of((2, 2), &fd).freshness().stamp();
@@ -327,7 +341,7 @@ mod tests {
         let states = Arc::new(FileStates::new(Arc::new(OpenGate), layout));
         let fd = OwnedFd::from(tempfile::tempfile().expect("a file"));
         let state = states.of((2, 2), &fd);
-        assert!(look(&state, &fd), "never seen");
+        state.made(Stamp::of(&fstat(&fd).expect("it is open")));
         let write = |byte: u8| {
             for _ in 0..20_000 {
                 let _changing = Changing::begin(&state, fd.as_fd());

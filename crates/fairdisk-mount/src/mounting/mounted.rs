@@ -49,6 +49,11 @@ impl Watch {
         self.0.upgrade().map(|tree| tree.counts()).unwrap_or_default()
     }
 
+    /// Looks whether somebody else has changed files that are open, as [`Mounted::look_below`].
+    pub fn look_below(&self) {
+        self.0.upgrade().into_iter().for_each(|tree| tree.look_below());
+    }
+
     /// The limit on dirty bytes per account.
     #[must_use]
     pub fn dirty_limit(&self) -> u64 {
@@ -131,6 +136,13 @@ impl Mounted {
     pub fn rest(&self) {
         self.tree.nodes.close_unused();
         self.guarded.iter().for_each(Guarded::try_again);
+    }
+
+    /// Periodic work, to be done every second: looks whether somebody else has changed files that
+    /// are open, and has the kernel drop what it has cached of them. Programs that have a file open
+    /// or mapped need not ask for anything but data.
+    pub fn look_below(&self) {
+        self.tree.look_below();
     }
 
     /// Whether the mount has ended, because somebody else unmounted it.

@@ -272,6 +272,13 @@ impl Mounts {
         Some(at)
     }
 
+    /// Periodic work, to be done every second: looks whether somebody else has changed files that
+    /// are open.
+    pub fn look_below(&self) {
+        // Not locked, as a file system below may hang.
+        self.watches().iter().for_each(|(_, watch)| watch.look_below());
+    }
+
     /// Periodic work, to be done every few seconds: releases file systems below the sources that
     /// have not been used since the last call.
     pub fn rest(&self) {

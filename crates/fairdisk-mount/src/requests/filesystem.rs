@@ -78,7 +78,14 @@ impl Filesystem for PassThrough {
 
     fn getattr(&self, _: &Request, node: INodeNo, file: Option<FileHandle>, reply: ReplyAttr) {
         let file = file.map(|file| file.0);
-        self.run(move |tree| answer_attributes(tree, reply, node.0, tree.stat(node.0, file)));
+        self.run(move |tree| match tree.stat(node.0, file) {
+            Ok(stat) => {
+                let ttl = tree.options.ttl;
+                let answer = move || reply.attr(&ttl, &attributes(node.0, &stat));
+                tree.after_freshening(node.0, &stat, Box::new(answer));
+            }
+            Err(error) => reply.error(error.into()),
+        });
     }
 
     fn setattr(
@@ -238,13 +245,17 @@ impl Filesystem for PassThrough {
         offset: u64,
         size: u32,
         flags: OpenFlags,
-        _: Option<LockOwner>,
+        owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
         let file = match self.tree.file(file.0) {
             Ok(file) => file,
             Err(error) => return reply.error(error.into()),
         };
+        if owner.is_none() {
+            // The kernel names the owner of what goes past its page cache. This goes into it.
+            file.state.cached().fill(offset..offset + u64::from(size));
+        }
         let (by, stretch) = ((request.pid(), flags.0), (offset, size as usize));
         match self.tree.readers.sit() {
             Some(_seat) => self.tree.read(file, by, stretch, true, reply),
@@ -264,23 +275,17 @@ impl Filesystem for PassThrough {
         data: &[u8],
         how: WriteFlags,
         flags: OpenFlags,
-        _: Option<LockOwner>,
+        owner: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
         let file = match self.tree.file(file.0) {
             Ok(file) => file,
             Err(error) => return reply.error(error.into()),
         };
-        let from_cache = how.contains(WriteFlags::FUSE_WRITE_CACHE);
-        let written = Written {
-            caller: request.pid(),
-            // Write-back from the kernel's cache has no caller.
-            user: if from_cache { file.state.user() } else { User::of(request) },
-            offset,
-            flags: flags.0,
-            from_cache,
-            clear: how.contains(WriteFlags::FUSE_WRITE_KILL_SUIDGID),
-        };
+        let written = Written::of(request, &file, (how, flags.0, owner), offset);
+        if !written.past_cache {
+            file.state.cached().fill(offset..offset + data.len() as u64);
+        }
         if !written.is_buffered() {
             let write = self.tree.write_through(file, written, data);
             return self.tree.readers.run(move || write(reply));
@@ -489,9 +494,7 @@ impl Filesystem for PassThrough {
         _: CopyFileRangeFlags,
         reply: ReplyWrite,
     ) {
-        let (caller, user) = (request.pid(), User::of(request));
-        let clear = !user.is_root();
-        let written = Written { caller, user, offset, flags: 0, from_cache: false, clear };
+        let written = Written::by_copying(request, offset);
         self.change(move |tree| match (tree.file(from.0), tree.file(to.0)) {
             (Ok(from), Ok(to)) => tree.copy((from, from_offset), to, written, len, reply),
             (Err(error), _) | (_, Err(error)) => reply.error(error.into()),

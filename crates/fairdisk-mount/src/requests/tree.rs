@@ -19,7 +19,7 @@ use rustix::fd::AsFd;
 use rustix::fs::{fstat, fstatvfs};
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Counters of a mount.
@@ -58,6 +58,8 @@ pub(crate) struct Tree {
     /// The sender of notifications to the kernel, once the mount exists.
     pub(crate) notices: OnceLock<Notices>,
     pub(crate) counts: Counts,
+    /// The open file at which the next look for changes below begins.
+    pub(crate) looked_up_to: AtomicUsize,
 }
 
 impl Tree {
@@ -93,6 +95,7 @@ impl Tree {
             notices: OnceLock::new(),
             options,
             counts: Counts::default(),
+            looked_up_to: AtomicUsize::new(0),
         })
     }
 

@@ -4,7 +4,7 @@ use fuser::{InitFlags, KernelConfig, Version};
 
 /// The most background requests that the kernel may have pending. It is high, so that the scheduler
 /// can choose among all of them.
-const BACKGROUND_MAX: u16 = 1024;
+pub(super) const BACKGROUND_MAX: u16 = 1024;
 /// The size in bytes of the largest write, and of the largest read-ahead.
 const WRITE_BYTES_MAX: u32 = 1 << 20;
 /// The FUSE capabilities to use where the kernel has them.

@@ -31,6 +31,8 @@ pub(crate) struct How {
     pub(crate) small_files: bool,
     /// Whether the gate writes down the pieces that it is given.
     pub(crate) recorded: bool,
+    /// Whether changes of open files in the source are looked for all the time.
+    pub(crate) watched: bool,
 }
 
 /// The low limit on descriptors.
@@ -42,9 +44,10 @@ pub(crate) const SMALL_FILE: u64 = 65536;
 impl How {
     fn to_text(self) -> String {
         let Self { shuffled, read_only, owner_only, believed, few_files, .. } = self;
-        let Self { small_files, recorded, .. } = self;
+        let Self { small_files, recorded, watched, .. } = self;
         format!(
-            "{shuffled} {read_only} {owner_only} {believed} {few_files} {small_files} {recorded}"
+            "{shuffled} {read_only} {owner_only} {believed} {few_files} {small_files} {recorded} \
+             {watched}"
         )
     }
 
@@ -59,6 +62,7 @@ impl How {
             few_files: next(),
             small_files: next(),
             recorded: next(),
+            watched: next(),
         }
     }
 }
@@ -300,6 +304,15 @@ pub(crate) fn serve() {
     };
     match Mounted::mount(Path::new(source), Path::new(mount), options, gate) {
         Ok(mounted) => {
+            if how.watched {
+                let watch = mounted.watch();
+                thread::spawn(move || {
+                    loop {
+                        watch.look_below();
+                        fairdisk_plane::pause(Duration::from_millis(5));
+                    }
+                });
+            }
             println!("mounted");
             mounted.wait();
         }

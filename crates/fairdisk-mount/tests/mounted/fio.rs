@@ -34,6 +34,7 @@ const SHUFFLED: How = How {
     few_files: false,
     small_files: false,
     recorded: false,
+    watched: false,
 };
 
 #[test]

@@ -14,6 +14,7 @@ mod fsx;
 mod metadata;
 mod names;
 mod operation;
+mod stale;
 mod users;
 mod volume;
 mod write_errors;

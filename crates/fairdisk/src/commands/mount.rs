@@ -8,7 +8,7 @@ mod observer;
 mod own;
 pub(super) mod scheduler;
 
-use self::observer::REST_ROUNDS;
+use self::observer::{LOOK_ROUNDS, REST_ROUNDS};
 use super::daemon;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -265,6 +265,9 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
         }
         if rounds.wait() {
             round = round.wrapping_add(1);
+            if round.is_multiple_of(LOOK_ROUNDS) {
+                mounted.look_below();
+            }
             if round.is_multiple_of(REST_ROUNDS) {
                 mounted.rest();
             }

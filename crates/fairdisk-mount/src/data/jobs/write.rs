@@ -1,6 +1,7 @@
 //! The job that writes data and answers once it is on the disk.
 
 use crate::data::appends::Appended;
+use crate::data::dirty::Then;
 use crate::data::gate::Job;
 use crate::data::landed::Landed;
 use crate::files::open_file::OpenFile;
@@ -98,16 +99,20 @@ impl Job for WriteJob {
             let (offset, Landed { start, end, len: landed, .. }) = (written.offset, landed);
             file.appended(Appended { offset, len, landed, start, end, failed });
         }
-        match result {
+        let answer: Then = match result {
             Ok(()) => {
                 tree.correct(&file, &written, landed);
-                reply.written(landed.len as u32);
+                Box::new(move || reply.written(landed.len as u32))
             }
             Err(error) => {
                 trouble::tell("write", &file.fd, &error);
-                reply.error(error.into());
+                Box::new(move || reply.error(error.into()))
             }
-        }
+        };
+        // A write that failed may have changed some of the data, too.
+        let aimed = written.offset..written.offset + len as u64;
+        let start = if landed.len > 0 { landed.start.min(aimed.start) } else { aimed.start };
+        tree.answer_written(&file, &written, start..aimed.end.max(landed.end), answer);
         tree.buffers.put(buffer);
         // Only after the answer, since whoever waits for this write need not wait for others.
         if in_order {

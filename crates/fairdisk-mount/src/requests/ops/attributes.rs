@@ -1,5 +1,7 @@
 //! Reading and changing of file attributes.
 
+use crate::data::dirty::Then;
+use crate::files::cached::WHOLE;
 use crate::files::freshness::{self, Changing, Stamp};
 use crate::files::nodes::Referred;
 use crate::mounting::made_up::refuse_made_up;
@@ -14,6 +16,10 @@ use rustix::fs::{
     ftruncate, utimensat,
 };
 use std::io;
+use std::sync::atomic::Ordering;
+
+/// The most open files that are looked at in one second.
+const LOOKS_MAX: usize = 4096;
 
 /// A change of attributes; those that are `None` stay.
 #[derive(Debug, Default)]
@@ -30,23 +36,49 @@ impl Tree {
     /// The attributes of a node, through the open file `file` if there is one.
     pub(crate) fn stat(&self, node: u64, file: Option<u64>) -> io::Result<Stat> {
         let file = file.and_then(|file| self.files.get(file));
-        let stat = match file.filter(|file| file.state.node == node) {
+        Ok(match file.filter(|file| file.state.node == node) {
             Some(file) => fstat(&file.fd)?,
             None => fstat(self.nodes.refer(node)?)?,
-        };
-        self.freshen(node, &stat);
-        Ok(stat)
+        })
+    }
+
+    /// Runs `answer`, which tells a program that the node has these attributes. If the file is open
+    /// and somebody else has changed it, the kernel first drops its cached data.
+    pub(crate) fn after_freshening(&self, node: u64, stat: &Stat, answer: Then) {
+        match self.notices.get().filter(|_| self.is_stale(node, stat)) {
+            Some(notices) => notices.drop_pages(node, WHOLE, Box::new(|| ()), answer),
+            None => answer(),
+        }
     }
 
     /// Tells the kernel to drop its cached data of an open file if somebody else has changed it.
     pub(crate) fn freshen(&self, node: u64, stat: &Stat) {
-        let Some(state) = self.states.find(node) else { return };
+        if self.is_stale(node, stat) {
+            self.stale(node);
+        }
+    }
+
+    fn is_stale(&self, node: u64, stat: &Stat) -> bool {
+        let Some(state) = self.states.find(node) else { return false };
         if state.freshness().is_right(Stamp::of(stat)) {
-            return;
+            return false;
         }
         // Checked again under the lock, since a write of ours may have ended meanwhile.
-        if self.nodes.refer(node).is_ok_and(|fd| freshness::look(&state, fd)) {
-            self.stale(node);
+        self.nodes.refer(node).is_ok_and(|fd| freshness::look(&state, fd))
+    }
+
+    /// Looks at the open files of which the kernel may have cached something, a limited number at
+    /// once.
+    pub(crate) fn look_below(&self) {
+        let from = self.looked_up_to.load(Ordering::Relaxed);
+        let (files, next) = self.files.some(from, LOOKS_MAX);
+        self.looked_up_to.store(next, Ordering::Relaxed);
+        for file in files.iter().filter(|file| !file.state.cached().is_empty()) {
+            if fstat(&file.fd).is_ok_and(|stat| !file.state.freshness().is_right(Stamp::of(&stat)))
+                && freshness::look(&file.state, &file.fd)
+            {
+                self.stale(file.state.node);
+            }
         }
     }
 

@@ -10,9 +10,10 @@ use crate::requests::caller::User;
 use crate::requests::tree::Tree;
 use crate::trouble;
 use fairdisk_core::{Flags, Lba, Op, SECTOR_BYTES, Sectors};
-use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
+use fuser::{LockOwner, ReplyData, ReplyEmpty, ReplyWrite, Request, WriteFlags};
 use rustix::io::ReadWriteFlags;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -28,11 +29,48 @@ pub(crate) struct Written {
     /// Whether the data comes from the kernel's cache, as written through a memory map. Nobody
     /// waits for it, whatever the flags.
     pub(crate) from_cache: bool,
+    /// Whether the kernel's cache does not get the data. Then no page is locked until the answer.
+    pub(crate) past_cache: bool,
     /// Whether set-user-id and set-group-id bits are to be cleared.
     pub(crate) clear: bool,
 }
 
 impl Written {
+    /// The write that the kernel requests.
+    pub(crate) fn of(
+        request: &Request,
+        file: &OpenFile,
+        (how, flags, owner): (WriteFlags, i32, Option<LockOwner>),
+        offset: u64,
+    ) -> Self {
+        let from_cache = how.contains(WriteFlags::FUSE_WRITE_CACHE);
+        Self {
+            caller: request.pid(),
+            // Write-back from the kernel's cache has no caller.
+            user: if from_cache { file.state.user() } else { User::of(request) },
+            offset,
+            flags,
+            from_cache,
+            // The kernel names the owner only of what goes past its cache.
+            past_cache: owner.is_some(),
+            clear: how.contains(WriteFlags::FUSE_WRITE_KILL_SUIDGID),
+        }
+    }
+
+    /// The write of a copy within the kernel below. The kernel above drops its pages afterwards.
+    pub(crate) fn by_copying(request: &Request, offset: u64) -> Self {
+        let user = User::of(request);
+        Self {
+            caller: request.pid(),
+            user,
+            offset,
+            flags: 0,
+            from_cache: false,
+            past_cache: false,
+            clear: !user.is_root(),
+        }
+    }
+
     /// Where to write. With O_APPEND that is the end of the file, which the caller cannot know.
     pub(crate) const fn target(&self) -> Target {
         let appends = self.flags & libc::O_APPEND != 0 && !self.from_cache;
@@ -151,7 +189,11 @@ impl Tree {
         match done {
             Ok(landed) => {
                 self.correct(file, &written, landed);
-                let then = Box::new(move || reply.written(landed.len as u32));
+                let (tree, to) = (Arc::clone(self), Arc::clone(file));
+                let then = Box::new(move || {
+                    let answer = Box::new(move || reply.written(landed.len as u32));
+                    tree.answer_written(&to, &written, landed.start..landed.end, answer);
+                });
                 self.dirtied(file, written, (landed.start, landed.end), then);
             }
             Err(error) => {
@@ -172,6 +214,24 @@ impl Tree {
         if landed.len > 0 && landed.start != written.offset {
             self.stale(file.state.node);
         }
+    }
+
+    /// Answers a write. If it went past the kernel's cache, the kernel first drops what it may have
+    /// cached of the range.
+    pub(crate) fn answer_written(
+        &self,
+        file: &OpenFile,
+        written: &Written,
+        range: Range<u64>,
+        answer: Then,
+    ) {
+        let Some(notices) = self.notices.get().filter(|_| written.past_cache) else {
+            return answer();
+        };
+        let Some(dropping) = file.state.cached().begin_drop(range) else { return answer() };
+        let (state, range) = (Arc::clone(&file.state), dropping.range.clone());
+        let then = Box::new(move || state.cached().dropped(&dropping));
+        notices.drop_pages(file.state.node, range, then, answer);
     }
 
     /// Notes that a range of the page cache below is dirty, starts its write-back, and runs `then`

@@ -1,7 +1,7 @@
 //! Opening of files and directories.
 
 use crate::files::directory::OpenDirectory;
-use crate::files::freshness;
+use crate::files::freshness::{self, Stamp};
 use crate::files::nodes::{Found, Referred, demand_name};
 use crate::files::open_file::OpenFile;
 use crate::mounting::made_up::refuse_made_up;
@@ -34,7 +34,7 @@ impl Tree {
         }
         refuse_made_up(&referred)?;
         let (fd, access) = self.open_below(&referred, flags)?;
-        Ok(self.opened((node, stat.st_ino), (fd, access), flags, by))
+        Ok(self.opened((node, stat.st_ino), (fd, access), flags, (by, None)))
     }
 
     /// Opens the file below. Returns the descriptor and the flags that succeeded, as some files do
@@ -66,13 +66,14 @@ impl Tree {
         (node, inode): (u64, u64),
         (fd, access): (OwnedFd, OFlags),
         flags: i32,
-        (thread, user): (u32, User),
+        ((thread, user), made): ((u32, User), Option<Stamp>),
     ) -> (u64, FopenFlags) {
         // Read-ahead is left to the kernel above, whose requests pass the gate; that of the file
         // system below would bypass it.
         let _ = fadvise(&fd, 0, None, Advice::Random);
         let state = self.states.of((node, inode), &fd);
         state.opened_by(thread, user);
+        made.into_iter().for_each(|stamp| state.made(stamp));
         let fresh = !freshness::look(&state, &fd);
         let number = self.files.insert(Arc::new(OpenFile::new(state, fd, access)));
         (number, open_flags(flags, fresh))
@@ -103,7 +104,7 @@ impl Tree {
             error => error.into(),
         })?;
         let found = self.nodes.know(within, name, self.proc_fd.reopen(&fd, OFlags::PATH)?)?;
-        let by = (caller.thread, caller.user);
+        let by = ((caller.thread, caller.user), Some(Stamp::of(&found.stat)));
         let (file, fd) = ((found.node, found.stat.st_ino), (fd, access(flags)));
         let (number, how) = self.opened(file, fd, flags, by);
         Ok((found, number, how))

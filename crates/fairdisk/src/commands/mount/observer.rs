@@ -10,6 +10,9 @@ const ROUNDS: u32 = 50;
 /// The number of rounds after which the settings of waiting groups are read again: 0.5 s.
 const SETTINGS_ROUNDS: u32 = 5;
 
+/// The number of rounds after which open files are looked at for changes by others: 1 s.
+pub(super) const LOOK_ROUNDS: u32 = 10;
+
 /// The number of rounds after which unused file systems below the sources are released: 2.5 s.
 pub(super) const REST_ROUNDS: u32 = 25;
 
@@ -38,6 +41,9 @@ impl Observer {
         self.tell_left(mounts.left_behind(), mounts.jobs_left_behind());
         if self.rounds.is_multiple_of(SETTINGS_ROUNDS) {
             mounts.gate().look_again();
+        }
+        if self.rounds.is_multiple_of(LOOK_ROUNDS) {
+            mounts.look_below();
         }
         if self.rounds.is_multiple_of(REST_ROUNDS) {
             mounts.rest();
