@@ -78,14 +78,7 @@ impl Filesystem for PassThrough {
 
     fn getattr(&self, _: &Request, node: INodeNo, file: Option<FileHandle>, reply: ReplyAttr) {
         let file = file.map(|file| file.0);
-        self.run(move |tree| match tree.stat(node.0, file) {
-            Ok(stat) => {
-                let ttl = tree.options.ttl;
-                let answer = move || reply.attr(&ttl, &attributes(node.0, &stat));
-                tree.after_freshening(node.0, &stat, Box::new(answer));
-            }
-            Err(error) => reply.error(error.into()),
-        });
+        self.run(move |tree| answer_attributes(tree, reply, node.0, tree.stat(node.0, file)));
     }
 
     fn setattr(

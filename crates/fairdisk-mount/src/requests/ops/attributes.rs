@@ -1,7 +1,5 @@
 //! Reading and changing of file attributes.
 
-use crate::data::dirty::Then;
-use crate::files::cached::WHOLE;
 use crate::files::freshness::{self, Changing, Stamp};
 use crate::files::nodes::Referred;
 use crate::mounting::made_up::refuse_made_up;
@@ -36,35 +34,25 @@ impl Tree {
     /// The attributes of a node, through the open file `file` if there is one.
     pub(crate) fn stat(&self, node: u64, file: Option<u64>) -> io::Result<Stat> {
         let file = file.and_then(|file| self.files.get(file));
-        Ok(match file.filter(|file| file.state.node == node) {
+        let stat = match file.filter(|file| file.state.node == node) {
             Some(file) => fstat(&file.fd)?,
             None => fstat(self.nodes.refer(node)?)?,
-        })
-    }
-
-    /// Runs `answer`, which tells a program that the node has these attributes. If the file is open
-    /// and somebody else has changed it, the kernel first drops its cached data.
-    pub(crate) fn after_freshening(&self, node: u64, stat: &Stat, answer: Then) {
-        match self.notices.get().filter(|_| self.is_stale(node, stat)) {
-            Some(notices) => notices.drop_pages(node, WHOLE, Box::new(|| ()), answer),
-            None => answer(),
-        }
+        };
+        self.freshen(node, &stat);
+        Ok(stat)
     }
 
     /// Tells the kernel to drop its cached data of an open file if somebody else has changed it.
+    /// That is not waited for, since it lasts as long as the reads under way.
     pub(crate) fn freshen(&self, node: u64, stat: &Stat) {
-        if self.is_stale(node, stat) {
-            self.stale(node);
-        }
-    }
-
-    fn is_stale(&self, node: u64, stat: &Stat) -> bool {
-        let Some(state) = self.states.find(node) else { return false };
+        let Some(state) = self.states.find(node) else { return };
         if state.freshness().is_right(Stamp::of(stat)) {
-            return false;
+            return;
         }
         // Checked again under the lock, since a write of ours may have ended meanwhile.
-        self.nodes.refer(node).is_ok_and(|fd| freshness::look(&state, fd))
+        if self.nodes.refer(node).is_ok_and(|fd| freshness::look(&state, fd)) {
+            self.stale(node);
+        }
     }
 
     /// Looks at the open files of which the kernel may have cached something, a limited number at
