@@ -9,6 +9,17 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+/// Whether a page is in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It is not.
+    Absent,
+    /// It is on its way from the disk.
+    Coming,
+    /// It is.
+    Present,
+}
+
 /// The state of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
