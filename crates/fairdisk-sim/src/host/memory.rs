@@ -34,7 +34,7 @@ mod sizes;
 mod vmstat;
 
 pub use boot::{MemorySpec, Unfit};
-use buddy::Buddies;
+use buddy::{Buddies, ORDERS};
 use count::FreeCount;
 pub use direct::{Direct, DirectStep, WithoutPage};
 use frames::{End, Frames, List, Place, flag};
@@ -383,6 +383,7 @@ impl Memory {
     /// Where the pages of the machine are.
     #[must_use]
     pub fn places(&self) -> PlaceCounts {
+        debug_assert_eq!(self.count.all(), self.buddies.frames() as i64, "the count is off");
         PlaceCounts {
             free: self.buddies.frames(),
             on_cpus: self.per_cpu.pages(),
@@ -393,6 +394,12 @@ impl Memory {
             active: u64::from(self.lru.active.len()),
             isolated: self.lru.isolated,
         }
+    }
+
+    /// The number of free blocks of each order, as `/proc/buddyinfo` has it.
+    #[must_use]
+    pub fn free_blocks(&self) -> [u32; ORDERS] {
+        self.buddies.blocks()
     }
 
     /// Pages of the machine.

@@ -38,13 +38,14 @@ pub struct MemorySpec {
     pub page_return: Span,
 }
 
-impl Default for MemorySpec {
-    /// Memory without programs, fresh after boot, under the oldest of the kernels.
-    fn default() -> Self {
+impl MemorySpec {
+    /// Memory without programs, fresh after boot.
+    #[must_use]
+    pub const fn new(kernel: Kernel, mib: u64, cpus: u32) -> Self {
         Self {
-            kernel: Kernel::default(),
-            mib: 256,
-            cpus: 1,
+            kernel,
+            mib,
+            cpus,
             min_free_kib: None,
             cpu_list_fraction: None,
             used_pages: 0,
