@@ -16,6 +16,7 @@
 //! | which frame a page is in | `index.rs` |
 //! | inactive and active list | `lru.rs` |
 //! | how much is scanned, what is evicted | `reclaim.rs` |
+//! | as a policy of the page cache | `policy.rs` |
 //! | who reclaims when, and naps | `kswapd.rs`, `direct.rs` |
 //! | what differs between kernels | `kernel.rs` |
 
@@ -29,6 +30,7 @@ mod kernel;
 mod kswapd;
 mod lru;
 mod per_cpu;
+mod policy;
 mod reclaim;
 mod sizes;
 mod vmstat;
