@@ -1,7 +1,8 @@
 //! What the specification demands of memory alone (spec: memory, 1.5 and 6.5).
 
+use crate::counting::allocations;
 use crate::support::{Reader, cold, kernel, page};
-use fairdisk_core::Prng;
+use fairdisk_core::{Prng, Span};
 use fairdisk_sim::host::Presence;
 use fairdisk_sim::host::memory::{
     Arrival, DirectStep, Kswapd, KswapdStep, Mark, Memory, MemorySpec, PageId, RELEASES, Reclaimer,
@@ -329,4 +330,24 @@ fn direct_reclaim_asks_whether_it_has_enough_before_it_naps() {
     assert_eq!(steps[5..8], [WakeFlushers, Nap, Pass(7)], "56 are scanned");
     assert_eq!(steps.last(), Some(&Done(0)), "all of it is dirty, and being written");
     assert_eq!(reader.memory.vmstat().allocstall, 1);
+}
+
+#[test]
+fn nothing_is_allocated_for_a_page() {
+    let spec =
+        MemorySpec { page_return: Span::from_ns(200), ..MemorySpec::new(kernel("2.6.36"), 64, 4) };
+    let mut reader = Reader::with(spec);
+    let read = |reader: &mut Reader, pages: u64| {
+        let end = reader.next + pages;
+        while reader.next < end {
+            if reader.read(128, Mark::Low) < 128 {
+                reader.reclaim_chunk();
+            }
+            reader.now += Span::from_us(200);
+        }
+    };
+    read(&mut reader, 40_000);
+    let before = allocations();
+    read(&mut reader, 40_000);
+    assert_eq!(allocations() - before, 0);
 }

@@ -1,9 +1,12 @@
 //! Memory: against a model that does everything in the slow and simple way, the identities that the
 //! specification demands, and what each of the kernels' switches changes.
 
+#[path = "../../../fairdisk-sched/tests/support/counting.rs"]
+mod counting;
 mod identities;
 mod naive;
 mod pair;
+mod scenes;
 mod support;
 mod switches;
 

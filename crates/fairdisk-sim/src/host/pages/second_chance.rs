@@ -163,6 +163,7 @@ impl SecondChance {
 impl Policy for SecondChance {
     type By = ();
 
+    #[inline]
     fn presence(&self, file: u32, page: u64) -> Presence {
         match self.files[file as usize].get(page) {
             Page::Absent => Presence::Absent,
@@ -176,6 +177,7 @@ impl Policy for SecondChance {
     }
 
     /// Pages that were read before are in use from now on.
+    #[inline]
     fn used(&mut self, file: u32, page: u64) {
         let pages = &mut self.files[file as usize];
         match pages.get(page) {
@@ -190,6 +192,7 @@ impl Policy for SecondChance {
     }
 
     /// Evicts others to make room.
+    #[inline]
     fn add(&mut self, (): &mut (), file: u32, page: u64, arrival: Arrival) {
         // Several, if none could be evicted earlier because so many were on their way.
         while self.held() >= self.capacity && self.evict() {}
