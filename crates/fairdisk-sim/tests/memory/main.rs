@@ -23,11 +23,18 @@ fn want() -> impl Strategy<Value = Want> {
         .prop_map(|(pages, cold, page_type)| Want { pages, cold, page_type })
 }
 
+fn reclaim() -> impl Strategy<Value = Act> {
+    let by = prop::sample::select(vec![Reclaimer::Kswapd, Reclaimer::Direct]);
+    let priority = prop::sample::select(vec![0, 1, 2, 12]);
+    (0..TASKS, by, priority, any::<bool>()).prop_map(|(who, by, priority, may_write)| {
+        Act::Reclaim { who, by, priority, may_write }
+    })
+}
+
 fn act() -> impl Strategy<Value = Act> {
     let id = || (0..2u32, 0..120u64).prop_map(|(file, page)| PageId::of_file(file, page));
     let mark = prop::sample::select(vec![Mark::None, Mark::Min, Mark::Low, Mark::High]);
     let arrival = prop::sample::select(vec![Arrival::Read, Arrival::Written]);
-    let by = prop::sample::select(vec![Reclaimer::Kswapd, Reclaimer::Direct]);
     prop_oneof![
         6 => (0..TASKS, want(), mark).prop_map(|(who, want, mark)| Act::Take { who, want, mark }),
         1 => (0..TASKS).prop_map(|who| Act::GiveBack { who }),
@@ -40,8 +47,7 @@ fn act() -> impl Strategy<Value = Act> {
         2 => id().prop_map(|id| Act::Written { id }),
         2 => (id(), 0..4u32).prop_map(|(id, cpu)| Act::Drop { id, cpu }),
         1 => Just(Act::Drain),
-        12 => (0..TASKS, by, prop::sample::select(vec![0, 1, 2, 12]), any::<bool>())
-            .prop_map(|(who, by, priority, may_write)| Act::Reclaim { who, by, priority, may_write }),
+        12 => reclaim(),
         2 => (0..20u64).prop_map(|us| Act::Pause { us }),
     ]
 }

@@ -1,8 +1,8 @@
 //! A task that reclaims for itself (spec: memory, 2.4).
 //!
 //! The question of whether enough was freed comes before the nap, other than with kswapd. What the
-//! pages freed are worth to the task is another question: they go to the list of its CPU, and do not
-//! count as free until that list is full.
+//! pages freed are worth to the task is another question: they go to the list of its CPU, and do
+//! not count as free until that list is full.
 
 use super::kswapd::NAP_BELOW_PRIORITY;
 use super::reclaim::{CHUNK_PAGES, Pass};

@@ -38,7 +38,9 @@ pub enum NapEnds {
 }
 
 macro_rules! switches {
-    ($($release:expr => { $($field:ident $commit:literal $author:literal $summary:literal;)* })*) => {
+    ($($release:expr => { $(
+        $field:ident $commit:literal $author:literal $summary:literal;
+    )* })*) => {
         /// Which of the changes are on.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Kernel {

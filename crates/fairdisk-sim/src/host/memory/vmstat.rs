@@ -24,7 +24,7 @@ pub struct Vmstat {
     pub kswapd_steal: u64,
     /// Pages that reclaim sent to the disk, each alone.
     pub nr_vmscan_write: u64,
-    /// Pages that moved to the end of the inactive list because they had been written to be evicted.
+    /// Pages that moved to the end of the inactive list, written in order to be evicted.
     pub pgrotated: u64,
     /// Rounds of kswapd.
     pub pageoutrun: u64,
