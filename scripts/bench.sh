@@ -68,6 +68,10 @@ if [ -f crates/fairdisk-sim/benches/device.rs ]; then
 fi
 
 echo
+echo "== memory: a page read and reclaimed"
+bench fairdisk-sim memory
+
+echo
 if command -v valgrind >/dev/null; then
   echo "== instructions (valgrind, exact from run to run)"
   count() {

@@ -1,0 +1,70 @@
+//! What is counted, under the names of `/proc/vmstat`. There is one zone, so names that have a
+//! zone at their end there have none here.
+
+/// What has happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vmstat {
+    /// Pages taken.
+    pub pgalloc: u64,
+    /// Pages freed.
+    pub pgfree: u64,
+    /// Pages that moved to the active list.
+    pub pgactivate: u64,
+    /// Pages that moved from the active to the inactive list.
+    pub pgdeactivate: u64,
+    /// Pages of the active list scanned.
+    pub pgrefill: u64,
+    /// Pages that kswapd scanned for eviction.
+    pub pgscan_kswapd: u64,
+    /// Pages that tasks scanned for eviction.
+    pub pgscan_direct: u64,
+    /// Pages freed by reclaim.
+    pub pgsteal: u64,
+    /// Pages freed by kswapd.
+    pub kswapd_steal: u64,
+    /// Pages that reclaim sent to the disk, each alone.
+    pub nr_vmscan_write: u64,
+    /// Pages that moved to the end of the inactive list, written in order to be evicted.
+    pub pgrotated: u64,
+    /// Rounds of kswapd.
+    pub pageoutrun: u64,
+    /// Direct reclaims.
+    pub allocstall: u64,
+    /// Pages evicted before they were used; no counter of the kernel.
+    pub thrown_away: u64,
+}
+
+/// Where the pages of a machine are. Each is in one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlaceCounts {
+    /// In free blocks.
+    pub free: u64,
+    /// Kept by CPUs.
+    pub on_cpus: u64,
+    /// With the kernel and programs for good.
+    pub fixed: u64,
+    /// Taken, and not used yet.
+    pub in_hands: u64,
+    /// In the page cache, and in the buffer of a CPU.
+    pub buffered: u64,
+    /// On the inactive list.
+    pub inactive: u64,
+    /// On the active list.
+    pub active: u64,
+    /// In the hands of those that reclaim.
+    pub isolated: u64,
+}
+
+impl PlaceCounts {
+    /// All pages: those of the machine.
+    #[must_use]
+    pub const fn all(&self) -> u64 {
+        self.free + self.on_cpus + self.fixed + self.in_hands + self.cached()
+    }
+
+    /// Pages in the page cache, and pages dropped from it that reclaim has in its hands.
+    #[must_use]
+    pub const fn cached(&self) -> u64 {
+        self.buffered + self.inactive + self.active + self.isolated
+    }
+}
