@@ -26,9 +26,8 @@ fn want() -> impl Strategy<Value = Want> {
 fn reclaim() -> impl Strategy<Value = Act> {
     let by = prop::sample::select(vec![Reclaimer::Kswapd, Reclaimer::Direct]);
     let priority = prop::sample::select(vec![0, 1, 2, 12]);
-    (0..TASKS, by, priority, any::<bool>()).prop_map(|(who, by, priority, may_write)| {
-        Act::Reclaim { who, by, priority, may_write }
-    })
+    (0..TASKS, by, priority, any::<bool>())
+        .prop_map(|(who, by, priority, may_write)| Act::Reclaim { who, by, priority, may_write })
 }
 
 fn act() -> impl Strategy<Value = Act> {
