@@ -6,8 +6,8 @@
 //! is open and for some time after. If they differ later, somebody else has changed the file, and
 //! the kernel is told to drop its cached data.
 //!
-//! A write of others sets the times before it changes the data. Who reads in between caches old data
-//! under the new times. So for some time after a change of others nothing is trusted.
+//! A write of others sets the times before it changes the data. Who reads in between caches old
+//! data under the new times. So for some time after a change of others nothing is trusted.
 
 use super::open_file::FileState;
 use fairdisk_plane::wall_time;
@@ -74,8 +74,8 @@ impl Freshness {
         self.stamp
     }
 
-    /// Whether the file has the stamp last known, or a write of ours is in progress, and all that is
-    /// cached of it is newer than the last change of others.
+    /// Whether the file has the stamp last known, or a write of ours is in progress, and all that
+    /// is cached of it is newer than the last change of others.
     pub(crate) fn is_right(&self, now: Stamp) -> bool {
         self.settled_at.is_none() && (self.writing > 0 || self.stamp == Some(now))
     }

@@ -32,8 +32,8 @@ const THREADS_PER_FILE: usize = 16;
 const IDLE_MAX: usize = 2;
 
 /// The most answers that wait for notices. The kernel sends no further background request once
-/// [`BACKGROUND_MAX`] are unanswered. A notice may wait for a read that is still to be sent, so some
-/// room has to be left. Beyond this number the answer is given first and the notice follows.
+/// [`BACKGROUND_MAX`] are unanswered. A notice may wait for a read that is still to be sent, so
+/// some room has to be left. Beyond this number the answer is given first and the notice follows.
 const WITHHELD_MAX: usize = BACKGROUND_MAX as usize / 2;
 
 /// The sender of notices. Its threads end when it is dropped.

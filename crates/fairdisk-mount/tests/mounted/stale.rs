@@ -192,83 +192,81 @@ fn what_is_open_past_the_cache_leaves_nothing_stale_without_the_flag() {
     });
 }
 
+/// The stretch of a file that is changed otherwise than by writing to it.
+const MIDDLE: std::ops::Range<usize> = 70_000..300_000;
+
+/// Changes `file`, also with data of `other`, and returns what it contains then.
+type Change = fn(file: &File, other: (&File, &[u8]), before: &[u8]) -> Vec<u8>;
+
+fn with_zeroes(before: &[u8], stretch: std::ops::Range<usize>) -> Vec<u8> {
+    let mut after = before.to_vec();
+    after[stretch].fill(0);
+    after
+}
+
+fn punch(file: &File, _: (&File, &[u8]), before: &[u8]) -> Vec<u8> {
+    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    fallocate(file, hole, MIDDLE.start as u64, MIDDLE.len() as u64).unwrap();
+    with_zeroes(before, MIDDLE)
+}
+
+fn zero(file: &File, _: (&File, &[u8]), before: &[u8]) -> Vec<u8> {
+    let (at, len) = (MIDDLE.start as u64, MIDDLE.len() as u64);
+    fallocate(file, FallocateFlags::ZERO_RANGE, at, len).unwrap();
+    with_zeroes(before, MIDDLE)
+}
+
+fn copy(file: &File, (other, bytes): (&File, &[u8]), before: &[u8]) -> Vec<u8> {
+    let (mut from, mut to) = (MIDDLE.start as u64, MIDDLE.start as u64);
+    while (to as usize) < MIDDLE.end {
+        let left = MIDDLE.end - to as usize;
+        copy_file_range(other, Some(&mut from), file, Some(&mut to), left).unwrap();
+    }
+    let mut after = before.to_vec();
+    after[MIDDLE].copy_from_slice(&bytes[MIDDLE]);
+    after
+}
+
+fn cut(file: &File, _: (&File, &[u8]), before: &[u8]) -> Vec<u8> {
+    ftruncate(file, MIDDLE.start as u64).unwrap();
+    ftruncate(file, before.len() as u64).unwrap();
+    with_zeroes(before, MIDDLE.start..before.len())
+}
+
 #[test]
 fn after_a_change_of_stretches_nothing_is_stale() {
+    let changes: [(&str, Change); 4] =
+        [("a hole", punch), ("zeroes", zero), ("a copy", copy), ("a cut", cut)];
     let Some(tree) = Tree::new() else { return };
     let path = tree.at("file");
-    let whole = noise(BYTES, 1);
-    fs::write(&path, &whole).unwrap();
-    fs::write(tree.at("other"), noise(BYTES, 2)).unwrap();
-    let (file, other) = (open(&path, OFlags::empty()), File::open(tree.at("other")).unwrap());
-    let other_bytes = noise(BYTES, 2);
-    const MIDDLE: std::ops::Range<usize> = 70_000..300_000;
-    let (at, len) = (MIDDLE.start as u64, MIDDLE.len() as u64);
-    type Change<'a> = (&'a str, Box<dyn Fn(&mut Vec<u8>) + 'a>);
-    let changes: [Change<'_>; 4] = [
-        (
-            "a hole",
-            Box::new(|expected| {
-                let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-                fallocate(&file, hole, at, len).unwrap();
-                expected[MIDDLE].fill(0);
-            }),
-        ),
-        (
-            "zeroes",
-            Box::new(|expected| {
-                fallocate(&file, FallocateFlags::ZERO_RANGE, at, len).unwrap();
-                expected[MIDDLE].fill(0);
-            }),
-        ),
-        (
-            "a copy",
-            Box::new(|expected| {
-                let (mut from, mut to) = (at, at);
-                let mut left = MIDDLE.len();
-                while left > 0 {
-                    left -= copy_file_range(&other, Some(&mut from), &file, Some(&mut to), left)
-                        .unwrap();
-                }
-                expected[MIDDLE].copy_from_slice(&other_bytes[MIDDLE]);
-            }),
-        ),
-        (
-            "a cut",
-            Box::new(|expected| {
-                ftruncate(&file, at).unwrap();
-                ftruncate(&file, BYTES as u64).unwrap();
-                expected[MIDDLE.start..].fill(0);
-            }),
-        ),
-    ];
-    let (mut buffer, mut got) = (Buffer::zeroed(BYTES), vec![0; BYTES]);
-    let direct = open(&path, OFlags::DIRECT);
-    // A map of a file that is cut ends its reader, so these readers only read.
-    for round in 0..30 {
-        for (what, change) in &changes {
-            let over = AtomicBool::new(false);
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    let mut bytes = vec![0; BYTES];
-                    while !over.load(Ordering::Relaxed) {
-                        let _ = (&file).read_at(&mut bytes, 0).unwrap();
-                    }
-                });
-                let _ending = Ending(&over);
-                buffer.bytes_mut()[..BYTES].copy_from_slice(&whole);
-                direct.write_all_at(&buffer.bytes()[..BYTES], 0).unwrap();
-                let mut expected = whole.clone();
-                change(&mut expected);
-                file.read_exact_at(&mut got, 0).unwrap();
-                assert!(got == expected, "round {round}, {what}: stale");
-            });
+    let (whole, other_bytes) = (Buffer::noise(BYTES, 1), noise(BYTES, 2));
+    fs::write(&path, &whole.bytes()[..BYTES]).unwrap();
+    fs::write(tree.at("other"), &other_bytes).unwrap();
+    let (file, direct) = (open(&path, OFlags::empty()), open(&path, OFlags::DIRECT));
+    let other = File::open(tree.at("other")).unwrap();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let _ending = Ending(&over);
+        // A map of a file that is cut ends its reader, so this one only reads.
+        scope.spawn(|| {
+            let mut bytes = vec![0; BYTES];
+            while !over.load(Ordering::Relaxed) {
+                assert!(file.read_at(&mut bytes, 0).unwrap() <= BYTES);
+            }
+        });
+        let mut got = vec![0; BYTES];
+        for (round, (what, change)) in (0..30).flat_map(|round| changes.map(|it| (round, it))) {
+            direct.write_all_at(&whole.bytes()[..BYTES], 0).unwrap();
+            let expected = change(&file, (&other, &other_bytes), &whole.bytes()[..BYTES]);
+            file.read_exact_at(&mut got, 0).unwrap();
+            assert!(got == expected, "round {round}, {what}: stale");
         }
-    }
+    });
 }
 
 /// Somebody changes the file in SOURCE. Readers who have it open, and ask for nothing but data, see
-/// that soon. A long write sets the times when it begins: who looks at them then, and reads, has old
-/// data under the new times.
+/// that soon. A long write sets the times when it begins: who looks at them then, and reads, has
+/// old data under the new times.
 #[test]
 fn what_changes_below_is_seen_by_those_who_have_it_open() {
     /// The length of a write. Readers look at its end.
