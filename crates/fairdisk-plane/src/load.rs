@@ -50,11 +50,13 @@ impl<E: Elevator> Load for Machine<E> {
     }
 
     fn advance(&mut self, now: Instant, issue: &mut Vec<Request>) {
-        self.advance(now, issue);
+        self.advance(now);
+        issue.extend(self.issued().map(|issued| issued.request));
     }
 
     fn completed(&mut self, now: Instant, id: RequestId, ok: bool, issue: &mut Vec<Request>) {
-        self.completed(now, id, ok, issue);
+        self.completed(now, id, ok);
+        issue.extend(self.issued().map(|issued| issued.request));
     }
 
     fn is_done(&self) -> bool {

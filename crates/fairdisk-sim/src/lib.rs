@@ -15,5 +15,7 @@ pub mod machine;
 pub mod workload;
 pub mod world;
 
-pub use machine::{GroupSpec, IntegrityWrites, Machine, MachineConfig, TaskReport, Unplugs};
+pub use machine::{
+    GroupSpec, IntegrityWrites, Issued, Machine, MachineConfig, TaskReport, Unplugs,
+};
 pub use world::World;

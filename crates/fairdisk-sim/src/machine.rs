@@ -1,8 +1,10 @@
 //! Everything above the device as one state machine: tasks, host and engine.
 //!
 //! A shell passes in the current time and the requests the device has completed. The machine
-//! answers with the requests to issue and the time of its next event. It never reads a clock.
+//! has an outbox with the requests to issue, and the time of its next event. It never reads a
+//! clock.
 
+mod backlog;
 mod config;
 mod faulting;
 mod flushing;
@@ -28,13 +30,15 @@ pub use tally::{GroupTally, OpTally, TaskReport};
 use crate::events::Events;
 use crate::host::{Cpus, File, Journal, PageCache};
 use crate::workload::Awaited;
+use backlog::Backlog;
 use fairdisk_core::{
-    BioId, Change, Effect, Effects, Elevator, Engine, Entry, GroupId, Input, Instant,
-    Journal as Log, Op, Prng, Refusal, Request, RequestId, Sleeper, Span, TaskId, Ticks,
+    Change, Elevator, Engine, Entry, GroupId, Input, Instant, Journal as Log, Prng, Refusal,
+    RequestId, Sleeper, Span, TaskId, Ticks,
 };
 pub use group::GroupSpec;
 pub use integrity::IntegrityWrites;
 use io::{IoKind, Ios};
+pub use outbox::Issued;
 use outbox::Outbox;
 use paging::PageWaiter;
 use phases::Phases;
@@ -80,15 +84,12 @@ pub struct Machine<E> {
     page_waiters: Vec<PageWaiter>,
     write_back: Option<WriteBack>,
     /// Indexed by task number: the programs, then the journal tasks, then one flusher per group.
-    outboxes: Vec<Outbox>,
+    backlogs: Vec<Backlog>,
     events: Events<Event>,
     tick_at: Option<Instant>,
-    effects: Effects,
+    outbox: Outbox,
     /// The first refusal of the elevator, if there was one.
     refused: Option<Refusal>,
-    finished: Vec<(BioId, bool)>,
-    /// Tasks that slept for a request slot and have been woken.
-    woken: Vec<(Sleeper, TaskId)>,
     /// Total turns of each group before counting started.
     charged_before: Vec<Span>,
     /// Tasks that have not ended, or whose read-ahead or write-back is still under way.
@@ -130,13 +131,11 @@ impl<E: Elevator> Machine<E> {
             pages,
             write_back,
             page_waiters: Vec::with_capacity(config.tasks.len()),
-            outboxes: vec![Outbox::default(); config.tasks.len() + of_host],
+            backlogs: vec![Backlog::default(); config.tasks.len() + of_host],
             events: Events::new(),
             tick_at: None,
-            effects: Effects::new(),
+            outbox: Outbox::default(),
             refused: None,
-            finished: Vec::new(),
-            woken: Vec::new(),
             charged_before: vec![Span::ZERO; group_count],
             left: config.tasks.len(),
             awaited: config.tasks.iter().filter(|task| task.awaited != Awaited::No).count(),
@@ -149,10 +148,9 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn start(&mut self, prng: &Prng) {
-        let mut ignored = Vec::new();
         if !self.config.rotational {
             let change = Change::Rotational { rotational: false };
-            self.configure(Instant::ZERO, change, &mut ignored);
+            self.configure(Instant::ZERO, change);
         }
         let depth = Change::Depth { depth: self.config.engine.depth };
         let depth = self.config.serves_together.then_some(depth);
@@ -165,7 +163,7 @@ impl<E: Elevator> Machine<E> {
         let changes: Vec<Change> =
             depth.into_iter().chain(costs).chain(flushable).chain(added).chain(more).collect();
         for change in changes {
-            self.configure(Instant::ZERO, change, &mut ignored);
+            self.configure(Instant::ZERO, change);
         }
         let mut streams = BTreeMap::new();
         for (index, spec) in self.config.tasks.iter().enumerate() {
@@ -207,34 +205,34 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Processes what is due at `now` and appends requests for the device to `issue`.
-    pub fn advance(&mut self, now: Instant, issue: &mut Vec<Request>) {
+    /// Processes what is due at `now`.
+    pub fn advance(&mut self, now: Instant) {
         if self.tick_at.is_some_and(|tick| now >= tick) {
-            self.feed(now, Input::Tick, issue);
-            self.settle(now, issue);
+            self.feed(now, Input::Tick);
+            self.settle(now);
         }
         while let Some(event) = self.events.pop_due(now) {
             match event {
-                Event::Run(task) => self.run(now, task, issue),
+                Event::Run(task) => self.run(now, task),
                 Event::Woken(sleeper, task) => self.wake_sleeper(now, sleeper, task),
-                Event::Retry(sleeper, task) => self.retry(now, sleeper, task, issue),
-                Event::Commit(volume) => self.commit(now, volume, issue),
-                Event::LookForOld => self.look_for_old(now, issue),
+                Event::Retry(sleeper, task) => self.retry(now, sleeper, task),
+                Event::Commit(volume) => self.commit(now, volume),
+                Event::LookForOld => self.look_for_old(now),
             }
-            self.settle(now, issue);
+            self.settle(now);
         }
     }
 
     /// Reports a request that the device has completed.
-    pub fn completed(&mut self, now: Instant, id: RequestId, ok: bool, issue: &mut Vec<Request>) {
-        self.feed(now, Input::Completed { request: id, ok }, issue);
-        self.settle(now, issue);
+    pub fn completed(&mut self, now: Instant, id: RequestId, ok: bool) {
+        self.feed(now, Input::Completed { request: id, ok });
+        self.settle(now);
     }
 
     /// Applies a change to groups, tasks or the device.
-    pub fn configure(&mut self, now: Instant, change: Change, issue: &mut Vec<Request>) {
-        self.feed(now, Input::Configure(change), issue);
-        self.settle(now, issue);
+    pub fn configure(&mut self, now: Instant, change: Change) {
+        self.feed(now, Input::Configure(change));
+        self.settle(now);
     }
 
     /// The first refusal of the elevator, if there was one.
@@ -269,26 +267,6 @@ impl<E: Elevator> Machine<E> {
         self.engine.drain_journal()
     }
 
-    /// The group whose data `request` transfers. It differs from the group that is charged with D5,
-    /// or when a task waits for data that others have dirtied.
-    #[must_use]
-    pub fn owner(&self, request: &Request) -> GroupId {
-        let may_differ = match self.write_back {
-            Some(_) => request.op == Op::Write,
-            None => self.config.async_of_submitter && request.group == GroupId::ROOT,
-        };
-        if !may_differ {
-            return request.group;
-        }
-        let io = self.engine.first_bio(request.id).map(|bio| self.ios.get(Ios::index_of(bio.id)));
-        match io.map(|io| &io.kind) {
-            Some(IoKind::WriteBehind { task } | IoKind::WriteBack { owner: task, .. }) => {
-                self.config.tasks[*task as usize].group
-            }
-            _ => request.group,
-        }
-    }
-
     /// Bytes in memory that are dirty or being written back.
     #[must_use]
     pub fn dirty_bytes(&self) -> u64 {
@@ -305,57 +283,17 @@ impl<E: Elevator> Machine<E> {
         self.tasks.iter().map(|task| (task.group, task.report.finished))
     }
 
-    // ---- the engine ----------------------------------------------------------------------
-
-    fn feed(&mut self, now: Instant, input: Input<E>, issue: &mut Vec<Request>) {
-        self.engine.handle(now, input, &mut self.effects);
-        self.tick_at = self.effects.wake_at;
-        if let Some(refusal) = self.effects.change_refused {
-            self.refused.get_or_insert(refusal);
-        }
-        for effect in self.effects.as_slice() {
-            match effect {
-                Effect::Issue(request) => issue.push(*request),
-                Effect::Finish { bio, ok, .. } => self.finished.push((*bio, *ok)),
-                Effect::Sleep { task } => self.outboxes[task.0 as usize].asleep += 1,
-                Effect::Wake { sleeper, task } => self.woken.push((*sleeper, *task)),
-                Effect::Cancelled(_) => {}
-            }
-        }
-    }
-
-    #[inline]
-    fn settle(&mut self, now: Instant, issue: &mut Vec<Request>) {
-        if !self.finished.is_empty() {
-            self.tell_owners(now, issue);
-        }
-        if !self.woken.is_empty() {
-            self.wake_sleepers(now);
-        }
-    }
-
-    /// Reports completed bios to the I/Os they belong to, whose tasks may submit more.
-    fn tell_owners(&mut self, now: Instant, issue: &mut Vec<Request>) {
-        let mut at = 0;
-        while let Some(&(bio, ok)) = self.finished.get(at) {
-            let index = Ios::index_of(bio);
-            if self.ios.part_done(index, ok) {
-                self.io_done(now, index, issue);
-            }
-            at += 1;
-        }
-        self.finished.clear();
-    }
+    // ---- what completes ------------------------------------------------------------------
 
     /// Marks an I/O as having all its parts. If all of them have completed already, so has the I/O.
     #[inline]
-    fn all_made(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+    fn all_made(&mut self, now: Instant, index: u32) {
         if self.ios.part_done(index, true) {
-            self.io_done(now, index, issue);
+            self.io_done(now, index);
         }
     }
 
-    fn io_done(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+    fn io_done(&mut self, now: Instant, index: u32) {
         if self.ios.get(index).failed {
             self.failed(now, index);
         }
@@ -365,18 +303,18 @@ impl<E: Elevator> Machine<E> {
             IoKind::Metadata { task } => self.wake(now, task),
             IoKind::Pages { .. } => {
                 let io = *io;
-                self.pages_read(now, &io, issue);
+                self.pages_read(now, &io);
             }
             IoKind::WriteBehind { task } => {
                 let bytes = io.bytes;
-                self.write_behind_done(now, task, bytes, issue);
+                self.write_behind_done(now, task, bytes);
             }
             IoKind::WriteBack { .. } => {
                 let io = *io;
-                self.written_back(now, &io, issue);
+                self.written_back(now, &io);
             }
             IoKind::Flush { task } => self.flush_done(now, task, index),
-            IoKind::Journal { volume } => self.journal_written(now, volume, issue),
+            IoKind::Journal { volume } => self.journal_written(now, volume),
         }
     }
 
@@ -402,13 +340,13 @@ impl<E: Elevator> Machine<E> {
         TaskId((self.tasks.len() + self.journals.len()) as u32)
     }
 
-    fn exit(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+    fn exit(&mut self, now: Instant, index: u32) {
         let task = &mut self.tasks[index as usize];
         task.step = Step::Exited;
         task.report.finished = Some(now);
         task.report.cut_off = self.stopping;
         self.unmap_files(index);
-        self.forget(now, index, issue);
+        self.forget(now, index);
         self.stopping |= self.count_end(self.config.tasks[index as usize].awaited);
         if self.phases.ended(&self.config.tasks[index as usize]) {
             self.start_ready(now);
@@ -429,13 +367,13 @@ impl<E: Elevator> Machine<E> {
 
     /// Tells schedulers that a task has ended, once nothing more of it can arrive: its data is on
     /// the disk and its read-ahead has completed.
-    fn forget(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+    fn forget(&mut self, now: Instant, index: u32) {
         let task = &self.tasks[index as usize];
         if task.step != Step::Exited || task.dirty_bytes > 0 || task.paging.coming > 0 {
             return;
         }
         self.left -= 1;
-        self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }), issue);
-        self.write_out(now, issue);
+        self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }));
+        self.write_out(now);
     }
 }

@@ -1,7 +1,7 @@
 //! The simulated shell: a [`Machine`] on a simulated device, in virtual time.
 
 use crate::device::{Device, DeviceIo, DeviceModel, Done};
-use crate::machine::Machine;
+use crate::machine::{Issued, Machine};
 use fairdisk_core::{Elevator, Instant, Request};
 
 /// A machine and its device.
@@ -10,14 +10,13 @@ pub struct World<E> {
     machine: Machine<E>,
     device: DeviceModel,
     now: Instant,
-    issued: Vec<Request>,
     done: Vec<Done>,
 }
 
 impl<E: Elevator> World<E> {
     /// Attaches a device to a machine.
     pub const fn new(machine: Machine<E>, device: DeviceModel) -> Self {
-        Self { machine, device, now: Instant::ZERO, issued: Vec::new(), done: Vec::new() }
+        Self { machine, device, now: Instant::ZERO, done: Vec::new() }
     }
 
     /// The machine.
@@ -77,18 +76,15 @@ impl<E: Elevator> World<E> {
         self.now = now;
         if device == Some(now) {
             self.device.advance(now, &mut self.done);
-            for done in &self.done {
-                self.machine.completed(now, done.id, done.ok, &mut self.issued);
+            for done in self.done.drain(..) {
+                self.machine.completed(now, done.id, done.ok);
             }
-            self.done.clear();
         }
-        self.machine.advance(now, &mut self.issued);
-        for request in &self.issued {
-            watch(request);
-            let group = self.machine.owner(request);
-            self.device.submit(now, &DeviceIo { group, ..DeviceIo::of(request) });
+        self.machine.advance(now);
+        for Issued { request, owner } in self.machine.issued() {
+            watch(&request);
+            self.device.submit(now, &DeviceIo { group: owner, ..DeviceIo::of(&request) });
         }
-        self.issued.clear();
         true
     }
 }

@@ -5,25 +5,20 @@ use super::task::Step;
 use super::{Event, Machine};
 use crate::host::{FileSpec, Journal, JournalStep};
 use fairdisk_core::{
-    Bio, Elevator, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors, TaskId,
+    Bio, Elevator, GroupId, Instant, IoPrio, Lba, Op, SECTOR_BYTES, Sectors, TaskId,
 };
 
 impl<E: Elevator> Machine<E> {
     /// Lets the journal task check its transaction.
-    pub(super) fn commit(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {
+    pub(super) fn commit(&mut self, now: Instant, volume: u32) {
         let Some(journal) = &mut self.journals[volume as usize] else { return };
         let step = journal.wake(now);
-        self.journal_step(now, volume, step, issue);
+        self.journal_step(now, volume, step);
     }
 
     /// Waits for a journal commit if the task's data needs one to be durable; asks the journal for
     /// it. Returns whether the task waits.
-    pub(super) fn await_commit(
-        &mut self,
-        now: Instant,
-        index: u32,
-        issue: &mut Vec<Request>,
-    ) -> bool {
+    pub(super) fn await_commit(&mut self, now: Instant, index: u32) -> bool {
         let task = &self.tasks[index as usize];
         let (durable, called) = (task.durable, task.io_started);
         let volume = task.stream.used_files().find_map(|file| {
@@ -36,18 +31,12 @@ impl<E: Elevator> Machine<E> {
         self.commit_waiters[volume as usize].push(index);
         if let Some(journal) = &mut self.journals[volume as usize] {
             let step = journal.ask(now, inode, durable, called);
-            self.journal_step(now, volume, step, issue);
+            self.journal_step(now, volume, step);
         }
         true
     }
 
-    fn journal_step(
-        &mut self,
-        now: Instant,
-        volume: u32,
-        step: JournalStep,
-        issue: &mut Vec<Request>,
-    ) {
+    fn journal_step(&mut self, now: Instant, volume: u32, step: JournalStep) {
         match step {
             JournalStep::Rest => {}
             JournalStep::At(at) => self.events.push(at, Event::Commit(volume)),
@@ -58,12 +47,12 @@ impl<E: Elevator> Machine<E> {
                 while at < end {
                     let sectors = (end - at).min(self.bio_bytes_max() / SECTOR_BYTES);
                     let bio = self.journal_bio(io, volume, Lba(at), Sectors(sectors as u32));
-                    self.submit(now, bio, issue);
+                    self.submit(now, bio);
                     at += sectors;
                 }
-                self.all_made(now, io, issue);
+                self.all_made(now, io);
                 // The journal task waits for its log write.
-                self.unplug(now, issue);
+                self.unplug(now);
             }
         }
     }
@@ -91,7 +80,7 @@ impl<E: Elevator> Machine<E> {
     }
 
     #[inline(never)]
-    pub(super) fn journal_written(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {
+    pub(super) fn journal_written(&mut self, now: Instant, volume: u32) {
         let Some(journal) = &mut self.journals[volume as usize] else { return };
         let (step, released) = journal.written(now);
         if !released {
@@ -107,6 +96,6 @@ impl<E: Elevator> Machine<E> {
             }
             self.spare_waiters = waiters;
         }
-        self.journal_step(now, volume, step, issue);
+        self.journal_step(now, volume, step);
     }
 }

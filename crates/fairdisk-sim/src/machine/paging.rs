@@ -6,7 +6,7 @@ use super::io::{Io, IoKind};
 use super::task::{PAGE_BYTES, Pending, Step};
 use crate::host::{Mapping, ReadAhead, Window};
 use crate::workload::FileIo;
-use fairdisk_core::{Elevator, Instant, Op, Request};
+use fairdisk_core::{Elevator, Instant, Op};
 use std::ops::Range;
 
 /// The progress of a task's I/O through the page cache.
@@ -133,14 +133,14 @@ impl<E: Elevator> Machine<E> {
 
     /// Handles pages that have arrived: tasks that wait for one of them continue.
     #[inline(never)]
-    pub(super) fn pages_read(&mut self, now: Instant, io: &Io, issue: &mut Vec<Request>) {
+    pub(super) fn pages_read(&mut self, now: Instant, io: &Io) {
         let IoKind::Pages { task: index, file, start } = io.kind else { return };
         let start = u64::from(start);
         let end = start + io.bytes / PAGE_BYTES;
         self.pages.arrived(file, start, end);
         self.task(index).paging.coming -= 1;
         self.wake_waiters(now, file, start..end);
-        self.forget(now, index, issue);
+        self.forget(now, index);
     }
 
     /// Wakes the tasks that wait for one of the pages.

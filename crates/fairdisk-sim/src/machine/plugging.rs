@@ -4,7 +4,7 @@
 use super::Machine;
 use super::io::IoKind;
 use super::task::{Step, Task};
-use fairdisk_core::{Elevator, Input, Instant, Op, Request};
+use fairdisk_core::{Elevator, Input, Instant, Op};
 
 /// Which submissions unplug the device before any task waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,36 +43,30 @@ impl Task {
 
 impl<E: Elevator> Machine<E> {
     #[inline(never)]
-    pub(super) fn unplug(&mut self, now: Instant, issue: &mut Vec<Request>) {
+    pub(super) fn unplug(&mut self, now: Instant) {
         if self.engine.is_plugged() {
-            self.feed(now, Input::Unplug, issue);
+            self.feed(now, Input::Unplug);
         }
     }
 
     /// Unplugs the device if the task, which stops running, may wait for what it has submitted.
     #[inline]
-    pub(super) fn went_to_sleep(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+    pub(super) fn went_to_sleep(&mut self, now: Instant, index: u32) {
         if self.engine.is_plugged() && self.tasks[index as usize].awaits_io() {
-            self.unplug(now, issue);
+            self.unplug(now);
         }
     }
 
     /// Unplugs the device if an I/O of this kind, now fully submitted, is to start at once.
     #[inline]
-    pub(super) fn sent_off(
-        &mut self,
-        now: Instant,
-        kind: IoKind,
-        op: Op,
-        issue: &mut Vec<Request>,
-    ) {
+    pub(super) fn sent_off(&mut self, now: Instant, kind: IoKind, op: Op) {
         let starts = match kind {
             IoKind::Pages { .. } => self.config.unplugs.read_ahead,
             IoKind::Data { .. } => op == Op::Write && self.config.unplugs.direct_writes,
             _ => false,
         };
         if starts {
-            self.unplug(now, issue);
+            self.unplug(now);
         }
     }
 }

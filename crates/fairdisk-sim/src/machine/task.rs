@@ -6,9 +6,7 @@ use super::tally::TaskReport;
 use super::{Event, Machine};
 use crate::host::{FileSpec, Mapping, ReadAhead, Throttle, Touch};
 use crate::workload::{Durable, FileIo, Next, Stream, TaskSpec, Think};
-use fairdisk_core::{
-    Elevator, GroupId, Instant, IoPrio, Op, Prng, Request, SECTOR_BYTES, Sectors, Span,
-};
+use fairdisk_core::{Elevator, GroupId, Instant, IoPrio, Op, Prng, SECTOR_BYTES, Sectors, Span};
 
 pub(super) const PAGE_BYTES: u64 = 4096;
 pub(super) const PAGE_SECTORS: Sectors = Sectors((PAGE_BYTES / SECTOR_BYTES) as u32);
@@ -250,26 +248,26 @@ impl Task {
 
 impl<E: Elevator> Machine<E> {
     /// Runs the task until it must wait.
-    pub(super) fn run(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+    pub(super) fn run(&mut self, now: Instant, index: u32) {
         loop {
             let goes_on = match self.tasks[index as usize].step {
                 Step::Begin => self.begin(now, index),
-                Step::Fetch => self.fetch(now, index, issue),
+                Step::Fetch => self.fetch(now, index),
                 Step::TouchBefore => self.touch_before(now, index),
-                Step::Submit(pending) => self.submit_pending(now, index, pending, issue),
+                Step::Submit(pending) => self.submit_pending(now, index, pending),
                 Step::TouchAfter(call) => self.touch_after(now, index, call),
-                Step::DirtyPages(at) => self.dirty_pages(now, index, at, issue),
-                Step::Clean => self.clean(now, index, issue),
-                Step::Cleaning => self.await_clean(now, index, issue),
-                Step::Balance => self.balance(now, index, issue),
+                Step::DirtyPages(at) => self.dirty_pages(now, index, at),
+                Step::Clean => self.clean(now, index),
+                Step::Cleaning => self.await_clean(now, index),
+                Step::Balance => self.balance(now, index),
                 Step::Written => self.written(now, index),
                 Step::Copy => self.copy(now, index),
                 Step::Fault => self.fault(now, index),
                 Step::AwaitPage => self.await_page(now, index),
                 Step::Waiting => self.go_on(index),
-                Step::Syncing => self.walk_on(now, index, issue),
+                Step::Syncing => self.walk_on(now, index),
                 Step::Committing => {
-                    self.flush(now, index, issue);
+                    self.flush(now, index);
                     false
                 }
                 Step::Full
@@ -281,7 +279,7 @@ impl<E: Elevator> Machine<E> {
                 | Step::Exited => false,
             };
             if !goes_on {
-                return self.went_to_sleep(now, index, issue);
+                return self.went_to_sleep(now, index);
             }
         }
     }
@@ -307,9 +305,9 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
-    fn fetch(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
+    fn fetch(&mut self, now: Instant, index: u32) -> bool {
         if self.stopping {
-            return self.drain(now, index, issue);
+            return self.drain(now, index);
         }
         let task = self.task(index);
         task.take_up(task.surplus().min(task.untaken));
@@ -318,14 +316,14 @@ impl<E: Elevator> Machine<E> {
         }
         let stream_of = task.stream_of;
         match self.task(stream_of).stream.next(now) {
-            Next::Io(io) => self.start_io(now, index, io, issue),
-            Next::Flush(durable) => self.sync(now, index, durable, issue),
+            Next::Io(io) => self.start_io(now, index, io),
+            Next::Flush(durable) => self.sync(now, index, durable),
             Next::Wait(until) => self.wait(index, until),
-            Next::Exit => self.drain(now, index, issue),
+            Next::Exit => self.drain(now, index),
         }
     }
 
-    fn start_io(&mut self, now: Instant, index: u32, io: FileIo, issue: &mut Vec<Request>) -> bool {
+    fn start_io(&mut self, now: Instant, index: u32, io: FileIo) -> bool {
         let task = self.task(index);
         task.pause = Pause::None;
         task.current = io;
@@ -338,7 +336,7 @@ impl<E: Elevator> Machine<E> {
         }
         if io.begins && task.drops_files {
             let is_mapped = task.paging.is_mapped();
-            self.send_dirty(now, index, io.file, issue);
+            self.send_dirty(now, index, io.file);
             self.pages.drop_file(io.file, is_mapped);
         }
         let task = self.task(index);
@@ -360,7 +358,7 @@ impl<E: Elevator> Machine<E> {
 
     /// Ends the task once it waits for nothing. Data it wrote to the page cache need not have
     /// reached the disk, unless the task flushes at the end.
-    fn drain(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
+    fn drain(&mut self, now: Instant, index: u32) -> bool {
         let stopping = self.stopping;
         let task = self.task(index);
         task.step = Step::Draining;
@@ -370,9 +368,9 @@ impl<E: Elevator> Machine<E> {
         }
         if task.end_flushes > 0 && !stopping {
             task.end_flushes -= 1;
-            return self.sync(now, index, Durable::All, issue);
+            return self.sync(now, index, Durable::All);
         }
-        self.exit(now, index, issue);
+        self.exit(now, index);
         false
     }
 

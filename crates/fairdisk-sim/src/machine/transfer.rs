@@ -7,8 +7,7 @@ use super::{Event, Machine};
 use crate::host::Mapped;
 use crate::workload::FileIo;
 use fairdisk_core::{
-    Bio, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors, Span,
-    TaskId,
+    Bio, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, SECTOR_BYTES, Sectors, Span, TaskId,
 };
 
 impl<E: Elevator> Machine<E> {
@@ -70,14 +69,13 @@ impl<E: Elevator> Machine<E> {
         now: Instant,
         index: u32,
         mut pending: Pending,
-        issue: &mut Vec<Request>,
     ) -> bool {
         let file = self.tasks[index as usize].current.file as usize;
         while pending.at < pending.end {
             match self.files[file].map(pending.at) {
                 Mapped::NeedsBlock(lba) => {
                     self.task(index).step = Step::Submit(pending);
-                    self.read_metadata(now, index, lba, issue);
+                    self.read_metadata(now, index, lba);
                     return false;
                 }
                 Mapped::At(lba, contiguous) => {
@@ -87,18 +85,18 @@ impl<E: Elevator> Machine<E> {
                     let bytes = contiguous.min(pending.end - pending.at);
                     let bytes = bytes.min(self.bio_bytes_max() - within);
                     let sectors = Sectors((within + bytes).div_ceil(SECTOR_BYTES) as u32);
-                    self.submit_part(now, index, pending.io, (lba, sectors), issue);
+                    self.submit_part(now, index, pending.io, (lba, sectors));
                     pending.at += bytes;
                 }
             }
         }
         let Io { kind, op, .. } = *self.ios.get(pending.io);
-        self.sent_off(now, kind, op, issue);
+        self.sent_off(now, kind, op);
         let goes_on = match kind {
             IoKind::Pages { .. } => self.missing_sent(index),
             _ => self.submitted(now, index),
         };
-        self.all_made(now, pending.io, issue);
+        self.all_made(now, pending.io);
         goes_on
     }
 
@@ -112,16 +110,9 @@ impl<E: Elevator> Machine<E> {
 
     /// Submits the next part of an I/O.
     #[inline(never)]
-    fn submit_part(
-        &mut self,
-        now: Instant,
-        index: u32,
-        io: u32,
-        (start, sectors): (Lba, Sectors),
-        issue: &mut Vec<Request>,
-    ) {
+    fn submit_part(&mut self, now: Instant, index: u32, io: u32, (start, sectors): (Lba, Sectors)) {
         let bio = self.bio(index, io, start, sectors);
-        self.submit(now, bio, issue);
+        self.submit(now, bio);
     }
 
     #[inline(always)]
@@ -170,17 +161,11 @@ impl<E: Elevator> Machine<E> {
         })
     }
 
-    pub(super) fn read_metadata(
-        &mut self,
-        now: Instant,
-        index: u32,
-        lba: Lba,
-        issue: &mut Vec<Request>,
-    ) {
+    pub(super) fn read_metadata(&mut self, now: Instant, index: u32, lba: Lba) {
         self.task(index).paging.slept = true;
         let io = self.ios.insert(Io::new(IoKind::Metadata { task: index }, now, Op::Read));
-        self.submit_part(now, index, io, (lba, PAGE_SECTORS), issue);
-        self.all_made(now, io, issue);
+        self.submit_part(now, index, io, (lba, PAGE_SECTORS));
+        self.all_made(now, io);
     }
 
     /// Continues after the current I/O was submitted. Returns whether the task does so at once.
@@ -261,20 +246,14 @@ impl<E: Elevator> Machine<E> {
     }
 
     #[inline(never)]
-    pub(super) fn write_behind_done(
-        &mut self,
-        now: Instant,
-        index: u32,
-        bytes: u64,
-        issue: &mut Vec<Request>,
-    ) {
+    pub(super) fn write_behind_done(&mut self, now: Instant, index: u32, bytes: u64) {
         let limit = self.config.write_behind_bytes;
         let task = self.task(index);
         task.dirty_bytes -= bytes;
         let ready = match task.step {
             Step::Full => task.dirty_bytes <= limit,
-            Step::Syncing if task.dirty_bytes == 0 => return self.flush(now, index, issue),
-            Step::Exited => return self.forget(now, index, issue),
+            Step::Syncing if task.dirty_bytes == 0 => return self.flush(now, index),
+            Step::Exited => return self.forget(now, index),
             _ => false,
         };
         if ready {

@@ -10,8 +10,7 @@ use crate::host::{
 };
 use crate::workload::FileIo;
 use fairdisk_core::{
-    Bio, BioId, Elevator, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors, Span,
-    TaskId,
+    Bio, BioId, Elevator, GroupId, Instant, IoPrio, Lba, Op, SECTOR_BYTES, Sectors, Span, TaskId,
 };
 
 /// The dirty pages of a machine and the state of its flusher.
@@ -74,20 +73,14 @@ impl<E: Elevator> Machine<E> {
 
     /// Keeps the current write in memory: reads the metadata that maps its pages from `at` on, then
     /// dirties them. A page that is partly written counts as wholly written.
-    pub(super) fn dirty_pages(
-        &mut self,
-        now: Instant,
-        index: u32,
-        mut at: u64,
-        issue: &mut Vec<Request>,
-    ) -> bool {
+    pub(super) fn dirty_pages(&mut self, now: Instant, index: u32, mut at: u64) -> bool {
         let task = &self.tasks[index as usize];
         let (FileIo { file, offset, bytes, .. }, is_mapped) = (task.current, task.is_mapped());
         while at < offset + bytes {
             match self.files[file as usize].map(at) {
                 Mapped::NeedsBlock(lba) => {
                     self.task(index).step = Step::DirtyPages(at);
-                    self.read_metadata(now, index, lba, issue);
+                    self.read_metadata(now, index, lba);
                     return false;
                 }
                 Mapped::At(_, contiguous) => at += contiguous,
@@ -119,7 +112,7 @@ impl<E: Elevator> Machine<E> {
 
     /// Throttles a task that has dirtied pages: while there are too many, it writes some back, of
     /// any file, or sleeps if there are none to write.
-    pub(super) fn balance(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
+    pub(super) fn balance(&mut self, now: Instant, index: u32) -> bool {
         let Some(mut throttle) = self.task(index).throttle else {
             return self.pages_used(now, index);
         };
@@ -128,7 +121,7 @@ impl<E: Elevator> Machine<E> {
             if !back.dirtying.is_exceeded || throttle.left == 0 || self.stopping {
                 break;
             }
-            if self.outboxes[index as usize].asleep > 0 {
+            if self.backlogs[index as usize].asleep > 0 {
                 self.hold_up(index, throttle);
                 self.task(index).step = Step::AwaitSlots;
                 return false;
@@ -137,7 +130,7 @@ impl<E: Elevator> Machine<E> {
                 back.pages.make_due(now);
             }
             if back.pages.has_due() {
-                let written = self.visit(now, Writer::Task(index), throttle.left, issue);
+                let written = self.visit(now, Writer::Task(index), throttle.left);
                 throttle.left = throttle.left.saturating_sub(written);
             } else {
                 let until = throttle.sleep(now, self.config.engine.ticks);
@@ -147,7 +140,7 @@ impl<E: Elevator> Machine<E> {
             }
         }
         self.task(index).throttle = None;
-        self.write_out(now, issue);
+        self.write_out(now);
         self.pages_used(now, index)
     }
 
@@ -158,12 +151,12 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Resumes a throttled task that has got a request slot, if it waits for no other slot.
-    pub(super) fn resume_with_slot(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        let is_asleep = self.outboxes[index as usize].asleep > 0;
+    pub(super) fn resume_with_slot(&mut self, now: Instant, index: u32) {
+        let is_asleep = self.backlogs[index as usize].asleep > 0;
         let task = self.task(index);
         if task.step == Step::AwaitSlots && !is_asleep {
             task.step = Step::Balance;
-            self.run(now, index, issue);
+            self.run(now, index);
         }
     }
 
@@ -178,22 +171,16 @@ impl<E: Elevator> Machine<E> {
 
     /// Sends the dirty data of a file to the disk before the task drops the file from memory. The
     /// task does not wait; pages that are not written yet stay in memory.
-    pub(super) fn send_dirty(
-        &mut self,
-        now: Instant,
-        index: u32,
-        file: u32,
-        issue: &mut Vec<Request>,
-    ) {
+    pub(super) fn send_dirty(&mut self, now: Instant, index: u32, file: u32) {
         let Some(back) = &mut self.write_back else { return };
         let mark = back.pages.mark();
-        self.write_older(now, Writer::Task(index), file, 0..u64::MAX, mark, issue);
+        self.write_older(now, Writer::Task(index), file, 0..u64::MAX, mark);
     }
 
     // ---- the flusher ---------------------------------------------------------------------
 
     /// Lets the flusher check for old data.
-    pub(super) fn look_for_old(&mut self, now: Instant, issue: &mut Vec<Request>) {
+    pub(super) fn look_for_old(&mut self, now: Instant) {
         let Some(back) = &mut self.write_back else { return };
         back.will_look = back.pages.held() > 0;
         if back.will_look {
@@ -207,16 +194,16 @@ impl<E: Elevator> Machine<E> {
             back.pages.make_due(until);
         }
         back.is_at_work = true;
-        self.write_out(now, issue);
+        self.write_out(now);
     }
 
     /// Lets the flusher write what is due, and more while too much is dirty. Once all tasks have
     /// ended it writes everything; in a stopped machine it writes nothing.
-    pub(super) fn write_out(&mut self, now: Instant, issue: &mut Vec<Request>) {
+    pub(super) fn write_out(&mut self, now: Instant) {
         while let Some(back) = &mut self.write_back {
             let kept = if self.left == 0 { 0 } else { back.thresholds.background };
             let is_wanted = back.pages.waiting() > kept;
-            let is_asleep = self.outboxes[back.submitted_as.0 as usize].asleep > 0;
+            let is_asleep = self.backlogs[back.submitted_as.0 as usize].asleep > 0;
             if is_asleep || self.stopping || !is_wanted && !back.is_at_work {
                 return;
             }
@@ -229,18 +216,12 @@ impl<E: Elevator> Machine<E> {
                     return;
                 }
             }
-            self.visit(now, Writer::Flusher, u64::MAX, issue);
+            self.visit(now, Writer::Flusher, u64::MAX);
         }
     }
 
     /// Writes back up to `pages_max` pages of the next due file. Returns how many were written.
-    fn visit(
-        &mut self,
-        now: Instant,
-        writer: Writer,
-        pages_max: u64,
-        issue: &mut Vec<Request>,
-    ) -> u64 {
+    fn visit(&mut self, now: Instant, writer: Writer, pages_max: u64) -> u64 {
         let mut pages = 0;
         let visit = self.write_back.as_mut().and_then(|back| back.pages.visit(pages_max));
         let Some(mut visit) = visit else { return 0 };
@@ -248,7 +229,7 @@ impl<E: Elevator> Machine<E> {
             && let Some(stretch) = back.pages.next_stretch(&mut visit)
         {
             pages += stretch.pages;
-            self.write_stretch(now, writer, stretch, issue);
+            self.write_stretch(now, writer, stretch);
         }
         if let Some(back) = &mut self.write_back {
             back.pages.leave(now, &visit);
@@ -258,13 +239,7 @@ impl<E: Elevator> Machine<E> {
 
     // ---- to the disk ---------------------------------------------------------------------
 
-    pub(super) fn write_stretch(
-        &mut self,
-        now: Instant,
-        writer: Writer,
-        stretch: Stretch,
-        issue: &mut Vec<Request>,
-    ) {
+    pub(super) fn write_stretch(&mut self, now: Instant, writer: Writer, stretch: Stretch) {
         let Stretch { file, start, pages, owner } = stretch;
         let bio = self.back_bio(writer, owner);
         let submitter = self.tasks.get_mut(bio.task.0 as usize).map(|task| {
@@ -289,10 +264,10 @@ impl<E: Elevator> Machine<E> {
             let bytes = contiguous.min(end - at).min(self.bio_bytes_max());
             let sectors = Sectors(bytes.div_ceil(SECTOR_BYTES) as u32);
             let bio = Bio { id: self.ios.add_part(io), start: lba, sectors, ..bio };
-            self.submit(now, bio, issue);
+            self.submit(now, bio);
             at += bytes;
         }
-        self.all_made(now, io, issue);
+        self.all_made(now, io);
     }
 
     /// A bio that writes back data of `owner`, with the task that submits it and the group that is
@@ -327,7 +302,7 @@ impl<E: Elevator> Machine<E> {
 
     /// Handles pages that have been written back.
     #[inline(never)]
-    pub(super) fn written_back(&mut self, now: Instant, io: &Io, issue: &mut Vec<Request>) {
+    pub(super) fn written_back(&mut self, now: Instant, io: &Io) {
         let IoKind::WriteBack { submitter, file, start, .. } = io.kind else { return };
         let pages = u64::from(start)..u64::from(start) + io.bytes / PAGE_BYTES;
         let Some(back) = &mut self.write_back else { return };
@@ -337,8 +312,8 @@ impl<E: Elevator> Machine<E> {
         self.wake_waiters(now, file, pages);
         if let Some(index) = submitter {
             self.task(index).dirty_bytes -= io.bytes;
-            self.forget(now, index, issue);
+            self.forget(now, index);
         }
-        self.write_out(now, issue);
+        self.write_out(now);
     }
 }
