@@ -44,6 +44,7 @@ impl<L: Load + ?Sized> Load for &mut L {
     }
 }
 
+/// A machine with one disk.
 impl<E: Elevator> Load for Machine<E> {
     fn next_event(&self) -> Option<Instant> {
         self.next_event()
@@ -55,7 +56,7 @@ impl<E: Elevator> Load for Machine<E> {
     }
 
     fn completed(&mut self, now: Instant, id: RequestId, ok: bool, issue: &mut Vec<Request>) {
-        self.completed(now, id, ok);
+        self.completed(now, 0, id, ok);
         issue.extend(self.issued().map(|issued| issued.request));
     }
 

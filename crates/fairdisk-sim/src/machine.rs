@@ -1,17 +1,19 @@
-//! Everything above the device as one state machine: tasks, host and engine.
+//! Everything above the disks as one state machine: tasks, host, and an engine for each disk.
 //!
-//! A shell passes in the current time and the requests the device has completed. The machine
+//! A shell passes in the current time and the requests that disks have completed. The machine
 //! has an outbox with the requests to issue, and the time of its next event. It never reads a
 //! clock.
 
 mod backlog;
 mod config;
+mod disk;
 mod faulting;
 mod flushing;
 mod group;
 mod integrity;
 mod io;
 mod journaling;
+mod numbers;
 mod outbox;
 mod paging;
 mod phases;
@@ -24,20 +26,23 @@ mod writing_back;
 #[cfg(test)]
 mod written_back_tests;
 
-pub use config::MachineConfig;
+pub use config::{DiskConfig, MachineConfig};
 pub use tally::{GroupTally, OpTally, TaskReport};
 
+use crate::alarms::Alarms;
 use crate::events::Events;
-use crate::host::{Cpus, File, Journal, PageCache};
+use crate::host::{Cpus, File, PageCache};
 use crate::workload::Awaited;
-use backlog::Backlog;
+use disk::Disk;
 use fairdisk_core::{
-    Change, Elevator, Engine, Entry, GroupId, Input, Instant, Journal as Log, Prng, Refusal,
-    RequestId, Sleeper, Span, TaskId, Ticks,
+    Change, Elevator, Engine, Entry, GroupId, Input, Instant, Prng, Refusal, RequestId, Sleeper,
+    TaskId, Ticks,
 };
 pub use group::GroupSpec;
 pub use integrity::IntegrityWrites;
-use io::{IoKind, Ios};
+use io::{Io, IoKind};
+use journaling::Volume;
+use numbers::Numbers;
 pub use outbox::Issued;
 use outbox::Outbox;
 use paging::PageWaiter;
@@ -52,48 +57,37 @@ use writing_back::WriteBack;
 enum Event {
     /// A task gets to run.
     Run(u32),
-    /// A task that slept for a request slot has been woken.
-    Woken(Sleeper, TaskId),
+    /// A task that slept for a request slot of a disk has been woken.
+    Woken(u32, Sleeper, TaskId),
     /// A woken task tries again to get a slot.
-    Retry(Sleeper, TaskId),
+    Retry(u32, Sleeper, TaskId),
     /// The journal task of a volume checks its transaction.
     Commit(u32),
-    /// The flusher checks for old data.
-    LookForOld,
+    /// The flusher of a disk checks for old data.
+    LookForOld(u32),
 }
 
-/// A simulated host: its tasks, page cache, file systems, CPUs and request queue.
+/// A simulated host: its tasks, page cache, file systems and CPUs, and the queues of its disks.
 #[derive(Debug)]
 pub struct Machine<E> {
-    engine: Engine<E>,
-    cpus: Cpus,
     config: MachineConfig,
+    disks: Vec<Disk<E>>,
+    /// When each disk's engine wants its next tick.
+    ticks: Alarms,
+    outbox: Outbox,
+    cpus: Cpus,
     tasks: Vec<Task>,
     files: Vec<File>,
-    /// The journal of each volume, if it has one.
-    journals: Vec<Option<Journal>>,
-    /// For each volume, the tasks that sleep until its log write has ended.
-    log_waiters: Vec<Vec<u32>>,
-    /// For each volume, the tasks that wait for a commit to end.
-    commit_waiters: Vec<Vec<u32>>,
+    volumes: Vec<Volume>,
     /// An empty list, reused for tasks that start to wait while others are being woken.
     spare_waiters: Vec<u32>,
-    ios: Ios,
     /// The page cache.
     pages: PageCache,
     page_waiters: Vec<PageWaiter>,
     write_back: Option<WriteBack>,
-    /// Indexed by task number: the programs, then the journal tasks, then one flusher per group.
-    backlogs: Vec<Backlog>,
     events: Events<Event>,
-    tick_at: Option<Instant>,
-    outbox: Outbox,
-    /// The first refusal of the elevator, if there was one.
+    /// The first refusal of an elevator, if there was one.
     refused: Option<Refusal>,
-    /// Total turns of each group before counting started.
-    charged_before: Vec<Span>,
-    /// Tasks that have not ended, or whose read-ahead or write-back is still under way.
-    left: usize,
     /// Tasks that have not ended and are awaited together with others.
     awaited: usize,
     phases: Phases,
@@ -101,85 +95,71 @@ pub struct Machine<E> {
 }
 
 impl<E: Elevator> Machine<E> {
-    /// A machine whose engine uses `elevator` and whose tasks start at their set times.
+    /// A machine with one disk, whose engine uses `elevator`. Tasks start at their set times.
     pub fn new(elevator: E, config: MachineConfig) -> Self {
+        Self::of_disks([elevator], config)
+    }
+
+    /// A machine with several disks, each of which uses one of the elevators.
+    pub fn of_disks(elevators: impl IntoIterator<Item = E>, config: MachineConfig) -> Self {
         assert!(
-            config.write_back.is_none() || config.engine.ticks != Ticks::EXACT,
+            config.write_back.is_none()
+                || config.disks.iter().all(|disk| disk.engine.ticks != Ticks::EXACT),
             "whoever writes more than is written back would sleep for nanoseconds"
         );
-        let prng = Prng::new(config.seed);
-        let log = if config.keep_journal { Log::keeping() } else { Log::hashing() };
+        let numbers = Numbers::of_all(&config);
+        let disks = Disk::all(&config, elevators, &numbers);
         let files = config.files.iter();
         let files = files.map(|spec| File::new(*spec, &config.volumes[spec.volume as usize]));
         let pages = config.page_cache();
-        let write_back = config.write_back.map(|spec| WriteBack::new(spec, &config, &pages));
-        let group_count = config.groups.len().max(1);
-        let of_host = config.volumes.len() + group_count;
-        let ticks = config.engine.ticks;
-        let journals = config.volumes.iter();
-        let journals = journals.map(|volume| volume.journal.map(|spec| Journal::new(spec, ticks)));
+        let seeds = config.disks.iter().map(|disk| Prng::new(disk.seed));
         let mut machine = Self {
-            engine: Engine::new(elevator, config.engine, log),
-            cpus: Cpus::new(config.cpu, prng.fork(0)),
+            ticks: Alarms::new(disks.len()),
+            outbox: Outbox::default(),
+            cpus: Cpus::new(config.cpu, seeds.map(|prng| prng.fork(0)).collect()),
             tasks: Vec::new(),
             files: files.collect(),
-            journals: journals.collect(),
-            log_waiters: vec![Vec::new(); config.volumes.len()],
-            commit_waiters: vec![Vec::new(); config.volumes.len()],
+            volumes: Volume::all(&config, &disks),
             spare_waiters: Vec::new(),
-            ios: Ios::new(),
+            write_back: config.write_back.map(|spec| WriteBack::new(spec, &config, &pages, &disks)),
             pages,
-            write_back,
             page_waiters: Vec::with_capacity(config.tasks.len()),
-            backlogs: vec![Backlog::default(); config.tasks.len() + of_host],
             events: Events::new(),
-            tick_at: None,
-            outbox: Outbox::default(),
             refused: None,
-            charged_before: vec![Span::ZERO; group_count],
-            left: config.tasks.len(),
             awaited: config.tasks.iter().filter(|task| task.awaited != Awaited::No).count(),
             phases: Phases::new(&config.tasks),
             stopping: false,
+            disks,
             config,
         };
-        machine.start(&prng);
+        machine.start(numbers);
         machine
     }
 
-    fn start(&mut self, prng: &Prng) {
-        if !self.config.rotational {
-            let change = Change::Rotational { rotational: false };
-            self.configure(Instant::ZERO, change);
-        }
-        let depth = Change::Depth { depth: self.config.engine.depth };
-        let depth = self.config.serves_together.then_some(depth);
-        let costs = self.config.costs.map(Change::Costs);
-        let flushable = self.config.flushable.then_some(Change::Flushable { flushable: true });
-        let groups = (0u32..).map(GroupId).zip(&self.config.groups);
-        let added =
-            groups.clone().map(|(group, spec)| Change::GroupAdded { group, share: spec.share });
-        let more = groups.flat_map(|(group, spec)| spec.more(group));
-        let changes: Vec<Change> =
-            depth.into_iter().chain(costs).chain(flushable).chain(added).chain(more).collect();
-        for change in changes {
-            self.configure(Instant::ZERO, change);
+    fn start(&mut self, numbers: Vec<Numbers>) {
+        for disk in 0..self.disks.len() as u32 {
+            let told = self.config.disks[disk as usize].told();
+            let changes: Vec<Change> = told.chain(self.config.told_of_groups()).collect();
+            for change in changes {
+                self.configure(Instant::ZERO, disk, change);
+            }
         }
         let mut streams = BTreeMap::new();
-        for (index, spec) in self.config.tasks.iter().enumerate() {
+        for (index, (spec, numbers)) in (0..).zip(self.config.tasks.iter().zip(numbers)) {
             for file in spec.files.iter().filter(|_| spec.creates_files) {
                 self.files[*file as usize].create();
             }
+            let prng = Prng::new(self.config.disks[numbers.home as usize].seed);
             let mut task = Task::new(
                 spec,
                 &self.config.files,
-                &prng.fork(1 + index as u64),
-                index as u32,
+                &prng.fork(1 + u64::from(numbers.at_home.0)),
+                (index, numbers),
                 self.config.read_ahead_pages,
             );
             if spec.shares_stream {
                 let stream = (spec.job, spec.files.clone());
-                task.stream_of = *streams.entry(stream).or_insert(index as u32);
+                task.stream_of = *streams.entry(stream).or_insert(index);
             }
             self.tasks.push(task);
         }
@@ -199,7 +179,7 @@ impl<E: Elevator> Machine<E> {
     /// When the machine next needs a call of [`advance`](Self::advance).
     #[must_use]
     pub fn next_event(&self) -> Option<Instant> {
-        match (self.events.next_at(), self.tick_at) {
+        match (self.events.next_at(), self.ticks.first()) {
             (Some(event), Some(tick)) => Some(event.min(tick)),
             (event, tick) => event.or(tick),
         }
@@ -207,35 +187,38 @@ impl<E: Elevator> Machine<E> {
 
     /// Processes what is due at `now`.
     pub fn advance(&mut self, now: Instant) {
-        if self.tick_at.is_some_and(|tick| now >= tick) {
-            self.feed(now, Input::Tick);
-            self.settle(now);
+        for disk in 0..self.disks.len() {
+            if self.ticks.is_due(disk, now) {
+                self.feed(now, disk as u32, Input::Tick);
+                self.settle(now);
+            }
         }
         while let Some(event) = self.events.pop_due(now) {
             match event {
                 Event::Run(task) => self.run(now, task),
-                Event::Woken(sleeper, task) => self.wake_sleeper(now, sleeper, task),
-                Event::Retry(sleeper, task) => self.retry(now, sleeper, task),
+                Event::Woken(disk, sleeper, task) => self.wake_sleeper(now, disk, sleeper, task),
+                Event::Retry(disk, sleeper, task) => self.retry(now, disk, sleeper, task),
                 Event::Commit(volume) => self.commit(now, volume),
-                Event::LookForOld => self.look_for_old(now),
+                Event::LookForOld(disk) => self.look_for_old(now, disk),
             }
             self.settle(now);
         }
     }
 
-    /// Reports a request that the device has completed.
-    pub fn completed(&mut self, now: Instant, id: RequestId, ok: bool) {
-        self.feed(now, Input::Completed { request: id, ok });
+    /// Reports a request that a disk has completed. Completions of one instant are reported in the
+    /// order of disks.
+    pub fn completed(&mut self, now: Instant, disk: u32, id: RequestId, ok: bool) {
+        self.feed(now, disk, Input::Completed { request: id, ok });
         self.settle(now);
     }
 
-    /// Applies a change to groups, tasks or the device.
-    pub fn configure(&mut self, now: Instant, change: Change) {
-        self.feed(now, Input::Configure(change));
+    /// Applies a change to groups, tasks or a disk.
+    pub fn configure(&mut self, now: Instant, disk: u32, change: Change) {
+        self.feed(now, disk, Input::Configure(change));
         self.settle(now);
     }
 
-    /// The first refusal of the elevator, if there was one.
+    /// The first refusal of an elevator, if there was one.
     pub const fn refused(&self) -> Option<&Refusal> {
         self.refused.as_ref()
     }
@@ -251,20 +234,31 @@ impl<E: Elevator> Machine<E> {
     pub fn is_done(&self) -> bool {
         let is_clean = || self.write_back.as_ref().is_none_or(WriteBack::is_clean);
         let stopped = || self.stopping && self.tasks.iter().all(Task::is_asleep);
-        let ended = || self.left == 0 && is_clean() || stopped();
-        self.engine.accounts().in_flight() == 0 && ended()
+        let all_left = || self.disks.iter().all(|disk| disk.left == 0);
+        let ended = || all_left() && is_clean() || stopped();
+        self.disks.iter().all(|disk| disk.engine.accounts().in_flight() == 0) && ended()
     }
 
     // ---- what came of it -----------------------------------------------------------------
 
-    /// The engine, with its accounts and its journal.
-    pub const fn engine(&self) -> &Engine<E> {
-        &self.engine
+    /// The engine of a disk, with its accounts and its journal.
+    pub fn engine(&self, disk: u32) -> &Engine<E> {
+        &self.disks[disk as usize].engine
     }
 
-    /// Removes and returns the journal entries since the last call, if the journal keeps them.
-    pub fn drain_journal(&mut self) -> impl Iterator<Item = Entry> {
-        self.engine.drain_journal()
+    /// The engines of all disks.
+    pub fn engines(&self) -> impl ExactSizeIterator<Item = &Engine<E>> {
+        self.disks.iter().map(|disk| &disk.engine)
+    }
+
+    /// The number of tasks of a disk that are programs; they have the first numbers there.
+    pub fn programs(&self, disk: u32) -> usize {
+        self.disks[disk as usize].programs.len()
+    }
+
+    /// Removes and returns the journal entries of a disk since the last call, if journals keep them.
+    pub fn drain_journal(&mut self, disk: u32) -> impl Iterator<Item = Entry> {
+        self.disks[disk as usize].engine.drain_journal()
     }
 
     /// Bytes in memory that are dirty or being written back.
@@ -287,19 +281,24 @@ impl<E: Elevator> Machine<E> {
 
     /// Marks an I/O as having all its parts. If all of them have completed already, so has the I/O.
     #[inline]
-    fn all_made(&mut self, now: Instant, index: u32) {
-        if self.ios.part_done(index, true) {
-            self.io_done(now, index);
+    fn all_made(&mut self, now: Instant, disk: u32, index: u32) {
+        if self.disks[disk as usize].ios.part_done(index, true) {
+            self.io_done(now, disk, index);
         }
     }
 
-    fn io_done(&mut self, now: Instant, index: u32) {
-        if self.ios.get(index).failed {
-            self.failed(now, index);
+    fn io_done(&mut self, now: Instant, disk: u32, index: u32) {
+        let io = self.disks[disk as usize].ios.get(index);
+        if io.failed {
+            let io = *io;
+            self.failed(now, &io);
         }
-        let io = self.ios.get(index);
+        let io = self.disks[disk as usize].ios.get(index);
         match io.kind {
-            IoKind::Data { task, file } => self.data_done(now, task, file, index),
+            IoKind::Data { task, file } => {
+                let io = *io;
+                self.data_done(now, task, file, &io);
+            }
             IoKind::Metadata { task } => self.wake(now, task),
             IoKind::Pages { .. } => {
                 let io = *io;
@@ -311,17 +310,19 @@ impl<E: Elevator> Machine<E> {
             }
             IoKind::WriteBack { .. } => {
                 let io = *io;
-                self.written_back(now, &io);
+                self.written_back(now, disk, &io);
             }
-            IoKind::Flush { task } => self.flush_done(now, task, index),
+            IoKind::Flush { task } => {
+                let io = *io;
+                self.flush_done(now, task, &io);
+            }
             IoKind::Journal { volume } => self.journal_written(now, volume),
         }
     }
 
     /// Read-ahead and write-back return no error to a call, so their failures are counted here.
     #[cold]
-    fn failed(&mut self, now: Instant, index: u32) {
-        let io = self.ios.get(index);
+    fn failed(&mut self, now: Instant, io: &Io) {
         let (IoKind::Pages { task, .. }
         | IoKind::WriteBehind { task }
         | IoKind::WriteBack { owner: task, .. }) = io.kind
@@ -332,12 +333,6 @@ impl<E: Elevator> Machine<E> {
         if now >= task.report.counted_from {
             task.report.per_op.of_mut(io.op).errors += 1;
         }
-    }
-
-    /// The task that writes back buffered data of the first group. Flushers follow the journal
-    /// tasks.
-    const fn flusher(&self) -> TaskId {
-        TaskId((self.tasks.len() + self.journals.len()) as u32)
     }
 
     fn exit(&mut self, now: Instant, index: u32) {
@@ -372,8 +367,11 @@ impl<E: Elevator> Machine<E> {
         if task.step != Step::Exited || task.dirty_bytes > 0 || task.paging.coming > 0 {
             return;
         }
-        self.left -= 1;
-        self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }));
-        self.write_out(now);
+        let numbers = task.numbers.clone();
+        for (disk, number) in numbers.all() {
+            self.disks[disk as usize].left -= 1;
+            self.feed(now, disk, Input::Configure(Change::TaskExited { task: number }));
+            self.write_out(now, disk);
+        }
     }
 }

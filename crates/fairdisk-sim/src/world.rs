@@ -1,22 +1,24 @@
-//! The simulated shell: a [`Machine`] on a simulated device, in virtual time.
+//! The simulated shell: a [`Machine`] on simulated disks, in virtual time.
 
-use crate::device::{Device, DeviceIo, DeviceModel, Done};
+use crate::device::{DeviceIo, Done, Jbod};
 use crate::machine::{Issued, Machine};
 use fairdisk_core::{Elevator, Instant, Request};
 
-/// A machine and its device.
+/// A machine and its disks.
 #[derive(Debug)]
 pub struct World<E> {
     machine: Machine<E>,
-    device: DeviceModel,
+    jbod: Jbod,
     now: Instant,
-    done: Vec<Done>,
+    done: Vec<(u32, Done)>,
 }
 
 impl<E: Elevator> World<E> {
-    /// Attaches a device to a machine.
-    pub const fn new(machine: Machine<E>, device: DeviceModel) -> Self {
-        Self { machine, device, now: Instant::ZERO, done: Vec::new() }
+    /// Attaches its disks, or its only one, to a machine.
+    pub fn new(machine: Machine<E>, disks: impl Into<Jbod>) -> Self {
+        let jbod = disks.into();
+        assert_eq!(jbod.disks().len(), machine.engines().len(), "each disk has a queue");
+        Self { machine, jbod, now: Instant::ZERO, done: Vec::new() }
     }
 
     /// The machine.
@@ -24,9 +26,9 @@ impl<E: Elevator> World<E> {
         &self.machine
     }
 
-    /// The device.
-    pub const fn device(&self) -> &DeviceModel {
-        &self.device
+    /// The disks.
+    pub const fn jbod(&self) -> &Jbod {
+        &self.jbod
     }
 
     /// The machine, mutably, for changes between steps.
@@ -50,7 +52,7 @@ impl<E: Elevator> World<E> {
     }
 
     /// Like [`run_until_done`](Self::run_until_done), but reports every request that is issued to
-    /// the device to `watch`.
+    /// a disk to `watch`.
     pub fn run_watched(&mut self, end: Instant, watch: impl FnMut(&Request)) {
         self.run(end, true, watch);
     }
@@ -65,25 +67,25 @@ impl<E: Elevator> World<E> {
     }
 
     /// Processes the next event, unless it is after `end`. Returns whether there was one. At the
-    /// same instant, completions of the device come before the actions of tasks.
+    /// same instant, completions of disks come before the actions of tasks.
     fn step(&mut self, end: Instant, mut watch: impl FnMut(&Request)) -> bool {
-        let device = self.device.next_event();
-        let next = match (self.machine.next_event(), device) {
+        let disks = self.jbod.next_event();
+        let next = match (self.machine.next_event(), disks) {
             (Some(one), Some(two)) => Some(one.min(two)),
             (one, two) => one.or(two),
         };
         let Some(now) = next.filter(|next| *next <= end) else { return false };
         self.now = now;
-        if device == Some(now) {
-            self.device.advance(now, &mut self.done);
-            for done in self.done.drain(..) {
-                self.machine.completed(now, done.id, done.ok);
+        if disks == Some(now) {
+            self.jbod.advance(now, &mut self.done);
+            for (disk, done) in self.done.drain(..) {
+                self.machine.completed(now, disk, done.id, done.ok);
             }
         }
         self.machine.advance(now);
-        for Issued { request, owner } in self.machine.issued() {
+        for Issued { disk, request, owner } in self.machine.issued() {
             watch(&request);
-            self.device.submit(now, &DeviceIo { group: owner, ..DeviceIo::of(&request) });
+            self.jbod.submit(now, disk, &DeviceIo { group: owner, ..DeviceIo::of(&request) });
         }
         true
     }

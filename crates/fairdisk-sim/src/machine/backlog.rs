@@ -22,43 +22,45 @@ impl Backlog {
 
 impl<E: Elevator> Machine<E> {
     #[inline]
-    pub(super) fn submit(&mut self, now: Instant, bio: Bio) {
-        let backlog = &mut self.backlogs[bio.task.0 as usize];
+    pub(super) fn submit(&mut self, now: Instant, disk: u32, bio: Bio) {
+        let backlog = &mut self.disks[disk as usize].backlogs[bio.task.0 as usize];
         if backlog.asleep > 0 {
             backlog.keep(bio);
         } else {
-            self.feed(now, Input::Submit(bio));
+            self.feed(now, disk, Input::Submit(bio));
         }
     }
 
     /// Schedules a woken sleeper's next try for when it gets a CPU. Tasks of the host have no CPU
     /// of their own.
-    pub(super) fn wake_sleeper(&mut self, now: Instant, sleeper: Sleeper, task: TaskId) {
+    pub(super) fn wake_sleeper(&mut self, now: Instant, disk: u32, sleeper: Sleeper, task: TaskId) {
         let burst = self.cpus.spec().slot_wake;
         let mut spare = 0;
-        let own = self.tasks.get_mut(task.0 as usize);
-        let at = self.cpus.run(now, own.map_or(&mut spare, |task| &mut task.cpu), burst);
-        self.events.push(at, Event::Retry(sleeper, task));
+        let program = self.disks[disk as usize].programs.get(task.0 as usize);
+        let own = program.map(|index| &mut self.tasks[*index as usize].cpu);
+        let at = self.cpus.run(now, own.unwrap_or(&mut spare), burst);
+        self.events.push(at, Event::Retry(disk, sleeper, task));
     }
 
     /// Lets a task try again for a slot; once it has one, it submits the rest of its bios.
-    pub(super) fn retry(&mut self, now: Instant, sleeper: Sleeper, task: TaskId) {
-        let task = task.0 as usize;
-        self.backlogs[task].asleep -= 1;
-        self.feed(now, Input::Retry(sleeper));
-        while self.backlogs[task].asleep == 0
-            && let Some(bio) = self.backlogs[task].waiting.pop_front()
+    pub(super) fn retry(&mut self, now: Instant, disk: u32, sleeper: Sleeper, task: TaskId) {
+        let (at, number) = (disk as usize, task.0 as usize);
+        self.disks[at].backlogs[number].asleep -= 1;
+        self.feed(now, disk, Input::Retry(sleeper));
+        while let backlog = &mut self.disks[at].backlogs[number]
+            && backlog.asleep == 0
+            && let Some(bio) = backlog.waiting.pop_front()
         {
-            self.feed(now, Input::Submit(bio));
+            self.feed(now, disk, Input::Submit(bio));
         }
-        if task < self.tasks.len() {
-            self.went_to_sleep(now, task as u32);
-            self.resume_with_slot(now, task as u32);
-        } else if (task as u32) < self.flusher().0 {
+        if let Some(program) = self.disks[at].programs.get(number).copied() {
+            self.went_to_sleep(now, program);
+            self.resume_with_slot(now, program);
+        } else if task < self.disks[at].flusher {
             // A journal task waits for its log write.
-            self.unplug(now);
+            self.unplug(now, disk);
         } else {
-            self.write_out(now);
+            self.write_out(now, disk);
         }
     }
 }

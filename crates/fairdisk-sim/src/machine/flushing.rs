@@ -9,7 +9,7 @@ use super::task::{PAGE_BYTES, Step};
 use super::writing_back::Writer;
 use crate::host::DirtyMark;
 use crate::workload::{Durable, FileIo};
-use fairdisk_core::{Bio, Elevator, Instant, Op, TaskId};
+use fairdisk_core::{Bio, Elevator, Instant, Op};
 use std::ops::Range;
 
 /// The progress of a task through pages that were dirty when it began, as it waits for each to be
@@ -137,21 +137,30 @@ impl<E: Elevator> Machine<E> {
             return;
         }
         let task = &mut self.tasks[index as usize];
-        task.step = Step::Flushing;
-        let (group, ioprio) = (task.group, task.ioprio);
-        let io = Io::new(IoKind::Flush { task: index }, task.io_started, Op::Flush);
-        let io = self.ios.insert(io);
-        let bio = Bio::flush(self.ios.add_part(io), TaskId(index), group, ioprio);
-        self.submit(now, bio);
-        self.all_made(now, io);
+        let (group, ioprio, started) = (task.group, task.ioprio, task.io_started);
+        let numbers = task.numbers.clone();
+        task.step = Step::Flushing { disks: numbers.all().count() as u32, failed: false };
+        for (disk, number) in numbers.all() {
+            let ios = &mut self.disks[disk as usize].ios;
+            let io = ios.insert(Io::new(IoKind::Flush { task: index }, started, Op::Flush));
+            let bio = Bio::flush(ios.add_part(io), number, group, ioprio);
+            self.submit(now, disk, bio);
+            self.all_made(now, disk, io);
+        }
     }
 
+    /// Handles the end of a flush of one disk; the task continues after the last.
     #[inline(never)]
-    pub(super) fn flush_done(&mut self, now: Instant, index: u32, io: u32) {
-        let Io { started, failed, .. } = *self.ios.get(io);
+    pub(super) fn flush_done(&mut self, now: Instant, index: u32, io: &Io) {
         let task = self.task(index);
+        let Step::Flushing { disks, failed } = task.step else { return };
+        let failed = failed || io.failed;
+        task.step = Step::Flushing { disks: disks - 1, failed };
+        if disks > 1 {
+            return;
+        }
         if now >= task.report.counted_from {
-            task.report.flushes.count(0, now - started, failed);
+            task.report.flushes.count(0, now - io.started, failed);
         }
         task.step = Step::Fetch;
         self.turn_around(now, index);

@@ -1,6 +1,7 @@
 //! Tasks: closed loops that submit, wait, think for a while and submit again.
 
 use super::flushing::CleanWalk;
+use super::numbers::Numbers;
 use super::paging::Paging;
 use super::tally::TaskReport;
 use super::{Event, Machine};
@@ -53,8 +54,8 @@ pub(super) enum Step {
     Syncing,
     /// Wait for a journal commit before a flush.
     Committing,
-    /// Wait for a flush.
-    Flushing,
+    /// Wait for a flush of so many disks; whether one of them has failed.
+    Flushing { disks: u32, failed: bool },
     /// Wait for a point in time.
     Waiting,
     /// Wait for the last I/Os.
@@ -130,6 +131,7 @@ pub(super) struct Task {
     pub(super) drops_files: bool,
     pub(super) paging: Paging,
     pub(super) cpu: u32,
+    pub(super) numbers: Numbers,
     pub(super) report: TaskReport,
 }
 
@@ -138,7 +140,7 @@ impl Task {
         spec: &TaskSpec,
         files: &[FileSpec],
         prng: &Prng,
-        index: u32,
+        (index, numbers): (u32, Numbers),
         read_ahead_pages: u64,
     ) -> Self {
         let stream = Stream::new(spec, files, prng);
@@ -180,6 +182,7 @@ impl Task {
             drops_files: !spec.keeps_cache,
             paging,
             cpu: index,
+            numbers,
             report: TaskReport::default(),
         }
     }
@@ -274,7 +277,7 @@ impl<E: Elevator> Machine<E> {
                 | Step::AwaitSlots
                 | Step::Trimming
                 | Step::Settling
-                | Step::Flushing
+                | Step::Flushing { .. }
                 | Step::Draining
                 | Step::Exited => false,
             };
@@ -409,8 +412,8 @@ impl<E: Elevator> Machine<E> {
     #[inline]
     fn touch(&mut self, now: Instant, index: u32, file_at: u32, size: u64) -> Touch {
         let file = &self.files[file_at as usize];
-        let volume = file.spec.volume as usize;
-        let Some(journal) = &mut self.journals[volume] else { return Touch::Done };
+        let volume = &mut self.volumes[file.spec.volume as usize];
+        let Some(journal) = &mut volume.journal else { return Touch::Done };
         if size <= file.size && journal.second(now) == file.touched_second {
             return Touch::Done;
         }
@@ -420,8 +423,8 @@ impl<E: Elevator> Machine<E> {
     #[inline(never)]
     fn change_inode(&mut self, now: Instant, index: u32, file: u32, size: u64) -> Touch {
         let file = &mut self.files[file as usize];
-        let volume = file.spec.volume;
-        let Some(journal) = &mut self.journals[volume as usize] else { return Touch::Done };
+        let volume = &mut self.volumes[file.spec.volume as usize];
+        let Some(journal) = &mut volume.journal else { return Touch::Done };
         let idle = !journal.is_running();
         let grows = size > file.size;
         let touch = journal.touch(now, file.spec.inode, &mut file.touched_second, grows);
@@ -429,11 +432,11 @@ impl<E: Elevator> Machine<E> {
             file.size = file.size.max(size);
         }
         if idle && journal.is_running() {
-            self.events.push(now, Event::Commit(volume));
+            self.events.push(now, Event::Commit(file.spec.volume));
         }
         if touch == Touch::Sleep {
             self.tasks[index as usize].paging.slept = true;
-            self.log_waiters[volume as usize].push(index);
+            volume.log_waiters.push(index);
         }
         touch
     }
@@ -471,7 +474,8 @@ impl<E: Elevator> Machine<E> {
     /// Schedules a woken task to ask for its next I/O. Returns when it gets a CPU.
     #[inline]
     pub(super) fn turn_around(&mut self, now: Instant, index: u32) -> Instant {
-        let (back, at) = self.cpus.turnaround(now, &mut self.tasks[index as usize].cpu);
+        let task = &mut self.tasks[index as usize];
+        let (back, at) = self.cpus.turnaround(now, &mut task.cpu, task.numbers.home);
         self.events.push(at, Event::Run(index));
         back
     }
