@@ -3,18 +3,19 @@
 
 mod group_run;
 mod ramp;
+mod task_run;
 mod watch;
 
 pub use group_run::GroupRun;
+pub use task_run::TaskRun;
 pub use watch::Kept;
 
 use crate::plan::{GroupNumbers, Obstacle, Parts, Plan, PlannedArm, PlannedRow, Setup};
 use crate::threads::on_threads;
-use fairdisk_core::{Elevator, GroupId, Histogram, Instant, Prng, Span};
-use fairdisk_sched::With;
+use fairdisk_core::{Accounts, Elevator, GroupId, Instant, Prng, Span};
+use fairdisk_sched::{Scheduler, With};
 use fairdisk_sim::device::Device as _;
-use fairdisk_sim::machine::OpTally;
-use fairdisk_sim::{Machine, TaskReport, World};
+use fairdisk_sim::{Machine, World};
 use ramp::demand_left;
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -23,75 +24,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use watch::Watch;
-
-/// What the tasks in one line of the report did in one run.
-#[derive(Clone, Debug)]
-pub struct TaskRun {
-    /// Completed I/Os.
-    pub ios: u64,
-    /// Bytes read and written.
-    pub bytes: u64,
-    /// Latency, from the system call to its return.
-    pub latency: Histogram,
-    /// Reads.
-    pub read: OpTally,
-    /// Writes.
-    pub write: OpTally,
-    /// Flushes, which are no I/Os.
-    pub flush: OpTally,
-    /// Run time; of several tasks, the longest.
-    pub elapsed: Span,
-    /// The run time of each task.
-    pub each: Vec<Span>,
-    /// Whether all tasks finished.
-    pub finished: bool,
-}
-
-impl TaskRun {
-    fn of(reports: &[&TaskReport], until: Instant) -> Self {
-        let each: Vec<Span> = reports.iter().map(|report| report.elapsed(until)).collect();
-        let [mut read, mut write, mut flush] = [(); 3].map(|()| OpTally::default());
-        for report in reports {
-            read.add(&report.per_op.read);
-            write.add(&report.per_op.write);
-            flush.add(&report.flushes);
-        }
-        let mut latency = Histogram::new();
-        reports.iter().for_each(|report| report.add_latencies(&mut latency));
-        Self {
-            latency,
-            ios: reports.iter().map(|report| report.ios).sum(),
-            bytes: reports.iter().map(|report| report.bytes).sum(),
-            read,
-            write,
-            flush,
-            elapsed: each.iter().copied().max().unwrap_or(Span::ZERO),
-            each,
-            finished: reports.iter().all(|report| report.finished.is_some() && !report.cut_off),
-        }
-    }
-}
-
-impl TaskRun {
-    /// Reads, writes and flushes.
-    pub(crate) const fn directions(&self) -> [&OpTally; 3] {
-        [&self.read, &self.write, &self.flush]
-    }
-
-    /// The sum with other tasks that are reported together.
-    fn with(mut self, mut other: Self) -> Self {
-        self.latency.merge(&other.latency);
-        self.read.add(&other.read);
-        self.write.add(&other.write);
-        self.flush.add(&other.flush);
-        self.ios += other.ios;
-        self.bytes += other.bytes;
-        self.elapsed = self.elapsed.max(other.elapsed);
-        self.each.append(&mut other.each);
-        self.finished &= other.finished;
-        self
-    }
-}
 
 /// How a run ended, from best to worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,7 +57,7 @@ pub struct RunResult {
     pub root: GroupRun,
     /// The lines of the report on tasks.
     pub tasks: Vec<TaskRun>,
-    /// The hash of the journal.
+    /// The hash of the journals of all disks.
     pub journal_hash: u64,
     /// Bios submitted to the request queue, including metadata and journal.
     pub submitted: u64,
@@ -138,7 +70,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// Adds the result of another disk of the same run.
+    /// Adds the result of another disk, which ran on a machine of its own.
     fn add(&mut self, other: &Self) {
         self.elapsed = self.elapsed.max(other.elapsed);
         self.end = self.end.max(other.end);
@@ -149,14 +81,14 @@ impl RunResult {
         }
         self.root.add(&other.root);
         self.tasks.extend(other.tasks.iter().cloned());
-        self.journal_hash = Prng::new(self.journal_hash).fork(other.journal_hash).next_u64();
+        self.journal_hash = joined_hash(self.journal_hash, other.journal_hash);
         self.submitted += other.submitted;
         self.completed += other.completed;
         self.in_flight += other.in_flight;
         self.dirty_bytes += other.dirty_bytes;
     }
 
-    /// Records the disk's work for each group of the machine, the first of which is the root group.
+    /// Records the disks' work for each group of the machine, the first of which is the root group.
     fn note_work(&mut self, root_at: Option<usize>, before: &[Span], after: &[Span]) {
         let mut work = before.iter().zip(after).map(|(before, after)| *after - *before);
         let root = work.next().unwrap_or_default();
@@ -184,8 +116,8 @@ pub const RUN_MAX: Span = Span::from_s(24 * 3600);
 /// The simulated time between checks of the stop flag.
 const STOP_CHECK: Span = Span::from_s(10);
 
-/// Runs one arm, row and seed in the lab, one disk after another, since disks do not affect each
-/// other.
+/// Runs one arm, row and seed in the lab: all disks on one machine if they run together, else one
+/// after another, each on its own.
 ///
 /// # Errors
 /// Returns an error if the load does not fit the disk, if the scheduler refuses a group's floor, or
@@ -197,20 +129,23 @@ pub fn run_once(
     seed: u32,
     stop: &AtomicBool,
 ) -> Result<RunResult, Obstacle> {
-    let run = |disk| {
-        let (scheduler, parts) = plan.parts(arm, row, seed, disk)?;
-        scheduler.with(RunDisk { plan, arm, row, parts, stop })
-    };
-    let mut result = run(0)?;
-    for disk in 1..arm.rig.array.disks {
-        result.add(&run(disk)?);
+    let mut result: Option<RunResult> = None;
+    for disks in arm.rig.machines() {
+        let (schedulers, parts) = plan.parts(arm, row, seed, disks)?;
+        let run = RunMachine { plan, arm, row, parts, stop };
+        let of_machine = Scheduler::with_all(schedulers, run)?;
+        match &mut result {
+            Some(result) => result.add(&of_machine),
+            None => result = Some(of_machine),
+        }
     }
+    let mut result = result.unwrap_or_default();
     result.gather_lines(row.load.task_names().len());
     Ok(result)
 }
 
-/// A run of one disk. The machine is compiled for its scheduler, which makes it about 5 % faster.
-struct RunDisk<'a> {
+/// A run of one machine, compiled for its scheduler, which makes it about 5 % faster.
+struct RunMachine<'a> {
     plan: &'a Plan,
     arm: &'a PlannedArm,
     row: &'a PlannedRow,
@@ -218,23 +153,23 @@ struct RunDisk<'a> {
     stop: &'a AtomicBool,
 }
 
-impl With for RunDisk<'_> {
+impl With for RunMachine<'_> {
     type Output = Result<RunResult, Obstacle>;
 
-    fn with<E: Elevator>(self, scheduler: E) -> Self::Output {
+    fn with<E: Elevator>(self, schedulers: Vec<E>) -> Self::Output {
         let Self { plan, arm, row, parts, stop } = self;
-        run_disk(plan, row, plan.assemble(arm, row, parts, scheduler)?, stop)
+        run_machine(plan, row, plan.assemble(arm, row, parts, schedulers)?, stop)
     }
 }
 
-fn run_disk<E: Elevator>(
+fn run_machine<E: Elevator>(
     plan: &Plan,
     row: &PlannedRow,
     setup: Setup<E>,
     stop: &AtomicBool,
 ) -> Result<RunResult, Obstacle> {
     let Setup { named, root, .. } = setup;
-    let mut world = World::new(setup.machine, setup.disk);
+    let mut world = World::new(setup.machine, setup.jbod);
     let end = Instant::ZERO + row.duration.unwrap_or(RUN_MAX);
     if plan.ramp > Span::ZERO {
         world.run_until(Instant::ZERO + plan.ramp);
@@ -243,19 +178,22 @@ fn run_disk<E: Elevator>(
     }
     let before = work(&world);
     let began = Instant::ZERO + plan.ramp;
-    let mut watch = Watch::new(&setup.groups, GroupNumbers { root }, began);
-    let step = if watch.is_idle() { STOP_CHECK } else { watch::LOOK };
+    let watch = |_| Watch::new(&setup.groups, GroupNumbers { root }, began);
+    let mut watches: Vec<Watch> = world.machine().engines().map(watch).collect();
+    let is_idle = watches.iter().all(Watch::is_idle);
+    let step = if is_idle { STOP_CHECK } else { watch::LOOK };
     let mut next = began;
     while next < end && !world.machine().is_done() && !stop.load(Ordering::Relaxed) {
         next = (next + step).min(end);
         world.run_until_done(next);
-        if !watch.is_idle() {
-            watch.look(world.now(), world.machine());
+        if !is_idle {
+            let each = watches.iter_mut().zip(world.machine().engines());
+            each.for_each(|(watch, engine)| watch.look(world.now(), engine));
         }
     }
     let until = if world.machine().is_done() { world.now() } else { next };
     let mut result = collect(world.machine(), &named, root, began, until);
-    watch.finish(&mut result.groups);
+    watches.into_iter().for_each(|watch| watch.finish(&mut result.groups));
     result.note_work(root, &before, &work(&world));
     if row.duration.is_none() && !world.machine().is_done() {
         result.end = RunEnd::GivenUp;
@@ -263,13 +201,17 @@ fn run_disk<E: Elevator>(
     Ok(result)
 }
 
-/// The disk's work so far for each group of the machine.
+/// The work of all disks so far for each group of the machine.
 fn work<E: Elevator>(world: &World<E>) -> Vec<Span> {
-    world.machine().group_ids().map(|group| world.device().work(group)).collect()
+    let sum = |group| {
+        let disks = world.jbod().disks().iter();
+        disks.fold(Span::ZERO, |sum, disk| sum + disk.work(group))
+    };
+    world.machine().group_ids().map(sum).collect()
 }
 
-/// Collects the result of a run from a machine. `root_at` is the index of the root group in the
-/// load, if tasks of the load are in it.
+/// Collects the result of a run from a machine, over all of its disks. `root_at` is the index of
+/// the root group in the load, if tasks of the load are in it.
 pub fn collect<E: Elevator>(
     machine: &Machine<E>,
     named: &[Range<usize>],
@@ -277,23 +219,26 @@ pub fn collect<E: Elevator>(
     began: Instant,
     until: Instant,
 ) -> RunResult {
-    let accounts = machine.engine().accounts_at(until);
+    let accounts: Vec<Accounts> =
+        machine.engines().map(|engine| engine.accounts_at(until)).collect();
     let mut groups: Vec<GroupRun> = machine
         .group_ids()
         .zip(machine.groups())
         .map(|(group, tally)| {
-            let account = accounts.group(group);
-            GroupRun {
+            let mut run = GroupRun {
                 ios: tally.ios(),
                 bytes: tally.bytes(),
                 latency: tally.latency,
-                device_time: account.map_or(Span::ZERO, |account| account.device_time),
                 charged: machine.charged(group),
-                wait_max: account.map_or(Span::ZERO, |account| account.wait_max),
-                slot_waits: account.map_or(0, |account| account.slot_waits),
                 errors: tally.errors,
                 ..GroupRun::default()
+            };
+            for account in accounts.iter().filter_map(|disk| disk.group(group)) {
+                run.device_time += account.device_time;
+                run.wait_max = run.wait_max.max(account.wait_max);
+                run.slot_waits += account.slot_waits;
             }
+            run
         })
         .collect();
     let tasks = machine.task_ends().zip(machine.task_reports()).zip(machine.rounds());
@@ -307,6 +252,7 @@ pub fn collect<E: Elevator>(
         std::mem::swap(group, &mut root);
     }
     let reports: Vec<_> = machine.task_reports().collect();
+    let hashes = machine.engines().map(|engine| engine.journal().hash());
     RunResult {
         elapsed: until - began,
         end: RunEnd::Planned,
@@ -319,12 +265,17 @@ pub fn collect<E: Elevator>(
             .filter_map(|tasks| reports.get(tasks.clone()))
             .map(|reports| TaskRun::of(reports, until))
             .collect(),
-        journal_hash: machine.engine().journal().hash(),
-        submitted: accounts.submitted,
-        completed: accounts.completed,
-        in_flight: accounts.in_flight(),
+        journal_hash: hashes.reduce(joined_hash).unwrap_or_default(),
+        submitted: accounts.iter().map(|disk| disk.submitted).sum(),
+        completed: accounts.iter().map(|disk| disk.completed).sum(),
+        in_flight: accounts.iter().map(Accounts::in_flight).sum(),
         dirty_bytes: machine.dirty_bytes(),
     }
+}
+
+/// The hash of the journals of several disks and of one more.
+fn joined_hash(disks: u64, disk: u64) -> u64 {
+    Prng::new(disks).fork(disk).next_u64()
 }
 
 /// Whether a group all of whose tasks are done was done before the last part of the run.

@@ -19,10 +19,10 @@ fn second_minute(plan: &Plan) -> (u64, u64) {
 /// Allocations in the minute after `minutes` minutes, and the bios completed in it.
 fn minute_after(plan: &Plan, minutes: u64) -> (u64, u64) {
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
-    let mut world = World::new(setup.machine, setup.disk);
+    let mut world = World::new(setup.machine, setup.jbod);
     let begin = Instant::ZERO + Span::from_s(60 * minutes);
     world.run_until(begin);
-    let count = |world: &World<_>| (allocations(), world.machine().engine().accounts().completed);
+    let count = |world: &World<_>| (allocations(), world.machine().engine(0).accounts().completed);
     let before = count(&world);
     world.run_until(begin + Span::from_s(60));
     let after = count(&world);

@@ -38,10 +38,10 @@ fn several_disks_do_what_each_does() {
 
 /// The first and last sector of a disk's requests.
 fn reach(plan: &Plan, disk: u32) -> (Vec<Entry>, u64, u64) {
-    let setup = plan.setup_disk(&plan.arms[0], &plan.rows[1], 0, disk).expect("it fits");
-    let mut world = World::new(setup.machine, setup.disk);
+    let setup = plan.setup_disks(&plan.arms[0], &plan.rows[1], 0, disk..disk + 1).expect("it fits");
+    let mut world = World::new(setup.machine, setup.jbod);
     world.run_until(Instant::ZERO + Span::from_s(2));
-    let entries: Vec<Entry> = world.machine_mut().drain_journal().collect();
+    let entries: Vec<Entry> = world.machine_mut().drain_journal(0).collect();
     let starts = entries.iter().filter_map(|entry| match entry.record {
         Record::Submitted(Bio { start, .. }) => Some(start.0),
         _ => None,
@@ -134,9 +134,9 @@ fn tasks_that_nobody_put_into_a_group() {
     let root = root.unwrap_or_else(|error| panic!("{error}"));
     let of_root = |plan: &Plan| {
         let setup = plan.setup(&plan.arms[0], &plan.rows[1], 0).expect("it fits");
-        let mut world = World::new(setup.machine, setup.disk);
+        let mut world = World::new(setup.machine, setup.jbod);
         world.run_until(Instant::ZERO + Span::from_s(1));
-        let groups = world.machine_mut().drain_journal().filter_map(|entry| match entry.record {
+        let groups = world.machine_mut().drain_journal(0).filter_map(|entry| match entry.record {
             Record::Submitted(Bio { group, .. }) => Some(group == GroupId::ROOT),
             _ => None,
         });

@@ -142,9 +142,9 @@ fn what_begins_within_a_sector_takes_the_whole_of_it() {
     let options = Options { seeds: Some(1), keep_journal: true, ..Options::default() };
     let plan = plan(text, &options).expect("disk and scheduler exist");
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
-    let mut world = World::new(setup.machine, setup.disk);
+    let mut world = World::new(setup.machine, setup.jbod);
     world.run_until(Instant::ZERO + Span::from_s(1));
-    let sectors = world.machine_mut().drain_journal().find_map(|entry| match entry.record {
+    let sectors = world.machine_mut().drain_journal(0).find_map(|entry| match entry.record {
         Record::Submitted(Bio { op: Op::Write, sectors, .. }) => Some(sectors.0),
         _ => None,
     });

@@ -33,7 +33,7 @@ fn plan(jobs: &str, sets: &[&str], duration: Option<Span>) -> Plan {
 fn run_with(jobs: &str, sets: &[&str]) -> Vec<TaskReport> {
     let plan = plan(jobs, sets, None);
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
-    let mut world = World::new(setup.machine, setup.disk);
+    let mut world = World::new(setup.machine, setup.jbod);
     world.run_until_done(Instant::ZERO + Span::from_s(3600));
     assert!(world.machine().is_done(), "it comes to an end:\n{jobs}");
     world.machine().task_reports().cloned().collect()

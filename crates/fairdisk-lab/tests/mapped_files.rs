@@ -33,12 +33,12 @@ fn plan(text: &str, sets: &[&str]) -> Plan {
 fn journal(text: &str, sets: &[&str]) -> Vec<Entry> {
     let plan = plan(text, sets);
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
-    let mut world = World::new(setup.machine, setup.disk);
+    let mut world = World::new(setup.machine, setup.jbod);
     world.run_until_done(Instant::ZERO + Span::from_s(3600));
     assert!(world.machine().is_done());
-    let accounts = world.machine().engine().accounts();
+    let accounts = world.machine().engine(0).accounts();
     assert_eq!((accounts.submitted, accounts.in_flight()), (accounts.completed, 0));
-    world.machine_mut().drain_journal().collect()
+    world.machine_mut().drain_journal(0).collect()
 }
 
 fn requests(text: &str, sets: &[&str]) -> Vec<Asked> {

@@ -44,17 +44,20 @@ impl<L: Load + ?Sized> Load for &mut L {
     }
 }
 
+/// A machine with one disk.
 impl<E: Elevator> Load for Machine<E> {
     fn next_event(&self) -> Option<Instant> {
         self.next_event()
     }
 
     fn advance(&mut self, now: Instant, issue: &mut Vec<Request>) {
-        self.advance(now, issue);
+        self.advance(now);
+        issue.extend(self.issued().map(|issued| issued.request));
     }
 
     fn completed(&mut self, now: Instant, id: RequestId, ok: bool, issue: &mut Vec<Request>) {
-        self.completed(now, id, ok, issue);
+        self.completed(now, 0, id, ok);
+        issue.extend(self.issued().map(|issued| issued.request));
     }
 
     fn is_done(&self) -> bool {

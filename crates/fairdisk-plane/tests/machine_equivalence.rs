@@ -19,7 +19,9 @@ use fairdisk_sim::host::{
 use fairdisk_sim::workload::{
     Blocks, Direction, FlushEvery, IoOrder, Limits, Rates, StreamSpec, TaskSpec, Think,
 };
-use fairdisk_sim::{GroupSpec, IntegrityWrites, Machine, MachineConfig, Unplugs, World};
+use fairdisk_sim::{
+    DiskConfig, GroupSpec, IntegrityWrites, Machine, MachineConfig, Unplugs, World,
+};
 use std::num::{NonZeroU32, NonZeroU64};
 
 const SECTORS: u64 = 1 << 20;
@@ -168,15 +170,15 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         second_phase: Span::from_ms(300),
         nice: 0,
     };
-    let volume =
-        VolumeSpec { kind: VolumeKind::Ext3, start: Lba(0), warm: false, journal: Some(journal) };
+    let (kind, journal) = (VolumeKind::Ext3, Some(journal));
+    let volume = VolumeSpec { disk: 0, kind, start: Lba(0), warm: false, journal };
     let file = |number: u32| FileSpec {
         volume: 0,
         start: Lba(4096 + u64::from(number) * 32_768),
         bytes: 8 << 20,
         inode: number,
     };
-    let config = MachineConfig {
+    let disk = DiskConfig {
         seed,
         engine: EngineConfig {
             depth,
@@ -187,6 +189,10 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         },
         rotational: !seed.is_multiple_of(3),
         serves_together: depth > 1 && seed.is_multiple_of(2),
+        ..DiskConfig::default()
+    };
+    let config = MachineConfig {
+        disks: vec![disk],
         cpu: CpuSpec {
             cpus: 2,
             turnaround_min: TURNAROUND[seed as usize % 2].0,
@@ -203,8 +209,6 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         async_of_submitter: seed.is_multiple_of(2),
         integrity_writes: IntegrityWrites::Async,
         unplugs: Unplugs::default(),
-        costs: None,
-        flushable: false,
         groups: vec![GroupSpec::default(); 3],
         volumes: vec![volume],
         files: (0..TASKS).map(file).collect(),
@@ -223,8 +227,8 @@ fn compare(scheduler: &str, depth: u32, seed: u64, device: &DeviceModel) {
     let mut world = World::new(self::machine(scheduler, depth, seed), device.clone());
     world.run_until(Instant::ZERO + report.elapsed);
     assert!(world.machine().is_done(), "{scheduler}, depth {depth}: did not finish");
-    let simulated = world.machine().engine().journal();
-    let real = shell.load().engine().journal();
+    let simulated = world.machine().engine(0).journal();
+    let real = shell.load().engine(0).journal();
     let entries = simulated.entries().iter().zip(real.entries()).enumerate();
     for (index, (simulated, real)) in entries {
         assert_eq!(simulated, real, "{scheduler}, depth {depth}, seed {seed}, entry {index}");
@@ -255,5 +259,5 @@ fn a_machine_that_is_stopped_drains() {
     let mut shell = Shell::new(machine("deadline", 1, 1), backend, FakeClock::new()).end_at(end);
     let report = shell.run().unwrap();
     assert_eq!(report.stopped, Some(end));
-    assert!(Load::is_done(shell.load()) && shell.load().engine().in_flight() == 0);
+    assert!(Load::is_done(shell.load()) && shell.load().engine(0).in_flight() == 0);
 }

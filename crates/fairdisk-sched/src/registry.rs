@@ -16,6 +16,7 @@ use crate::revised::RevisedCfq;
 use crate::shares::{Shares, SharesParams};
 use crate::token_bucket::{TokenBucket, TokenBucketParams};
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
+use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
     Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId, Span, Submitter, TaskId, Why,
@@ -97,8 +98,8 @@ families! {
     Shares(SharesParams),
 }
 
-/// Defines [`Scheduler`] from a list of types, and `each!`, which calls a method of the scheduler
-/// that it is.
+/// Defines [`Scheduler`] from a list of types, its `with_all`, and `each!`, which calls a method of
+/// the scheduler that it is.
 macro_rules! schedulers {
     ($d:tt $($(#[$doc:meta])* $scheduler:ident,)*) => {
         /// Any of the schedulers. A single type, so that an engine can switch between them under
@@ -113,6 +114,26 @@ macro_rules! schedulers {
         )]
         pub enum Scheduler {
             $($(#[$doc])* $scheduler($scheduler),)*
+        }
+
+        impl Scheduler {
+            /// Runs `what` with the concrete schedulers. A caller that makes many calls and never
+            /// switches the scheduler saves the match in each of them.
+            ///
+            /// # Panics
+            /// If there are none, or they are of different kinds.
+            pub fn with_all<W: With>(all: Vec<Self>, what: W) -> W::Output {
+                match all.first() {
+                    $(Some(Self::$scheduler(_)) => {
+                        let inner = all.into_iter().map(|one| match one {
+                            Self::$scheduler(inner) => inner,
+                            other => panic!("{} beside another kind", other.describe().name),
+                        });
+                        what.with(inner.collect())
+                    })*
+                    None => panic!("a machine has a disk"),
+                }
+            }
         }
 
         macro_rules! each {
@@ -154,21 +175,13 @@ schedulers! { $
     Shares,
 }
 
-/// A computation over an elevator of any type, compiled for each scheduler.
+/// A computation over elevators of any one type, compiled for each scheduler.
 pub trait With {
     /// The result of the computation.
     type Output;
 
     /// Runs the computation.
-    fn with<E: Elevator>(self, scheduler: E) -> Self::Output;
-}
-
-impl Scheduler {
-    /// Runs `what` with the concrete scheduler. A caller that makes many calls and never switches
-    /// the scheduler saves the match in each of them.
-    pub fn with<W: With>(self, what: W) -> W::Output {
-        each!(self, inner => what.with(inner))
-    }
+    fn with<E: Elevator>(self, schedulers: Vec<E>) -> Self::Output;
 }
 
 // The most frequent calls are kept out of line. Inlined, all schedulers would end up in one

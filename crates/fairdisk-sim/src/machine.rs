@@ -1,15 +1,19 @@
-//! Everything above the device as one state machine: tasks, host and engine.
+//! Everything above the disks as one state machine: tasks, host, and an engine for each disk.
 //!
-//! A shell passes in the current time and the requests the device has completed. The machine
-//! answers with the requests to issue and the time of its next event. It never reads a clock.
+//! A shell passes in the current time and the requests that disks have completed. The machine
+//! has an outbox with the requests to issue, and the time of its next event. It never reads a
+//! clock.
 
+mod backlog;
 mod config;
+mod disk;
 mod faulting;
 mod flushing;
 mod group;
 mod integrity;
 mod io;
 mod journaling;
+mod numbers;
 mod outbox;
 mod paging;
 mod phases;
@@ -22,19 +26,24 @@ mod writing_back;
 #[cfg(test)]
 mod written_back_tests;
 
-pub use config::MachineConfig;
+pub use config::{DiskConfig, MachineConfig};
 pub use tally::{GroupTally, OpTally, TaskReport};
 
+use crate::alarms::Alarms;
 use crate::events::Events;
-use crate::host::{Cpus, File, Journal, PageCache};
+use crate::host::{Cpus, File, PageCache};
 use crate::workload::Awaited;
+use disk::Disk;
 use fairdisk_core::{
-    BioId, Change, Effect, Effects, Elevator, Engine, Entry, GroupId, Input, Instant,
-    Journal as Log, Op, Prng, Refusal, Request, RequestId, Sleeper, Span, TaskId, Ticks,
+    Change, Elevator, Engine, Entry, GroupId, Input, Instant, Prng, Refusal, RequestId, Sleeper,
+    TaskId, Ticks,
 };
 pub use group::GroupSpec;
 pub use integrity::IntegrityWrites;
-use io::{IoKind, Ios};
+use io::{Io, IoKind};
+use journaling::Volume;
+use numbers::Numbers;
+pub use outbox::Issued;
 use outbox::Outbox;
 use paging::PageWaiter;
 use phases::Phases;
@@ -48,51 +57,37 @@ use writing_back::WriteBack;
 enum Event {
     /// A task gets to run.
     Run(u32),
-    /// A task that slept for a request slot has been woken.
-    Woken(Sleeper, TaskId),
+    /// A task that slept for a request slot of a disk has been woken.
+    Woken(u32, Sleeper, TaskId),
     /// A woken task tries again to get a slot.
-    Retry(Sleeper, TaskId),
+    Retry(u32, Sleeper, TaskId),
     /// The journal task of a volume checks its transaction.
     Commit(u32),
-    /// The flusher checks for old data.
-    LookForOld,
+    /// The flusher of a disk checks for old data.
+    LookForOld(u32),
 }
 
-/// A simulated host: its tasks, page cache, file systems, CPUs and request queue.
+/// A simulated host: its tasks, page cache, file systems and CPUs, and the queues of its disks.
 #[derive(Debug)]
 pub struct Machine<E> {
-    engine: Engine<E>,
-    cpus: Cpus,
     config: MachineConfig,
+    disks: Vec<Disk<E>>,
+    /// When each disk's engine wants its next tick.
+    ticks: Alarms,
+    outbox: Outbox,
+    cpus: Cpus,
     tasks: Vec<Task>,
     files: Vec<File>,
-    /// The journal of each volume, if it has one.
-    journals: Vec<Option<Journal>>,
-    /// For each volume, the tasks that sleep until its log write has ended.
-    log_waiters: Vec<Vec<u32>>,
-    /// For each volume, the tasks that wait for a commit to end.
-    commit_waiters: Vec<Vec<u32>>,
+    volumes: Vec<Volume>,
     /// An empty list, reused for tasks that start to wait while others are being woken.
     spare_waiters: Vec<u32>,
-    ios: Ios,
     /// The page cache.
     pages: PageCache,
     page_waiters: Vec<PageWaiter>,
     write_back: Option<WriteBack>,
-    /// Indexed by task number: the programs, then the journal tasks, then one flusher per group.
-    outboxes: Vec<Outbox>,
     events: Events<Event>,
-    tick_at: Option<Instant>,
-    effects: Effects,
-    /// The first refusal of the elevator, if there was one.
+    /// The first refusal of an elevator, if there was one.
     refused: Option<Refusal>,
-    finished: Vec<(BioId, bool)>,
-    /// Tasks that slept for a request slot and have been woken.
-    woken: Vec<(Sleeper, TaskId)>,
-    /// Total turns of each group before counting started.
-    charged_before: Vec<Span>,
-    /// Tasks that have not ended, or whose read-ahead or write-back is still under way.
-    left: usize,
     /// Tasks that have not ended and are awaited together with others.
     awaited: usize,
     phases: Phases,
@@ -100,88 +95,71 @@ pub struct Machine<E> {
 }
 
 impl<E: Elevator> Machine<E> {
-    /// A machine whose engine uses `elevator` and whose tasks start at their set times.
+    /// A machine with one disk, whose engine uses `elevator`. Tasks start at their set times.
     pub fn new(elevator: E, config: MachineConfig) -> Self {
+        Self::of_disks([elevator], config)
+    }
+
+    /// A machine with several disks, each of which uses one of the elevators.
+    pub fn of_disks(elevators: impl IntoIterator<Item = E>, config: MachineConfig) -> Self {
         assert!(
-            config.write_back.is_none() || config.engine.ticks != Ticks::EXACT,
+            config.write_back.is_none()
+                || config.disks.iter().all(|disk| disk.engine.ticks != Ticks::EXACT),
             "whoever writes more than is written back would sleep for nanoseconds"
         );
-        let prng = Prng::new(config.seed);
-        let log = if config.keep_journal { Log::keeping() } else { Log::hashing() };
+        let numbers = Numbers::of_all(&config);
+        let disks = Disk::all(&config, elevators, &numbers);
         let files = config.files.iter();
         let files = files.map(|spec| File::new(*spec, &config.volumes[spec.volume as usize]));
         let pages = config.page_cache();
-        let write_back = config.write_back.map(|spec| WriteBack::new(spec, &config, &pages));
-        let group_count = config.groups.len().max(1);
-        let of_host = config.volumes.len() + group_count;
-        let ticks = config.engine.ticks;
-        let journals = config.volumes.iter();
-        let journals = journals.map(|volume| volume.journal.map(|spec| Journal::new(spec, ticks)));
+        let seeds = config.disks.iter().map(|disk| Prng::new(disk.seed));
         let mut machine = Self {
-            engine: Engine::new(elevator, config.engine, log),
-            cpus: Cpus::new(config.cpu, prng.fork(0)),
+            ticks: Alarms::new(disks.len()),
+            outbox: Outbox::default(),
+            cpus: Cpus::new(config.cpu, seeds.map(|prng| prng.fork(0)).collect()),
             tasks: Vec::new(),
             files: files.collect(),
-            journals: journals.collect(),
-            log_waiters: vec![Vec::new(); config.volumes.len()],
-            commit_waiters: vec![Vec::new(); config.volumes.len()],
+            volumes: Volume::all(&config, &disks),
             spare_waiters: Vec::new(),
-            ios: Ios::new(),
+            write_back: config.write_back.map(|spec| WriteBack::new(spec, &config, &pages, &disks)),
             pages,
-            write_back,
             page_waiters: Vec::with_capacity(config.tasks.len()),
-            outboxes: vec![Outbox::default(); config.tasks.len() + of_host],
             events: Events::new(),
-            tick_at: None,
-            effects: Effects::new(),
             refused: None,
-            finished: Vec::new(),
-            woken: Vec::new(),
-            charged_before: vec![Span::ZERO; group_count],
-            left: config.tasks.len(),
             awaited: config.tasks.iter().filter(|task| task.awaited != Awaited::No).count(),
             phases: Phases::new(&config.tasks),
             stopping: false,
+            disks,
             config,
         };
-        machine.start(&prng);
+        machine.start(numbers);
         machine
     }
 
-    fn start(&mut self, prng: &Prng) {
-        let mut ignored = Vec::new();
-        if !self.config.rotational {
-            let change = Change::Rotational { rotational: false };
-            self.configure(Instant::ZERO, change, &mut ignored);
-        }
-        let depth = Change::Depth { depth: self.config.engine.depth };
-        let depth = self.config.serves_together.then_some(depth);
-        let costs = self.config.costs.map(Change::Costs);
-        let flushable = self.config.flushable.then_some(Change::Flushable { flushable: true });
-        let groups = (0u32..).map(GroupId).zip(&self.config.groups);
-        let added =
-            groups.clone().map(|(group, spec)| Change::GroupAdded { group, share: spec.share });
-        let more = groups.flat_map(|(group, spec)| spec.more(group));
-        let changes: Vec<Change> =
-            depth.into_iter().chain(costs).chain(flushable).chain(added).chain(more).collect();
-        for change in changes {
-            self.configure(Instant::ZERO, change, &mut ignored);
+    fn start(&mut self, numbers: Vec<Numbers>) {
+        for disk in 0..self.disks.len() as u32 {
+            let told = self.config.disks[disk as usize].told();
+            let changes: Vec<Change> = told.chain(self.config.told_of_groups()).collect();
+            for change in changes {
+                self.configure(Instant::ZERO, disk, change);
+            }
         }
         let mut streams = BTreeMap::new();
-        for (index, spec) in self.config.tasks.iter().enumerate() {
+        for (index, (spec, numbers)) in (0..).zip(self.config.tasks.iter().zip(numbers)) {
             for file in spec.files.iter().filter(|_| spec.creates_files) {
                 self.files[*file as usize].create();
             }
+            let prng = Prng::new(self.config.disks[numbers.home as usize].seed);
             let mut task = Task::new(
                 spec,
                 &self.config.files,
-                &prng.fork(1 + index as u64),
-                index as u32,
+                &prng.fork(1 + u64::from(numbers.at_home.0)),
+                (index, numbers),
                 self.config.read_ahead_pages,
             );
             if spec.shares_stream {
                 let stream = (spec.job, spec.files.clone());
-                task.stream_of = *streams.entry(stream).or_insert(index as u32);
+                task.stream_of = *streams.entry(stream).or_insert(index);
             }
             self.tasks.push(task);
         }
@@ -201,43 +179,46 @@ impl<E: Elevator> Machine<E> {
     /// When the machine next needs a call of [`advance`](Self::advance).
     #[must_use]
     pub fn next_event(&self) -> Option<Instant> {
-        match (self.events.next_at(), self.tick_at) {
+        match (self.events.next_at(), self.ticks.first()) {
             (Some(event), Some(tick)) => Some(event.min(tick)),
             (event, tick) => event.or(tick),
         }
     }
 
-    /// Processes what is due at `now` and appends requests for the device to `issue`.
-    pub fn advance(&mut self, now: Instant, issue: &mut Vec<Request>) {
-        if self.tick_at.is_some_and(|tick| now >= tick) {
-            self.feed(now, Input::Tick, issue);
-            self.settle(now, issue);
+    /// Processes what is due at `now`.
+    pub fn advance(&mut self, now: Instant) {
+        for disk in 0..self.disks.len() {
+            if self.ticks.is_due(disk, now) {
+                self.feed(now, disk as u32, Input::Tick);
+                self.settle(now);
+            }
         }
         while let Some(event) = self.events.pop_due(now) {
             match event {
-                Event::Run(task) => self.run(now, task, issue),
-                Event::Woken(sleeper, task) => self.wake_sleeper(now, sleeper, task),
-                Event::Retry(sleeper, task) => self.retry(now, sleeper, task, issue),
-                Event::Commit(volume) => self.commit(now, volume, issue),
-                Event::LookForOld => self.look_for_old(now, issue),
+                Event::Run(task) => self.run(now, task),
+                Event::Woken(disk, sleeper, task) => self.wake_sleeper(now, disk, sleeper, task),
+                Event::Retry(disk, sleeper, task) => self.retry(now, disk, sleeper, task),
+                Event::Commit(volume) => self.commit(now, volume),
+                Event::LookForOld(disk) => self.look_for_old(now, disk),
             }
-            self.settle(now, issue);
+            self.settle(now);
         }
     }
 
-    /// Reports a request that the device has completed.
-    pub fn completed(&mut self, now: Instant, id: RequestId, ok: bool, issue: &mut Vec<Request>) {
-        self.feed(now, Input::Completed { request: id, ok }, issue);
-        self.settle(now, issue);
+    /// Reports a request that a disk has completed. Completions of one instant are reported in the
+    /// order of disks.
+    pub fn completed(&mut self, now: Instant, disk: u32, id: RequestId, ok: bool) {
+        self.feed(now, disk, Input::Completed { request: id, ok });
+        self.settle(now);
     }
 
-    /// Applies a change to groups, tasks or the device.
-    pub fn configure(&mut self, now: Instant, change: Change, issue: &mut Vec<Request>) {
-        self.feed(now, Input::Configure(change), issue);
-        self.settle(now, issue);
+    /// Applies a change to groups, tasks or a disk.
+    pub fn configure(&mut self, now: Instant, disk: u32, change: Change) {
+        self.feed(now, disk, Input::Configure(change));
+        self.settle(now);
     }
 
-    /// The first refusal of the elevator, if there was one.
+    /// The first refusal of an elevator, if there was one.
     pub const fn refused(&self) -> Option<&Refusal> {
         self.refused.as_ref()
     }
@@ -253,40 +234,31 @@ impl<E: Elevator> Machine<E> {
     pub fn is_done(&self) -> bool {
         let is_clean = || self.write_back.as_ref().is_none_or(WriteBack::is_clean);
         let stopped = || self.stopping && self.tasks.iter().all(Task::is_asleep);
-        let ended = || self.left == 0 && is_clean() || stopped();
-        self.engine.accounts().in_flight() == 0 && ended()
+        let all_left = || self.disks.iter().all(|disk| disk.left == 0);
+        let ended = || all_left() && is_clean() || stopped();
+        self.disks.iter().all(|disk| disk.engine.accounts().in_flight() == 0) && ended()
     }
 
     // ---- what came of it -----------------------------------------------------------------
 
-    /// The engine, with its accounts and its journal.
-    pub const fn engine(&self) -> &Engine<E> {
-        &self.engine
+    /// The engine of a disk, with its accounts and its journal.
+    pub fn engine(&self, disk: u32) -> &Engine<E> {
+        &self.disks[disk as usize].engine
     }
 
-    /// Removes and returns the journal entries since the last call, if the journal keeps them.
-    pub fn drain_journal(&mut self) -> impl Iterator<Item = Entry> {
-        self.engine.drain_journal()
+    /// The engines of all disks.
+    pub fn engines(&self) -> impl ExactSizeIterator<Item = &Engine<E>> {
+        self.disks.iter().map(|disk| &disk.engine)
     }
 
-    /// The group whose data `request` transfers. It differs from the group that is charged with D5,
-    /// or when a task waits for data that others have dirtied.
-    #[must_use]
-    pub fn owner(&self, request: &Request) -> GroupId {
-        let may_differ = match self.write_back {
-            Some(_) => request.op == Op::Write,
-            None => self.config.async_of_submitter && request.group == GroupId::ROOT,
-        };
-        if !may_differ {
-            return request.group;
-        }
-        let io = self.engine.first_bio(request.id).map(|bio| self.ios.get(Ios::index_of(bio.id)));
-        match io.map(|io| &io.kind) {
-            Some(IoKind::WriteBehind { task } | IoKind::WriteBack { owner: task, .. }) => {
-                self.config.tasks[*task as usize].group
-            }
-            _ => request.group,
-        }
+    /// The number of tasks of a disk that are programs; they have the first numbers there.
+    pub fn programs(&self, disk: u32) -> usize {
+        self.disks[disk as usize].programs.len()
+    }
+
+    /// Removes and returns the journal entries of a disk since the last call, if journals keep them.
+    pub fn drain_journal(&mut self, disk: u32) -> impl Iterator<Item = Entry> {
+        self.disks[disk as usize].engine.drain_journal()
     }
 
     /// Bytes in memory that are dirty or being written back.
@@ -305,85 +277,52 @@ impl<E: Elevator> Machine<E> {
         self.tasks.iter().map(|task| (task.group, task.report.finished))
     }
 
-    // ---- the engine ----------------------------------------------------------------------
-
-    fn feed(&mut self, now: Instant, input: Input<E>, issue: &mut Vec<Request>) {
-        self.engine.handle(now, input, &mut self.effects);
-        self.tick_at = self.effects.wake_at;
-        if let Some(refusal) = self.effects.change_refused {
-            self.refused.get_or_insert(refusal);
-        }
-        for effect in self.effects.as_slice() {
-            match effect {
-                Effect::Issue(request) => issue.push(*request),
-                Effect::Finish { bio, ok, .. } => self.finished.push((*bio, *ok)),
-                Effect::Sleep { task } => self.outboxes[task.0 as usize].asleep += 1,
-                Effect::Wake { sleeper, task } => self.woken.push((*sleeper, *task)),
-                Effect::Cancelled(_) => {}
-            }
-        }
-    }
-
-    #[inline]
-    fn settle(&mut self, now: Instant, issue: &mut Vec<Request>) {
-        if !self.finished.is_empty() {
-            self.tell_owners(now, issue);
-        }
-        if !self.woken.is_empty() {
-            self.wake_sleepers(now);
-        }
-    }
-
-    /// Reports completed bios to the I/Os they belong to, whose tasks may submit more.
-    fn tell_owners(&mut self, now: Instant, issue: &mut Vec<Request>) {
-        let mut at = 0;
-        while let Some(&(bio, ok)) = self.finished.get(at) {
-            let index = Ios::index_of(bio);
-            if self.ios.part_done(index, ok) {
-                self.io_done(now, index, issue);
-            }
-            at += 1;
-        }
-        self.finished.clear();
-    }
+    // ---- what completes ------------------------------------------------------------------
 
     /// Marks an I/O as having all its parts. If all of them have completed already, so has the I/O.
     #[inline]
-    fn all_made(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        if self.ios.part_done(index, true) {
-            self.io_done(now, index, issue);
+    fn all_made(&mut self, now: Instant, disk: u32, index: u32) {
+        if self.disks[disk as usize].ios.part_done(index, true) {
+            self.io_done(now, disk, index);
         }
     }
 
-    fn io_done(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        if self.ios.get(index).failed {
-            self.failed(now, index);
+    fn io_done(&mut self, now: Instant, disk: u32, index: u32) {
+        let io = self.disks[disk as usize].ios.get(index);
+        if io.failed {
+            let io = *io;
+            self.failed(now, &io);
         }
-        let io = self.ios.get(index);
+        let io = self.disks[disk as usize].ios.get(index);
         match io.kind {
-            IoKind::Data { task, file } => self.data_done(now, task, file, index),
+            IoKind::Data { task, file } => {
+                let io = *io;
+                self.data_done(now, task, file, &io);
+            }
             IoKind::Metadata { task } => self.wake(now, task),
             IoKind::Pages { .. } => {
                 let io = *io;
-                self.pages_read(now, &io, issue);
+                self.pages_read(now, &io);
             }
             IoKind::WriteBehind { task } => {
                 let bytes = io.bytes;
-                self.write_behind_done(now, task, bytes, issue);
+                self.write_behind_done(now, task, bytes);
             }
             IoKind::WriteBack { .. } => {
                 let io = *io;
-                self.written_back(now, &io, issue);
+                self.written_back(now, disk, &io);
             }
-            IoKind::Flush { task } => self.flush_done(now, task, index),
-            IoKind::Journal { volume } => self.journal_written(now, volume, issue),
+            IoKind::Flush { task } => {
+                let io = *io;
+                self.flush_done(now, task, &io);
+            }
+            IoKind::Journal { volume } => self.journal_written(now, volume),
         }
     }
 
     /// Read-ahead and write-back return no error to a call, so their failures are counted here.
     #[cold]
-    fn failed(&mut self, now: Instant, index: u32) {
-        let io = self.ios.get(index);
+    fn failed(&mut self, now: Instant, io: &Io) {
         let (IoKind::Pages { task, .. }
         | IoKind::WriteBehind { task }
         | IoKind::WriteBack { owner: task, .. }) = io.kind
@@ -396,19 +335,13 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// The task that writes back buffered data of the first group. Flushers follow the journal
-    /// tasks.
-    const fn flusher(&self) -> TaskId {
-        TaskId((self.tasks.len() + self.journals.len()) as u32)
-    }
-
-    fn exit(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+    fn exit(&mut self, now: Instant, index: u32) {
         let task = &mut self.tasks[index as usize];
         task.step = Step::Exited;
         task.report.finished = Some(now);
         task.report.cut_off = self.stopping;
         self.unmap_files(index);
-        self.forget(now, index, issue);
+        self.forget(now, index);
         self.stopping |= self.count_end(self.config.tasks[index as usize].awaited);
         if self.phases.ended(&self.config.tasks[index as usize]) {
             self.start_ready(now);
@@ -429,13 +362,16 @@ impl<E: Elevator> Machine<E> {
 
     /// Tells schedulers that a task has ended, once nothing more of it can arrive: its data is on
     /// the disk and its read-ahead has completed.
-    fn forget(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+    fn forget(&mut self, now: Instant, index: u32) {
         let task = &self.tasks[index as usize];
         if task.step != Step::Exited || task.dirty_bytes > 0 || task.paging.coming > 0 {
             return;
         }
-        self.left -= 1;
-        self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }), issue);
-        self.write_out(now, issue);
+        let numbers = task.numbers.clone();
+        for (disk, number) in numbers.all() {
+            self.disks[disk as usize].left -= 1;
+            self.feed(now, disk, Input::Configure(Change::TaskExited { task: number }));
+            self.write_out(now, disk);
+        }
     }
 }

@@ -1,23 +1,24 @@
-//! The simulated shell: a [`Machine`] on a simulated device, in virtual time.
+//! The simulated shell: a [`Machine`] on simulated disks, in virtual time.
 
-use crate::device::{Device, DeviceIo, DeviceModel, Done};
-use crate::machine::Machine;
+use crate::device::{DeviceIo, Done, Jbod};
+use crate::machine::{Issued, Machine};
 use fairdisk_core::{Elevator, Instant, Request};
 
-/// A machine and its device.
+/// A machine and its disks.
 #[derive(Debug)]
 pub struct World<E> {
     machine: Machine<E>,
-    device: DeviceModel,
+    jbod: Jbod,
     now: Instant,
-    issued: Vec<Request>,
-    done: Vec<Done>,
+    done: Vec<(u32, Done)>,
 }
 
 impl<E: Elevator> World<E> {
-    /// Attaches a device to a machine.
-    pub const fn new(machine: Machine<E>, device: DeviceModel) -> Self {
-        Self { machine, device, now: Instant::ZERO, issued: Vec::new(), done: Vec::new() }
+    /// Attaches its disks, or its only one, to a machine.
+    pub fn new(machine: Machine<E>, disks: impl Into<Jbod>) -> Self {
+        let jbod = disks.into();
+        assert_eq!(jbod.disks().len(), machine.engines().len(), "each disk has a queue");
+        Self { machine, jbod, now: Instant::ZERO, done: Vec::new() }
     }
 
     /// The machine.
@@ -25,9 +26,9 @@ impl<E: Elevator> World<E> {
         &self.machine
     }
 
-    /// The device.
-    pub const fn device(&self) -> &DeviceModel {
-        &self.device
+    /// The disks.
+    pub const fn jbod(&self) -> &Jbod {
+        &self.jbod
     }
 
     /// The machine, mutably, for changes between steps.
@@ -51,7 +52,7 @@ impl<E: Elevator> World<E> {
     }
 
     /// Like [`run_until_done`](Self::run_until_done), but reports every request that is issued to
-    /// the device to `watch`.
+    /// a disk to `watch`.
     pub fn run_watched(&mut self, end: Instant, watch: impl FnMut(&Request)) {
         self.run(end, true, watch);
     }
@@ -66,29 +67,26 @@ impl<E: Elevator> World<E> {
     }
 
     /// Processes the next event, unless it is after `end`. Returns whether there was one. At the
-    /// same instant, completions of the device come before the actions of tasks.
+    /// same instant, completions of disks come before the actions of tasks.
     fn step(&mut self, end: Instant, mut watch: impl FnMut(&Request)) -> bool {
-        let device = self.device.next_event();
-        let next = match (self.machine.next_event(), device) {
+        let disks = self.jbod.next_event();
+        let next = match (self.machine.next_event(), disks) {
             (Some(one), Some(two)) => Some(one.min(two)),
             (one, two) => one.or(two),
         };
         let Some(now) = next.filter(|next| *next <= end) else { return false };
         self.now = now;
-        if device == Some(now) {
-            self.device.advance(now, &mut self.done);
-            for done in &self.done {
-                self.machine.completed(now, done.id, done.ok, &mut self.issued);
+        if disks == Some(now) {
+            self.jbod.advance(now, &mut self.done);
+            for (disk, done) in self.done.drain(..) {
+                self.machine.completed(now, disk, done.id, done.ok);
             }
-            self.done.clear();
         }
-        self.machine.advance(now, &mut self.issued);
-        for request in &self.issued {
-            watch(request);
-            let group = self.machine.owner(request);
-            self.device.submit(now, &DeviceIo { group, ..DeviceIo::of(request) });
+        self.machine.advance(now);
+        for Issued { disk, request, owner } in self.machine.issued() {
+            watch(&request);
+            self.jbod.submit(now, disk, &DeviceIo { group: owner, ..DeviceIo::of(&request) });
         }
-        self.issued.clear();
         true
     }
 }

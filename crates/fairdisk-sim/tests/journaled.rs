@@ -7,7 +7,7 @@ mod small;
 use fairdisk_core::{Bio, EngineConfig, Instant, Lba, Record, Span, TaskId};
 use fairdisk_sim::host::{FileSpec, JournalSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{Blocks, Limits, StreamSpec, TaskSpec};
-use fairdisk_sim::{Machine, MachineConfig, World};
+use fairdisk_sim::{DiskConfig, Machine, MachineConfig, World};
 use fifo::Fifo;
 
 const TASKS: u32 = 300;
@@ -30,12 +30,13 @@ fn log_writes(blocks: u32) -> Vec<(u64, u32)> {
         second_phase: Span::ZERO,
         nice: 0,
     };
-    let volume =
-        VolumeSpec { kind: VolumeKind::Ext3, start: Lba(0), warm: true, journal: Some(journal) };
+    let (kind, journal) = (VolumeKind::Ext3, Some(journal));
+    let volume = VolumeSpec { disk: 0, kind, start: Lba(0), warm: true, journal };
     let data = |number: u32| Lba(u64::from(blocks + number) * 8);
     let file = |number| FileSpec { volume: 0, start: data(number), bytes: 4096, inode: number };
+    let engine = EngineConfig { merge_sectors_max: 256, ..EngineConfig::default() };
     let config = MachineConfig {
-        engine: EngineConfig { merge_sectors_max: 256, ..EngineConfig::default() },
+        disks: vec![DiskConfig { engine, ..DiskConfig::default() }],
         volumes: vec![volume],
         files: (0..TASKS).map(file).collect(),
         tasks: (0..TASKS).map(task).collect(),
@@ -45,7 +46,7 @@ fn log_writes(blocks: u32) -> Vec<(u64, u32)> {
     let mut world = World::new(Machine::new(Fifo::default(), config), small::disk(1));
     world.run_until(Instant::ZERO + Span::from_s(10));
     let journal_task = TaskId(TASKS);
-    let entries = world.machine_mut().drain_journal();
+    let entries = world.machine_mut().drain_journal(0);
     entries
         .filter_map(|entry| match entry.record {
             Record::Submitted(Bio { task, start, sectors, .. }) if task == journal_task => {

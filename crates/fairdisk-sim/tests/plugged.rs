@@ -8,7 +8,7 @@ use fairdisk_core::{
     Bio, BioId, EngineConfig, Instant, PlugConfig, PlugFlash, Record, RequestId, Span, Ticks,
 };
 use fairdisk_sim::workload::{Blocks, Direction, Limits, StreamSpec, TaskSpec};
-use fairdisk_sim::{Machine, MachineConfig, Unplugs, World};
+use fairdisk_sim::{DiskConfig, Machine, MachineConfig, Unplugs, World};
 use fifo::Fifo;
 use std::collections::BTreeMap;
 
@@ -35,8 +35,9 @@ fn machine(task: TaskSpec, unplugs: Unplugs) -> Machine<Fifo> {
     let plug = Some(PLUG);
     let engine = EngineConfig { depth: DEPTH, ticks: TICKS, plug, ..EngineConfig::default() };
     let config = small::config(task, Span::from_us(10));
+    let disks = vec![DiskConfig { engine, ..DiskConfig::default() }];
     let config =
-        MachineConfig { engine, read_ahead_pages: 8, unplugs, keep_journal: true, ..config };
+        MachineConfig { disks, read_ahead_pages: 8, unplugs, keep_journal: true, ..config };
     Machine::new(Fifo::default(), config)
 }
 
@@ -49,7 +50,7 @@ fn issued(task: TaskSpec, unplugs: Unplugs) -> Vec<(u64, u64)> {
     let mut submitted: BTreeMap<BioId, Instant> = BTreeMap::new();
     let mut queued: BTreeMap<RequestId, Instant> = BTreeMap::new();
     let mut issued = Vec::new();
-    for entry in world.machine_mut().drain_journal() {
+    for entry in world.machine_mut().drain_journal(0) {
         match entry.record {
             Record::Submitted(Bio { id: bio, .. }) => {
                 submitted.insert(bio, entry.at);

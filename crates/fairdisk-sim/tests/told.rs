@@ -12,7 +12,7 @@ use fairdisk_core::{
     Request, Span, TaskId,
 };
 use fairdisk_sim::workload::{Blocks, Direction, Limits, StreamSpec, TaskSpec};
-use fairdisk_sim::{Machine, MachineConfig, World};
+use fairdisk_sim::{DiskConfig, Machine, MachineConfig, World};
 use fifo::Fifo;
 
 /// First come, first served; records what it was told.
@@ -53,7 +53,8 @@ fn config(pages: u64, engine: EngineConfig, serves_together: bool) -> MachineCon
     let stream = StreamSpec { blocks: Blocks::fixed(4096), limits, ..StreamSpec::default() };
     let task = TaskSpec { files: vec![0], buffered: true, stream, ..TaskSpec::default() };
     let config = small::config(task, Span::from_us(1));
-    MachineConfig { engine, serves_together, ..config }
+    let disk = DiskConfig { engine, serves_together, ..DiskConfig::default() };
+    MachineConfig { disks: vec![disk], ..config }
 }
 
 #[test]
@@ -68,7 +69,7 @@ fn a_task_is_gone_when_nothing_more_of_it_arrives() {
     let reader = machine.task_reports().next().expect("there is a task");
     let ended = reader.finished.expect("it has ended");
     assert!(ended + Span::from_ms(2) < world.now(), "its read-ahead takes longer than itself");
-    let witness = machine.engine().elevator();
+    let witness = machine.engine(0).elevator();
     assert!(witness.admitted > 4, "it has read ahead: {}", witness.admitted);
     assert_eq!(witness.exited, [TaskId(0)]);
 }
@@ -76,7 +77,7 @@ fn a_task_is_gone_when_nothing_more_of_it_arrives() {
 #[test]
 fn the_depth_of_a_device_that_serves_several_at_once_is_told() {
     let engine = EngineConfig { depth: 4, ..EngineConfig::default() };
-    let told = |together| world(1, engine, together).machine().engine().elevator().depth;
+    let told = |together| world(1, engine, together).machine().engine(0).elevator().depth;
     assert_eq!((told(true), told(false)), (Some(4), None));
 }
 
@@ -92,7 +93,7 @@ fn read_ahead_and_write_out_that_fail_are_errors_of_the_group() {
         world.run_until_done(Instant::ZERO + Span::from_s(10));
         let machine = world.machine();
         assert!(machine.is_done(), "{direction:?}");
-        let accounts = machine.engine().accounts();
+        let accounts = machine.engine(0).accounts();
         let failed = accounts.group(GroupId::ROOT).expect("it asked").errors;
         let tallies = machine.groups().iter().map(|group| group.errors).sum::<u64>();
         assert!(failed > 0 && tallies == failed, "{direction:?}: {tallies} of {failed}");

@@ -20,7 +20,7 @@ use std::num::NonZeroU32;
 fn config(tasks: Vec<TaskSpec>) -> MachineConfig {
     let groups = vec![GroupSpec::default(); 3];
     let mut config = MachineConfig { groups, ..dirty::config(4, tasks) };
-    config.engine.merge_sectors_max = 8;
+    config.disks[0].engine.merge_sectors_max = 8;
     config
 }
 
@@ -66,7 +66,7 @@ fn sent(config: MachineConfig, end: Instant) -> Vec<Sent> {
 }
 
 fn drain(world: &mut World<Fifo>) -> Vec<Sent> {
-    let entries = world.machine_mut().drain_journal();
+    let entries = world.machine_mut().drain_journal(0);
     let submitted = entries.filter_map(|entry| match entry.record {
         Record::Submitted(Bio { task, group, op, start, .. }) => {
             Some(Sent { at: entry.at, task: task.0, group: group.0, op, page: start.0 / 8 })
@@ -134,7 +134,7 @@ fn what_waits_is_bounded_by_the_limit() {
     for second in 1..30 {
         world.run_until(s(second));
         let bytes: u64 = world.machine().groups().iter().map(|it| it.written_bytes).sum();
-        let completed = world.machine().engine().accounts().completed;
+        let completed = world.machine().engine(0).accounts().completed;
         let dirty = bytes / PAGE - completed;
         // The middle of the two thresholds, plus what four writers may write before they check.
         assert!(dirty <= 614 + 128 + 8, "{dirty} pages after {second} s");
@@ -196,9 +196,9 @@ fn what_fsync_writes_is_the_work_of_whoever_made_it_dirty() {
         config.async_of_submitter = with_d5;
         let mut world = world(config);
         world.run_until(s(20));
-        let work = [1, 2].map(|group| world.device().work(GroupId(group)));
+        let work = [1, 2].map(|group| world.jbod().disks()[0].work(GroupId(group)));
         assert_eq!(work, [Span::from_ms(100), Span::ZERO], "D5 {with_d5}");
-        let charged = world.machine().engine().accounts().group(GroupId(2));
+        let charged = world.machine().engine(0).accounts().group(GroupId(2));
         assert_eq!(charged.map(|it| it.written_bytes), Some(100 * PAGE), "who waits for it");
     }
 }
@@ -300,7 +300,7 @@ fn slots_do_not_cut_the_work_of_a_task_short() {
     config.memory_pages = 2048;
     config.cpu.cpus = 64;
     config.cpu.page_copy = Span::from_ms(10);
-    config.engine.pool =
+    config.disks[0].engine.pool =
         PoolConfig { layout: PoolLayout::PerDirection, requests: 4, batch_requests: 0 };
     config.write_back = Some(WriteBackSpec { background_percent: 99, limit_percent: 100, ..LINUX });
     let mut world = World::new(Machine::new(Fifo::default(), config), small::disk(8));

@@ -105,9 +105,17 @@ pub(crate) fn plan(
 
 const CHOOSE: &str = "choose others with --arm and --row";
 
-/// The error for a rig with several disks or partitions: a real run has one file as its disk.
+/// The error for a rig with several disks or partitions, or a transport of its own: a real run has
+/// one file as its disk.
 fn several(rig: &Rig) -> Failure {
-    let Array { disks, partitions } = rig.array;
+    let Array { disks, partitions, link_mb_per_s } = rig.array;
+    if link_mb_per_s.is_some() && disks == 1 && partitions == 1 {
+        return Failure::BadInput(format!(
+            "device `{}` has `link_mb_per_s`, a transport that a real run does not model; choose \
+             another --device",
+            rig.device_id
+        ));
+    }
     Failure::BadInput(format!(
         "device `{}` has {disks} disks with {partitions} partitions each, a real run has one disk: add \
          --set device.jbod=1 --set device.partitions=1",
@@ -185,8 +193,8 @@ fn run_row(
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<Run>, Failure> {
     let setup = setup(plan, (arm, row))?;
-    let Setup { machine, disk, named, root, .. } = setup;
-    let opened = backend::open(target, needs, disk, quiet, stop)?;
+    let Setup { machine, jbod, named, root, .. } = setup;
+    let opened = backend::open(target, needs, jbod, quiet, stop)?;
     let Some(Opened { backend, made: made_now }) = opened else { return Ok(None) };
     *made = made_now.or(made.take());
     let (names, length) = (plan.rows[row].load.group_names(), plan.rows[row].duration);

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Divergence {
     /// The seed of both runs.
     pub seed: u32,
+    /// The disk, if several run together.
+    pub disk: Option<u32>,
     /// The time up to which nothing differed.
     pub at: Instant,
     /// The number of requests that both runs chose alike.
@@ -51,11 +53,11 @@ pub enum MoveKind {
 /// A request that was chosen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chosen {
-    /// The request's number, as counted by `fairdisk explain`.
+    /// The request's number on its disk, as counted by `fairdisk explain`.
     pub number: u64,
     /// The name of the request's group.
     pub group: String,
-    /// The number of the request's task.
+    /// The number of the request's task on its disk.
     pub task: u32,
     /// The operation, `read`, `write` and so on.
     pub op: &'static str,
@@ -81,21 +83,26 @@ pub fn divergence(
     let mut good = End::new(between, FactorSet::EMPTY, seed)?;
     let mut bad = End::new(between, bad, seed)?;
     let groups = good.groups.clone();
-    let mut requests = Requests::new(&groups);
+    let mut requests: Vec<Requests<'_>> =
+        good.waits.iter().map(|_| Requests::new(&groups)).collect();
     let mut decisions = 0;
     while !stop.load(Ordering::Relaxed) {
         match (good.next(), bad.next()) {
             (None, None) => return Ok(None),
             (Some(one), Some(other)) if is_same(&one, &other) => {
-                requests.enter(&one);
+                let (disk, entry) = one;
+                requests[disk].enter(&entry);
                 // A wait is logged once and holds until the next choice.
-                if is_choice(&Some(one)) {
+                if is_choice(&Some(entry)) {
                     decisions += 1;
-                    good.waits = None;
-                    bad.waits = None;
+                    good.waits[disk] = None;
+                    bad.waits[disk] = None;
                 }
             }
             (one, other) => {
+                let disk = first_of(&one, &other);
+                let one = good.next_on(disk, one);
+                let other = bad.next_on(disk, other);
                 let when = |entry: &Option<Entry>| entry.map_or(good.end, |entry| entry.at);
                 let [first, second] = [when(&one), when(&other)];
                 let at = first.min(second);
@@ -103,14 +110,24 @@ pub fn divergence(
                 // so.
                 let chose = [&one, &other].map(|entry| when(entry) == at && is_choice(entry));
                 let waits = [first > at || chose[1], second > at || chose[0]];
-                let one = good.wait(at).filter(|_| waits[0] && !chose[0]).or(one);
-                let other = bad.wait(at).filter(|_| waits[1] && !chose[1]).or(other);
-                let [good, bad] = [one, other].map(|entry| requests.told(entry, at));
-                return Ok(Some(Divergence { seed, at, decisions, good, bad }));
+                let one = good.wait(disk, at).filter(|_| waits[0] && !chose[0]).or(one);
+                let other = bad.wait(disk, at).filter(|_| waits[1] && !chose[1]).or(other);
+                let [good, bad] = [one, other].map(|entry| requests[disk].told(entry, at));
+                let disk = (requests.len() > 1).then_some(disk as u32);
+                return Ok(Some(Divergence { seed, disk, at, decisions, good, bad }));
             }
         }
     }
     Ok(None)
+}
+
+/// An entry of a disk's journal.
+type OfDisk = (usize, Entry);
+
+/// The disk of the earlier one of two entries, at least one of which is there.
+fn first_of(one: &Option<OfDisk>, other: &Option<OfDisk>) -> usize {
+    let both = [one, other].into_iter().flatten();
+    both.map(|(disk, entry)| (entry.at, *disk)).min().map_or(0, |(_, disk)| disk)
 }
 
 /// Whether the entry is a scheduler's choice of what to do next.
@@ -119,8 +136,9 @@ const fn is_choice(entry: &Option<Entry>) -> bool {
 }
 
 /// Whether two entries are equal except for their reasons.
-fn is_same(one: &Entry, other: &Entry) -> bool {
-    one.at == other.at
+fn is_same((disk, one): &OfDisk, (other_disk, other): &OfDisk) -> bool {
+    disk == other_disk
+        && one.at == other.at
         && match (one.record, other.record) {
             (Record::Dispatched(one, _), Record::Dispatched(other, _)) => one == other,
             (one, other) => one == other,
@@ -132,9 +150,10 @@ struct End {
     world: World<fairdisk_sched::Scheduler>,
     end: Instant,
     now: Instant,
-    entries: VecDeque<Entry>,
-    /// The latest wait since the last choice.
-    waits: Option<Entry>,
+    /// What has happened and was not looked at, in the order of time, then of disks.
+    entries: VecDeque<OfDisk>,
+    /// For each disk, the latest wait since the last choice.
+    waits: Vec<Option<Entry>>,
     groups: Vec<String>,
 }
 
@@ -144,28 +163,47 @@ impl End {
         let setup = plan.setup(&arm, &plan.rows[0], seed)?;
         let groups = setup.groups.iter().map(|group| group.name.clone()).collect();
         let end = Instant::ZERO + plan.rows[0].duration.unwrap_or(RUN_MAX);
-        let world = World::new(setup.machine, setup.disk);
-        Ok(Self { world, end, now: Instant::ZERO, entries: VecDeque::new(), waits: None, groups })
+        let waits = vec![None; setup.machine.engines().len()];
+        let world = World::new(setup.machine, setup.jbod);
+        Ok(Self { world, end, now: Instant::ZERO, entries: VecDeque::new(), waits, groups })
     }
 
-    /// The wait that is in force at this time.
-    fn wait(&self, at: Instant) -> Option<Entry> {
-        self.waits.filter(|entry| !matches!(entry.record, Record::Waits(until, _) if until <= at))
+    /// The wait that is in force on the disk at this time.
+    fn wait(&self, disk: usize, at: Instant) -> Option<Entry> {
+        let is_over =
+            |entry: &Entry| matches!(entry.record, Record::Waits(until, _) if until <= at);
+        self.waits[disk].filter(|entry| !is_over(entry))
     }
 
     /// The next entry that is not a wait; repeating a wait makes no difference.
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<OfDisk> {
         loop {
             while self.entries.is_empty() && self.now < self.end && !self.world.machine().is_done()
             {
                 self.now = (self.now + STEP).min(self.end);
                 self.world.run_until_done(self.now);
-                self.entries.extend(self.world.machine_mut().drain_journal());
+                for disk in 0..self.waits.len() {
+                    let entries = self.world.machine_mut().drain_journal(disk as u32);
+                    self.entries.extend(entries.map(|entry| (disk, entry)));
+                }
+                if self.waits.len() > 1 {
+                    self.entries.make_contiguous().sort_by_key(|(_, entry)| entry.at);
+                }
             }
-            let entry = self.entries.pop_front()?;
+            let (disk, entry) = self.entries.pop_front()?;
             match entry.record {
-                Record::Waits(..) | Record::WaitsCompletion(_) => self.waits = Some(entry),
-                _ => return Some(entry),
+                Record::Waits(..) | Record::WaitsCompletion(_) => self.waits[disk] = Some(entry),
+                _ => return Some((disk, entry)),
+            }
+        }
+    }
+
+    /// Of `next` and what follows it, the first entry on the disk that is not a wait.
+    fn next_on(&mut self, disk: usize, mut next: Option<OfDisk>) -> Option<Entry> {
+        loop {
+            match next? {
+                (at, entry) if at == disk => return Some(entry),
+                _ => next = self.next(),
             }
         }
     }

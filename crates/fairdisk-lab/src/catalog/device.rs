@@ -7,7 +7,7 @@ mod null;
 mod raid5;
 mod ssd;
 
-use super::allowed::{Wrong, demand_within};
+use super::allowed::{Wrong, demand_in, demand_within};
 use super::error::{CatalogError, Fault, unknown};
 use super::inherit;
 use super::library::{Document, Kind, check_id, find};
@@ -42,11 +42,13 @@ pub struct Array {
     pub disks: u32,
     /// The number of equal partitions per disk.
     pub partitions: u32,
+    /// The rate of the transport that the disks share, in each direction.
+    pub link_mb_per_s: Option<u32>,
 }
 
 impl Array {
-    /// A single disk without partitions.
-    pub const SINGLE: Self = Self { disks: 1, partitions: 1 };
+    /// A single disk without partitions, with a transport as fast as itself.
+    pub const SINGLE: Self = Self { disks: 1, partitions: 1, link_mb_per_s: None };
 }
 
 /// Checks that a device may have this id.
@@ -65,6 +67,25 @@ pub fn load(name: &str, overrides: &[Override]) -> Result<DeviceEntry, CatalogEr
     let document = find_flat(name)?;
     let parse = |document: &Document| parse_entry(&document.id, Source::of(document));
     read(&document, &["device"], overrides, parse)
+}
+
+/// Checks that the disks of the device `name` share no transport.
+///
+/// # Errors
+/// Returns an error, about the file or a change, if they do.
+pub(crate) fn demand_unlinked(name: &str, overrides: &[Override]) -> Result<(), CatalogError> {
+    let parse = |document: &Document| {
+        let source = Source::of(document);
+        match parse_entry(&document.id, source)?.array {
+            Array { disks: 2.., link_mb_per_s: Some(_), .. } => Err(source.error_at_key(
+                "link_mb_per_s",
+                "disks share a transport only where they run together; add --set \
+                 host.disks_together=true, or drop it",
+            )),
+            _ => Ok(()),
+        }
+    };
+    read(&find_flat(name)?, &["device"], overrides, parse)
 }
 
 /// The file of the device `name`, with what it inherits.
@@ -97,7 +118,8 @@ fn parse_entry(id: &str, source: Source<'_>) -> Result<DeviceEntry, CatalogError
             return Err(source.error_at_key("kind", unknown("kind", other, &known)));
         }
     };
-    let array = Array { disks: head.jbod, partitions: head.partitions };
+    let Head { jbod: disks, partitions, link_mb_per_s, .. } = head;
+    let array = Array { disks, partitions, link_mb_per_s };
     Ok(DeviceEntry { title: head.title, spec, array })
 }
 
@@ -117,6 +139,7 @@ struct Head {
     jbod: u32,
     #[serde(default = "one")]
     partitions: u32,
+    link_mb_per_s: Option<u32>,
 }
 
 impl Head {
@@ -125,7 +148,9 @@ impl Head {
         check_id(&self.id, id)?;
         check_line("title", &self.title)?;
         demand_within(1..=1024, "jbod", self.jbod)?;
-        demand_within(1..=128, "partitions", self.partitions)
+        demand_within(1..=128, "partitions", self.partitions)?;
+        let rate = self.link_mb_per_s;
+        demand_in(1..=1_000_000, "link_mb_per_s", rate, "1 to 1000000")
     }
 }
 
@@ -151,6 +176,8 @@ macro_rules! device_file {
             _jbod: Option<serde::de::IgnoredAny>,
             #[serde(rename = "partitions")]
             _partitions: Option<serde::de::IgnoredAny>,
+            #[serde(rename = "link_mb_per_s")]
+            _link_mb_per_s: Option<serde::de::IgnoredAny>,
             $($keys)*
         }
     };
@@ -196,8 +223,8 @@ mod tests {
         assert_eq!(
             refusal(&FIXED.replace("parallel", "paralel")),
             "f.toml:5: unknown key `paralel`; did you mean `parallel`? (known: id, title, kind, \
-             jbod, partitions, capacity_sectors, parallel, latency_us, mb_per_s, write_latency_us, write_mb_per_s, \
-             flush_us)"
+             jbod, partitions, link_mb_per_s, capacity_sectors, parallel, latency_us, mb_per_s, \
+             write_latency_us, write_mb_per_s, flush_us)"
         );
         assert_eq!(
             refusal(&FIXED.replace("= 1", "= 0")),

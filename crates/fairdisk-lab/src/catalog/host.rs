@@ -21,6 +21,10 @@ pub struct Host {
     pub hz: u32,
     /// The number of CPUs.
     pub cpus: u32,
+    /// Whether the disks of a JBOD run together, on one machine; otherwise each runs on a machine
+    /// of its own with its part of the memory and all CPUs.
+    #[serde(default)]
+    pub disks_together: bool,
     /// CPU time between an I/O completion and the same task's next submission: minimum, maximum.
     #[serde(deserialize_with = "pair")]
     pub turnaround_us: [u64; 2],

@@ -376,7 +376,13 @@ fn lay_out(volume: &Volume, host: &Host, loaded: &mut Loaded, prng: &mut Prng) -
             second_phase: Span::ZERO,
             nice: host.journal.nice as i8,
         });
-    loaded.volumes.push(VolumeSpec { kind, start, warm: volume.cached.unwrap_or(false), journal });
+    loaded.volumes.push(VolumeSpec {
+        disk: 0,
+        kind,
+        start,
+        warm: volume.cached.unwrap_or(false),
+        journal,
+    });
     let first = loaded.files.len() as u32;
     let Space { count, bytes, data, stride, .. } = Space::of(volume, host);
     for file in 0..count {

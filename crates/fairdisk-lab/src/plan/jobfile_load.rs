@@ -51,7 +51,8 @@ impl Load for JobFileLoad {
             wait_for: self.waited_for(&self.jobs[at]),
             ..task(worker, self.group_of[at], layout.of(worker), prng)
         };
-        let volume = VolumeSpec { kind: VolumeKind::Raw, start: Lba(0), warm: true, journal: None };
+        let volume =
+            VolumeSpec { disk: 0, kind: VolumeKind::Raw, start: Lba(0), warm: true, journal: None };
         Loaded {
             groups: self.groups.clone(),
             volumes: vec![volume],

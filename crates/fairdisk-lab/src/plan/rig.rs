@@ -8,6 +8,7 @@ use crate::catalog::host::Host;
 use crate::catalog::overrides::Override;
 use fairdisk_core::CostModel;
 use fairdisk_sim::device::DeviceSpec;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// A device or an array of devices, and a host.
@@ -34,14 +35,25 @@ impl Rig {
         overrides: &[Override],
     ) -> Result<Self, CatalogError> {
         let DeviceEntry { spec, array, .. } = device::load(device, overrides)?;
+        let entry = Host::load(host, overrides)?;
+        if array.link_mb_per_s.is_some() && !entry.disks_together {
+            device::demand_unlinked(device, overrides)?;
+        }
         Ok(Self {
             device_id: device.to_owned(),
             device: spec,
             array,
             host_name: host.to_owned(),
-            host: Host::load(host, overrides)?,
+            host: entry,
             costs: OnceLock::new(),
         })
+    }
+
+    /// The disks of each machine: all of them, or one after another.
+    pub fn machines(&self) -> impl Iterator<Item = Range<u32>> + use<> {
+        let disks = self.array.disks;
+        let of_one = if self.host.disks_together { disks } else { 1 };
+        (0..disks).step_by(of_one as usize).map(move |first| first..first + of_one)
     }
 
     /// The cost model of the device, calibrated on first use.

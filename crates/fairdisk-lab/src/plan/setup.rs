@@ -10,10 +10,10 @@ use fairdisk_core::{
     Elevator, EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span, Ticks,
 };
 use fairdisk_sched::Scheduler;
-use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec};
+use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec, Jbod};
 use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec, WriteBackSpec};
 use fairdisk_sim::workload::TaskSpec;
-use fairdisk_sim::{GroupSpec, Machine, MachineConfig};
+use fairdisk_sim::{DiskConfig, GroupSpec, Machine, MachineConfig};
 use std::fmt;
 use std::ops::Range;
 
@@ -113,32 +113,41 @@ pub struct GroupLabel {
     pub spec: GroupSpec,
 }
 
-/// The parts of a machine except for its scheduler, and the disk for it.
+/// The parts of a machine except for its schedulers, and the disks for it.
 #[derive(Debug)]
 pub(crate) struct Parts {
     config: MachineConfig,
-    disk: DeviceModel,
+    jbod: Jbod,
     groups: Vec<GroupLabel>,
     named: Vec<Range<usize>>,
     root: Option<usize>,
     sectors_needed: u64,
 }
 
-/// A machine ready to run, and the disk for it.
+/// A disk with its scheduler and its load.
+struct Part {
+    scheduler: Scheduler,
+    model: DeviceModel,
+    config: DiskConfig,
+    loaded: Loaded,
+    sectors_needed: u64,
+}
+
+/// A machine ready to run, and the disks for it.
 #[derive(Debug)]
 pub struct Setup<E = Scheduler> {
     /// The machine.
     pub machine: Machine<E>,
-    /// The disk, with its platters at a random angle.
-    pub disk: DeviceModel,
+    /// The disks, with their platters at random angles.
+    pub jbod: Jbod,
     /// The groups, without the root group.
     pub groups: Vec<GroupLabel>,
-    /// The tasks of each line of the report, in the order of [`Load::task_names`], partition by
-    /// partition.
+    /// The tasks of each line of the report, in the order of [`Load::task_names`], disk by disk and
+    /// partition by partition.
     pub named: Vec<Range<usize>>,
     /// Index of the root group among the groups, if it is one of them.
     pub root: Option<usize>,
-    /// The number of sectors that the disk must have for the load to fit.
+    /// The number of sectors that each disk must have for the load to fit.
     pub sectors_needed: u64,
 }
 
@@ -146,46 +155,93 @@ pub struct Setup<E = Scheduler> {
 const SEED_BASE: u64 = 0x5EED_2008;
 
 impl Plan {
-    /// Builds the machine for one arm, row and seed; with several disks, the first disk with its
-    /// part of the machine.
+    /// Builds the machine for one arm, row and seed: with all disks if they run together, else with
+    /// the first disk and its part of the memory.
     ///
     /// # Errors
     /// Returns an error if the load does not fit the disk, or if the scheduler refuses a group's
     /// floor.
     pub fn setup(&self, arm: &PlannedArm, row: &PlannedRow, seed: u32) -> Result<Setup, Obstacle> {
-        self.setup_disk(arm, row, seed, 0)
+        let first = arm.rig.machines().next().unwrap_or(0..1);
+        self.setup_disks(arm, row, seed, first)
     }
 
-    /// Builds the part of the machine that belongs to one disk: its tasks and its part of the
-    /// memory. Disks share nothing else.
+    /// Builds the machine of some disks: their tasks and their part of the memory.
     ///
     /// # Errors
-    /// Returns an error if the load does not fit the disk, or if the scheduler refuses a group's
+    /// Returns an error if the load does not fit a disk, or if the scheduler refuses a group's
     /// floor.
-    pub fn setup_disk(
+    pub fn setup_disks(
         &self,
         arm: &PlannedArm,
         row: &PlannedRow,
         seed: u32,
-        disk: u32,
+        disks: Range<u32>,
     ) -> Result<Setup, Obstacle> {
-        let (scheduler, parts) = self.parts(arm, row, seed, disk)?;
-        self.assemble(arm, row, parts, scheduler)
+        let (schedulers, parts) = self.parts(arm, row, seed, disks)?;
+        self.assemble(arm, row, parts, schedulers)
     }
 
-    /// The scheduler of one disk, and the other parts of its machine.
+    /// The schedulers of some disks, and the other parts of their machine.
     ///
     /// # Errors
-    /// Returns an error if the load does not fit the disk.
+    /// Returns an error if the load does not fit a disk.
     pub(crate) fn parts(
         &self,
         arm: &PlannedArm,
         row: &PlannedRow,
         seed: u32,
-        disk: u32,
-    ) -> Result<(Scheduler, Parts), Obstacle> {
+        disks: Range<u32>,
+    ) -> Result<(Vec<Scheduler>, Parts), Obstacle> {
         let rig = &arm.rig;
-        let root = root(seed, disk);
+        let memory_pages =
+            rig.host.memory.mib * 256 * disks.len() as u64 / u64::from(rig.array.disks);
+        let mut loaded = Loaded::default();
+        let (mut schedulers, mut models, mut configs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut sectors_needed = 0;
+        for (at, number) in (0..).zip(disks) {
+            let one = self.one_disk(arm, row, root(seed, number))?;
+            sectors_needed = sectors_needed.max(one.sectors_needed);
+            schedulers.push(one.scheduler);
+            models.push(one.model);
+            configs.push(one.config);
+            loaded.add_disk(one.loaded, at);
+        }
+        let Loaded { groups: labels, volumes, files, tasks, named, root: root_at } = loaded;
+        let root_spec = root_at.map_or_else(GroupSpec::default, |at| labels[at].spec);
+        let mut groups = vec![root_spec];
+        // The index of the root group in the load stays empty, because the machine has its own root
+        // group.
+        let own = |(at, group): (usize, &GroupLabel)| {
+            if root_at == Some(at) { GroupSpec::default() } else { group.spec }
+        };
+        groups.extend(labels.iter().enumerate().map(own));
+        let config = MachineConfig {
+            disks: configs,
+            cpu: cpu_spec(&rig.host),
+            read_ahead_pages: rig.host.read_ahead_kib / 4,
+            memory_pages,
+            write_behind_bytes: rig.host.write_behind_kib * 1024,
+            write_back: write_back_spec(&rig.host),
+            meta_hint: rig.host.meta_hint,
+            async_of_submitter: arm.revision.async_of_submitter,
+            integrity_writes: arm.revision.integrity_writes,
+            unplugs: arm.revision.unplugs,
+            groups,
+            volumes,
+            files,
+            tasks,
+            keep_journal: self.keep_journal,
+        };
+        let jbod = Jbod::new(models, rig.array.link_mb_per_s);
+        let parts = Parts { config, jbod, groups: labels, named, root: root_at, sectors_needed };
+        Ok((schedulers, parts))
+    }
+
+    /// One disk with its load, drawn from its own random numbers: it is the same beside other disks
+    /// of the machine as in a machine of its own.
+    fn one_disk(&self, arm: &PlannedArm, row: &PlannedRow, root: Prng) -> Result<Part, Obstacle> {
+        let rig = &arm.rig;
         let mut prng = root.fork(1);
         let (mut loaded, sectors_needed) = self.load_partitions(arm, row, &mut prng)?;
         for (group, priority) in loaded.groups.iter_mut().zip(arm.priorities.iter().flatten()) {
@@ -196,50 +252,23 @@ impl Plan {
                 journal.second_phase = Span::from_ns(prng.below(1_000_000_000));
             }
         }
-        let phase_ns = prng.next_u64();
-        let device = rig.device.build_at_phase(phase_ns);
+        let model = rig.device.build_at_phase(prng.next_u64());
         let tick_phase = Span::from_ns(prng.below(1_000_000_000 / u64::from(rig.host.hz)));
-        let scheduler = arm.revision.on_host(rig.host.hz, tick_phase).build();
-        let depth = device.depth();
-        let Loaded { groups: labels, volumes, files, tasks, named, root: root_at } = loaded;
-        let root_spec = root_at.map_or_else(GroupSpec::default, |at| labels[at].spec);
-        let mut groups = vec![root_spec];
-        // The index of the root group in the load stays empty, because the machine has its own root
-        // group.
-        let own = |(at, group): (usize, &GroupLabel)| {
-            if root_at == Some(at) { GroupSpec::default() } else { group.spec }
-        };
-        groups.extend(labels.iter().enumerate().map(own));
         let (honours, queue) = (arm.revision.spec.honours(), &rig.host.queue);
         let tells_costs = honours.costs && queue.tells_costs;
-        let config = MachineConfig {
+        let config = DiskConfig {
             seed: root.fork(2).next_u64(),
-            engine: engine_config(&rig.host, &arm.revision, depth, tick_phase),
+            engine: engine_config(&rig.host, &arm.revision, model.depth(), tick_phase),
             rotational: rig.device.is_rotational(),
-            serves_together: device.serves_together(),
-            cpu: cpu_spec(&rig.host),
-            read_ahead_pages: rig.host.read_ahead_kib / 4,
-            memory_pages: rig.host.memory.mib * 256 / u64::from(rig.array.disks),
-            write_behind_bytes: rig.host.write_behind_kib * 1024,
-            write_back: write_back_spec(&rig.host),
-            meta_hint: rig.host.meta_hint,
-            async_of_submitter: arm.revision.async_of_submitter,
-            integrity_writes: arm.revision.integrity_writes,
-            unplugs: arm.revision.unplugs,
+            serves_together: model.serves_together(),
             costs: tells_costs.then(|| rig.costs()),
             flushable: honours.flushes && queue.flushable,
-            groups,
-            volumes,
-            files,
-            tasks,
-            keep_journal: self.keep_journal,
         };
-        let disk = device;
-        let parts = Parts { config, disk, groups: labels, named, root: root_at, sectors_needed };
-        Ok((scheduler, parts))
+        let scheduler = arm.revision.on_host(rig.host.hz, tick_phase).build();
+        Ok(Part { scheduler, model, config, loaded, sectors_needed })
     }
 
-    /// Assembles the machine with its scheduler.
+    /// Assembles the machine with its schedulers, one for each disk.
     ///
     /// # Errors
     /// Returns an error if the scheduler refuses a group's floor.
@@ -248,12 +277,12 @@ impl Plan {
         arm: &PlannedArm,
         row: &PlannedRow,
         parts: Parts,
-        scheduler: E,
+        schedulers: Vec<E>,
     ) -> Result<Setup<E>, Obstacle> {
-        let Parts { config, disk, groups, named, root, sectors_needed } = parts;
-        let machine = Machine::new(scheduler, config);
+        let Parts { config, jbod, groups, named, root, sectors_needed } = parts;
+        let machine = Machine::of_disks(schedulers, config);
         match machine.refused() {
-            None => Ok(Setup { machine, disk, groups, named, root, sectors_needed }),
+            None => Ok(Setup { machine, jbod, groups, named, root, sectors_needed }),
             Some(refusal @ &Refusal::Floor { group, takes, left }) => {
                 let group = GroupNumbers { root }.place(group);
                 let room = left.as_ns() as f64 / takes.as_ns() as f64;
@@ -311,7 +340,7 @@ impl Plan {
             }
             let start = number * partition;
             reach = start + needed;
-            loaded.add(part, start);
+            loaded.add_partition(part, start);
         }
         Ok((loaded, reach))
     }
@@ -356,20 +385,29 @@ pub(super) const fn partition_sectors(device: &DeviceSpec, array: Array) -> u64 
 }
 
 impl Loaded {
-    /// Adds the load of another partition, which starts at sector `start`. The groups are the same.
-    fn add(&mut self, mut part: Self, start: u64) {
-        let (volumes, files) = (self.volumes.len() as u32, self.files.len() as u32);
-        let tasks = self.tasks.len();
+    /// Adds the load of another partition of the disk, which starts at sector `start`.
+    fn add_partition(&mut self, mut part: Self, start: u64) {
         for volume in &mut part.volumes {
             volume.start.0 += start;
             if let Some(journal) = &mut volume.journal {
                 journal.start.0 += start;
             }
         }
-        for file in &mut part.files {
-            file.start.0 += start;
-            file.volume += volumes;
-        }
+        part.files.iter_mut().for_each(|file| file.start.0 += start);
+        self.add(part);
+    }
+
+    /// Adds the load of another disk of the machine, which has this number in it.
+    fn add_disk(&mut self, mut disk: Self, number: u32) {
+        disk.volumes.iter_mut().for_each(|volume| volume.disk = number);
+        self.add(disk);
+    }
+
+    /// Adds the same load in another place. The groups are the same.
+    fn add(&mut self, mut part: Self) {
+        let (volumes, files) = (self.volumes.len() as u32, self.files.len() as u32);
+        let tasks = self.tasks.len();
+        part.files.iter_mut().for_each(|file| file.volume += volumes);
         for task in &mut part.tasks {
             task.files.iter_mut().for_each(|file| *file += files);
         }

@@ -3,8 +3,7 @@
 
 use super::GroupRun;
 use crate::plan::{GroupLabel, GroupNumbers};
-use fairdisk_core::{Accounts, Elevator, GroupId, Instant, Qos, Rates, Span};
-use fairdisk_sim::Machine;
+use fairdisk_core::{Accounts, Elevator, Engine, GroupId, Instant, Qos, Rates, Span};
 use std::num::NonZeroU64;
 
 /// The interval between checks of the accounts; a ceiling that is exceeded for less is not noticed.
@@ -112,7 +111,7 @@ struct Watched {
     kept: Kept,
 }
 
-/// All groups with a floor or a ceiling.
+/// All groups with a floor or a ceiling, on one disk.
 #[derive(Debug)]
 pub(super) struct Watch {
     groups: Vec<Watched>,
@@ -147,13 +146,13 @@ impl Watch {
         self.groups.is_empty()
     }
 
-    /// Checks the accounts at `now`.
-    pub(super) fn look<E: Elevator>(&mut self, now: Instant, machine: &Machine<E>) {
+    /// Checks the accounts of the disk at `now`.
+    pub(super) fn look<E: Elevator>(&mut self, now: Instant, engine: &Engine<E>) {
         let passed = (now - self.last).as_ns() as f64;
         self.last = now;
         self.looks += 1;
-        let loads = machine.engine().loads();
-        let accounts = machine.engine().accounts();
+        let loads = engine.loads();
+        let accounts = engine.accounts();
         for group in &mut self.groups {
             let count = Count::of(accounts, &group.members);
             let more = count.since(group.last);
@@ -167,14 +166,18 @@ impl Watch {
         }
     }
 
-    /// Stores the results in the runs of the groups.
+    /// Adds the results to those of other disks in the runs of the groups.
     pub(super) fn finish(self, groups: &mut [GroupRun]) {
         for mut group in self.groups {
             if self.looks < LOOKS {
                 group.end_window(group.last, self.looks);
             }
             let (ahead, allowed) = group.furthest_ahead();
-            groups[group.at].kept = Some(Kept { ahead, allowed, ..group.kept });
+            let kept = Kept { ahead, allowed, ..group.kept };
+            match &mut groups[group.at].kept {
+                Some(others) => others.add(&kept),
+                none => *none = Some(kept),
+            }
         }
     }
 }

@@ -140,7 +140,7 @@ pub(crate) fn by_us(text: &str) -> Vec<Done> {
     // Files have the same positions for every seed, unless their sizes are drawn.
     let Loaded { files, tasks, .. } =
         plan.rows[0].load.build(&plan.rig.host, true, &mut Prng::new(0));
-    let mut world = World::new(setup.machine, setup.disk);
+    let mut world = World::new(setup.machine, setup.jbod);
     world.run_until_done(Instant::ZERO + Span::from_s(3600));
     assert!(world.machine().is_done(), "it comes to an end:\n{text}");
     let clones = resolved.jobs.iter().flat_map(|job| vec![&job.name; job.clones.get() as usize]);
@@ -152,7 +152,7 @@ pub(crate) fn by_us(text: &str) -> Vec<Done> {
         ios: Vec::new(),
     };
     let mut done: Vec<Done> = clones.zip(world.machine().task_reports()).map(done).collect();
-    for entry in world.machine().engine().journal().entries() {
+    for entry in world.machine().engine(0).journal().entries() {
         if let Record::Submitted(Bio { task, op, start, sectors, .. }) = entry.record {
             let Some(done) = done.get_mut(task.0 as usize) else { continue };
             let own = tasks[task.0 as usize].files.iter().map(|file| files[*file as usize].start.0);

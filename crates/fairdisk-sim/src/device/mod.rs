@@ -10,6 +10,8 @@
 
 mod fixed;
 mod hdd;
+mod jbod;
+mod link;
 mod measured;
 mod null;
 mod raid5;
@@ -23,6 +25,7 @@ pub use hdd::{
     FlushPolicy, Hdd, HddParams, HddSpec, Order, QueueParams, ReadAheadParams, SeekParams,
     SeekPoint, WriteCacheParams,
 };
+pub use jbod::Jbod;
 pub use measured::{Measured, MeasuredParams, MeasuredSpec};
 pub use null::{Null, NullParams, NullSpec};
 pub use raid5::{Raid5, Raid5Params, Raid5Spec};

@@ -28,24 +28,30 @@ pub struct CpuSpec {
 pub(crate) struct Cpus {
     spec: CpuSpec,
     busy_until: Vec<Instant>,
-    prng: Prng,
+    /// The random numbers for the tasks of each disk.
+    prngs: Vec<Prng>,
 }
 
 impl Cpus {
-    pub(crate) fn new(spec: CpuSpec, prng: Prng) -> Self {
+    pub(crate) fn new(spec: CpuSpec, prngs: Vec<Prng>) -> Self {
         let cpus = spec.cpus.max(1) as usize;
-        Self { spec, busy_until: vec![Instant::ZERO; cpus], prng }
+        Self { spec, busy_until: vec![Instant::ZERO; cpus], prngs }
     }
 
     pub(crate) const fn spec(&self) -> &CpuSpec {
         &self.spec
     }
 
-    /// Runs a task woken at `now` for its turnaround. Returns when it gets a CPU and when it is
-    /// done.
-    pub(crate) fn turnaround(&mut self, now: Instant, cpu: &mut u32) -> (Instant, Instant) {
+    /// Runs a task of the disk `home`, woken at `now`, for its turnaround. Returns when it gets a
+    /// CPU and when it is done.
+    pub(crate) fn turnaround(
+        &mut self,
+        now: Instant,
+        cpu: &mut u32,
+        home: u32,
+    ) -> (Instant, Instant) {
         let (min, max) = (self.spec.turnaround_min.as_ns(), self.spec.turnaround_max.as_ns());
-        let burst = if max > min { self.prng.between(min, max) } else { min };
+        let burst = if max > min { self.prngs[home as usize].between(min, max) } else { min };
         self.take(now, cpu, Span::from_ns(burst))
     }
 

@@ -36,6 +36,7 @@ impl DirtyMark {
 /// A visit that writes back a slice of a file.
 #[derive(Debug)]
 pub(crate) struct Visit {
+    disk: u32,
     file: u32,
     /// Pages left in the slice.
     left: u64,
@@ -46,6 +47,8 @@ pub(crate) struct Visit {
 
 #[derive(Debug, Default)]
 struct DirtyFile {
+    /// The disk on which the file is.
+    disk: u32,
     dirty: PageSet,
     /// Pages being written back.
     written_back: PageSet,
@@ -106,23 +109,31 @@ impl DirtyFile {
     }
 }
 
-/// The dirty pages of all files.
-#[derive(Debug)]
-pub(crate) struct DirtyPages {
-    files: Vec<DirtyFile>,
+/// The dirty pages of one disk.
+#[derive(Debug, Default)]
+struct DirtyDisk {
     /// Files that wait to be visited, in order.
     due: VecDeque<u32>,
     /// Dirty pages that are not being written back.
     waiting: u64,
     /// Pages being written back.
     written_back: u64,
+}
+
+/// The dirty pages of all files.
+#[derive(Debug)]
+pub(crate) struct DirtyPages {
+    files: Vec<DirtyFile>,
+    disks: Vec<DirtyDisk>,
     last_mark: DirtyMark,
 }
 
 impl DirtyPages {
-    /// No dirty pages; `file_pages` gives the size of every file in pages.
-    pub(crate) fn new(file_pages: impl Iterator<Item = u64>) -> Self {
-        let file = |pages: u64| DirtyFile {
+    /// No dirty pages of this many disks; `files` gives the disk and the size in pages of every
+    /// file.
+    pub(crate) fn new(disks: usize, files: impl Iterator<Item = (u32, u64)>) -> Self {
+        let file = |(disk, pages): (u32, u64)| DirtyFile {
+            disk,
             dirty: PageSet::new(pages),
             written_back: PageSet::new(pages),
             owners: vec![0; pages as usize],
@@ -130,19 +141,33 @@ impl DirtyPages {
             on_the_way_after: vec![DirtyMark(0); pages as usize],
             ..DirtyFile::default()
         };
-        let files: Vec<DirtyFile> = file_pages.map(file).collect();
-        let due = VecDeque::with_capacity(files.len());
-        Self { files, due, waiting: 0, written_back: 0, last_mark: DirtyMark::default() }
+        let files: Vec<DirtyFile> = files.map(file).collect();
+        let mut disks: Vec<DirtyDisk> = (0..disks).map(|_| DirtyDisk::default()).collect();
+        for (at, disk) in (0..).zip(&mut disks) {
+            disk.due.reserve(files.iter().filter(|file| file.disk == at).count());
+        }
+        Self { files, disks, last_mark: DirtyMark::default() }
     }
 
     /// Dirty pages that are not being written back.
-    pub(crate) const fn waiting(&self) -> u64 {
-        self.waiting
+    pub(crate) fn waiting(&self) -> u64 {
+        self.disks.iter().map(|disk| disk.waiting).sum()
+    }
+
+    /// Those of one disk.
+    pub(crate) fn waiting_of(&self, disk: u32) -> u64 {
+        self.disks[disk as usize].waiting
     }
 
     /// Pages that are dirty or being written back; a page that is both counts once.
-    pub(crate) const fn held(&self) -> u64 {
-        self.waiting + self.written_back
+    pub(crate) fn held(&self) -> u64 {
+        self.disks.iter().map(|disk| disk.waiting + disk.written_back).sum()
+    }
+
+    /// Those of one disk.
+    pub(crate) fn held_of(&self, disk: u32) -> u64 {
+        let disk = &self.disks[disk as usize];
+        disk.waiting + disk.written_back
     }
 
     /// Whether memory must keep the page because its data is not on the disk.
@@ -172,7 +197,7 @@ impl DirtyPages {
             file.since = now;
         }
         file.waiting += waiting;
-        self.waiting += waiting;
+        self.disks[file.disk as usize].waiting += waiting;
         new
     }
 
@@ -183,7 +208,7 @@ impl DirtyPages {
         while let Some(page) = file.dirty.next(at).filter(|page| *page < pages.end) {
             if !file.written_back.contains(page) {
                 file.waiting -= 1;
-                self.waiting -= 1;
+                self.disks[file.disk as usize].waiting -= 1;
             }
             file.dirty.remove(page);
             at = page + 1;
@@ -192,40 +217,42 @@ impl DirtyPages {
 
     // ---- what is written back ------------------------------------------------------------
 
-    /// Whether a file waits to be visited.
-    pub(crate) fn has_due(&self) -> bool {
-        !self.due.is_empty()
+    /// Whether a file of the disk waits to be visited.
+    pub(crate) fn has_due(&self, disk: u32) -> bool {
+        !self.disks[disk as usize].due.is_empty()
     }
 
-    /// Makes the files that became dirty by `until` due, oldest first.
-    pub(crate) fn make_due(&mut self, until: Instant) {
-        if self.waiting == 0 {
+    /// Makes the files of the disk that became dirty by `until` due, oldest first.
+    pub(crate) fn make_due(&mut self, disk: u32, until: Instant) {
+        let DirtyDisk { due, waiting, .. } = &mut self.disks[disk as usize];
+        if *waiting == 0 {
             return;
         }
-        let before = self.due.len();
+        let before = due.len();
         for (number, file) in (0..).zip(&mut self.files) {
-            if file.waiting > 0 && !file.is_due && file.since <= until {
+            if file.disk == disk && file.waiting > 0 && !file.is_due && file.since <= until {
                 file.is_due = true;
-                self.due.push_back(number);
+                due.push_back(number);
             }
         }
         let files = &self.files;
-        let new = &mut self.due.make_contiguous()[before..];
+        let new = &mut due.make_contiguous()[before..];
         new.sort_unstable_by_key(|file| (files[*file as usize].since, *file));
     }
 
-    /// Cancels all outstanding visits.
-    pub(crate) fn none_due(&mut self) {
-        for file in self.due.drain(..) {
+    /// Cancels all outstanding visits of the disk.
+    pub(crate) fn none_due(&mut self, disk: u32) {
+        for file in self.disks[disk as usize].due.drain(..) {
             self.files[file as usize].is_due = false;
         }
     }
 
-    /// Starts a visit of the next due file, to write back up to `pages_max` pages.
-    pub(crate) fn visit(&mut self, pages_max: u64) -> Option<Visit> {
-        let file = self.due.pop_front()?;
+    /// Starts a visit of the disk's next due file, to write back up to `pages_max` pages.
+    pub(crate) fn visit(&mut self, disk: u32, pages_max: u64) -> Option<Visit> {
+        let file = self.disks[disk as usize].due.pop_front()?;
         let from = self.files[file as usize].next;
-        Some(Visit { file, left: pages_max.min(SLICE_PAGES), from, has_come_round: false })
+        let left = pages_max.min(SLICE_PAGES);
+        Some(Visit { disk, file, left, from, has_come_round: false })
     }
 
     /// The next pages to write in this visit; they count as being written back from now on.
@@ -243,7 +270,7 @@ impl DirtyPages {
         let start = start?;
         let stretch = file.take(visit.file, start, visit.left, DirtyMark::END);
         file.next = start + stretch.pages;
-        self.taken(stretch.pages);
+        self.taken(visit.disk, stretch.pages);
         visit.left -= stretch.pages;
         Some(stretch)
     }
@@ -254,7 +281,7 @@ impl DirtyPages {
         let file = &mut self.files[visit.file as usize];
         file.is_due = visit.left == 0 && file.waiting > 0;
         if file.is_due {
-            self.due.push_back(visit.file);
+            self.disks[visit.disk as usize].due.push_back(visit.file);
         } else {
             file.since = now;
         }
@@ -280,7 +307,8 @@ impl DirtyPages {
             start = dirty.next_waiting(start + 1, pages.end)?;
         }
         let stretch = dirty.take(file, start, pages.end - start, mark);
-        self.taken(stretch.pages);
+        let disk = dirty.disk;
+        self.taken(disk, stretch.pages);
         Some(stretch)
     }
 
@@ -303,9 +331,10 @@ impl DirtyPages {
         [file.dirty.next(from), file.written_back.next(from)].into_iter().flatten().min()
     }
 
-    const fn taken(&mut self, pages: u64) {
-        self.waiting -= pages;
-        self.written_back += pages;
+    fn taken(&mut self, disk: u32, pages: u64) {
+        let disk = &mut self.disks[disk as usize];
+        disk.waiting -= pages;
+        disk.written_back += pages;
     }
 
     /// Whether the page is dirty and not being written back.
@@ -316,12 +345,13 @@ impl DirtyPages {
     /// Marks the pages as written back.
     pub(crate) fn written(&mut self, file: u32, pages: Range<u64>) {
         let file = &mut self.files[file as usize];
-        self.written_back -= pages.end - pages.start;
+        let disk = &mut self.disks[file.disk as usize];
+        disk.written_back -= pages.end - pages.start;
         for page in pages {
             file.written_back.remove(page);
             let is_dirty = u64::from(file.dirty.contains(page));
             file.waiting += is_dirty;
-            self.waiting += is_dirty;
+            disk.waiting += is_dirty;
         }
     }
 }
@@ -336,9 +366,14 @@ mod tests {
         Instant::ZERO + Span::from_s(seconds)
     }
 
+    /// No dirty pages of files of these sizes.
+    fn of_one_disk(file_pages: &[u64]) -> DirtyPages {
+        DirtyPages::new(1, file_pages.iter().map(|pages| (0, *pages)))
+    }
+
     /// Visits the next file and returns what is written back: file, start and number of pages.
     fn visit(pages: &mut DirtyPages, now: Instant, pages_max: u64) -> Vec<(u32, u64, u64)> {
-        let Some(mut visit) = pages.visit(pages_max) else { return Vec::new() };
+        let Some(mut visit) = pages.visit(0, pages_max) else { return Vec::new() };
         let stretch = || pages.next_stretch(&mut visit);
         let stretches = std::iter::from_fn(stretch).map(|it| (it.file, it.start, it.pages));
         let stretches = stretches.collect();
@@ -348,24 +383,24 @@ mod tests {
 
     #[test]
     fn the_oldest_file_is_first_and_what_is_young_waits() {
-        let mut pages = DirtyPages::new([100, 100, 100].into_iter());
+        let mut pages = of_one_disk(&[100, 100, 100]);
         for (file, at) in [(2, 1), (0, 2), (1, 9)] {
             pages.dirtied(s(at), file, 0..2, 7);
             pages.dirtied(s(20), file, 50..51, 7);
         }
-        pages.make_due(s(5));
+        pages.make_due(0, s(5));
         assert_eq!(visit(&mut pages, s(30), u64::MAX), [(2, 0, 2), (2, 50, 1)], "all of the file");
         assert_eq!(visit(&mut pages, s(30), u64::MAX), [(0, 0, 2), (0, 50, 1)]);
-        assert!(!pages.has_due());
+        assert!(!pages.has_due(0));
         assert_eq!((pages.waiting(), pages.held()), (3, 9));
     }
 
     #[test]
     fn files_take_turns_by_slices_and_a_visit_goes_on_where_the_last_one_stopped() {
-        let mut pages = DirtyPages::new([5000, 5000].into_iter());
+        let mut pages = of_one_disk(&[5000, 5000]);
         pages.dirtied(s(0), 0, 0..1500, 0);
         pages.dirtied(s(0), 1, 0..10, 0);
-        pages.make_due(s(0));
+        pages.make_due(0, s(0));
         assert_eq!(visit(&mut pages, s(1), u64::MAX), [(0, 0, 1024)]);
         assert_eq!(visit(&mut pages, s(1), u64::MAX), [(1, 0, 10)]);
         pages.written(0, 0..1024);
@@ -376,7 +411,7 @@ mod tests {
 
     #[test]
     fn what_tasks_wrote_next_to_each_other_is_told_apart() {
-        let mut pages = DirtyPages::new([100].into_iter());
+        let mut pages = of_one_disk(&[100]);
         pages.dirtied(s(0), 0, 0..4, 1);
         assert_eq!(pages.dirtied(s(0), 0, 2..8, 2), 4);
         let mut take = |from| pages.take_older(0, from..100, DirtyMark::END);
@@ -389,7 +424,7 @@ mod tests {
 
     #[test]
     fn a_page_written_again_on_its_way_goes_once_more() {
-        let mut pages = DirtyPages::new([100].into_iter());
+        let mut pages = of_one_disk(&[100]);
         pages.dirtied(s(0), 0, 5..6, 0);
         assert!(pages.take_older(0, 0..100, DirtyMark::END).is_some());
         pages.dirtied(s(1), 0, 5..6, 0);
@@ -402,7 +437,7 @@ mod tests {
 
     #[test]
     fn what_became_dirty_later_is_told_apart() {
-        let mut pages = DirtyPages::new([100].into_iter());
+        let mut pages = of_one_disk(&[100]);
         pages.dirtied(s(0), 0, 0..4, 0);
         let sent = pages.take_older(0, 0..2, DirtyMark::END).expect("dirty");
         assert_eq!((sent.start, sent.pages), (0, 2), "no further than asked for");
@@ -428,7 +463,7 @@ mod tests {
         const PAGES: u64 = 3000;
         for seed in 0..8 {
             let mut prng = Prng::new(seed);
-            let mut pages = DirtyPages::new([PAGES, PAGES].into_iter());
+            let mut pages = of_one_disk(&[PAGES, PAGES]);
             let mut dirty: BTreeMap<(u32, u64), u32> = BTreeMap::new();
             let mut on_the_way: BTreeSet<(u32, u64)> = BTreeSet::new();
             let (mut dirtied, mut written, mut superseded) = (0, 0, 0);
@@ -455,8 +490,8 @@ mod tests {
                         dirty.retain(|page, _| !gone.contains(page));
                     }
                     3 => {
-                        pages.make_due(s(step - prng.below(step + 1)));
-                        let Some(mut visit) = pages.visit(prng.below(100)) else { continue };
+                        pages.make_due(0, s(step - prng.below(step + 1)));
+                        let Some(mut visit) = pages.visit(0, prng.below(100)) else { continue };
                         while let Some(stretch) = pages.next_stretch(&mut visit) {
                             for page in stretch.start..stretch.start + stretch.pages {
                                 let page = (stretch.file, page);
@@ -484,5 +519,19 @@ mod tests {
             assert_eq!(dirtied, written + superseded + dirty.len() as u64);
             assert!(written > 1000 && superseded > 1000, "{written}, {superseded}");
         }
+    }
+
+    #[test]
+    fn each_disk_has_its_own_visits_and_counts() {
+        let mut pages = DirtyPages::new(2, [(0, 100), (1, 100), (0, 100)].into_iter());
+        for (file, count) in [(0, 5), (1, 7), (2, 9)] {
+            pages.dirtied(s(1), file, 0..count, 0);
+        }
+        pages.make_due(0, s(2));
+        assert!(pages.has_due(0) && !pages.has_due(1));
+        assert_eq!(visit(&mut pages, s(2), u64::MAX), [(0, 0, 5)]);
+        assert_eq!(visit(&mut pages, s(2), u64::MAX), [(2, 0, 9)], "the other file of that disk");
+        assert_eq!(([0, 1].map(|disk| pages.waiting_of(disk)), pages.waiting()), ([0, 7], 7));
+        assert_eq!(([0, 1].map(|disk| pages.held_of(disk)), pages.held()), ([14, 7], 21));
     }
 }

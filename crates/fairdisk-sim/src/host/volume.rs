@@ -27,9 +27,11 @@ pub enum VolumeKind {
     Ext3,
 }
 
-/// A contiguous range of the disk and how it is used.
+/// A contiguous range of a disk and how it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VolumeSpec {
+    /// The number of the disk in the machine.
+    pub disk: u32,
     /// What manages the volume.
     pub kind: VolumeKind,
     /// The position at which the volume begins.
@@ -65,6 +67,8 @@ pub const fn ext_bytes_on_disk(bytes: u64) -> u64 {
 #[derive(Debug)]
 pub(crate) struct File {
     pub(crate) spec: FileSpec,
+    /// The disk of its volume.
+    pub(crate) disk: u32,
     indirect: bool,
     /// Which indirect blocks are in memory, by the chunk that they describe.
     cached: Vec<bool>,
@@ -92,6 +96,7 @@ impl File {
         let chunks = if indirect { blocks.saturating_sub(DIRECT).div_ceil(FAN_OUT) } else { 0 };
         Self {
             spec,
+            disk: volume.disk,
             indirect,
             cached: vec![volume.warm; chunks as usize],
             root_cached: volume.warm,
@@ -156,7 +161,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn file(kind: VolumeKind, bytes: u64) -> File {
-        let volume = VolumeSpec { kind, start: Lba(0), warm: false, journal: None };
+        let volume = VolumeSpec { disk: 0, kind, start: Lba(0), warm: false, journal: None };
         File::new(FileSpec { volume: 0, start: Lba(8000), bytes, inode: 1 }, &volume)
     }
 

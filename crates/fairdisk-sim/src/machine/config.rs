@@ -6,20 +6,13 @@ use super::plugging::Unplugs;
 use super::task::PAGE_BYTES;
 use crate::host::{CpuSpec, FileSpec, PageCache, VolumeSpec, WriteBackSpec};
 use crate::workload::TaskSpec;
-use fairdisk_core::{CostModel, EngineConfig};
+use fairdisk_core::{Change, CostModel, EngineConfig, GroupId};
 
 /// The configuration of a machine.
 #[derive(Clone, Debug)]
 pub struct MachineConfig {
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// The request queue.
-    pub engine: EngineConfig,
-    /// Whether the device has a moving head; schedulers are told if it has none.
-    pub rotational: bool,
-    /// Whether the device serves several requests together faster than one after another;
-    /// schedulers are then told how many it accepts.
-    pub serves_together: bool,
+    /// The disks, at least one.
+    pub disks: Vec<DiskConfig>,
     /// CPU times.
     pub cpu: CpuSpec,
     /// The largest read-ahead window, in pages of 4 KiB.
@@ -29,7 +22,7 @@ pub struct MachineConfig {
     /// Buffered bytes a task may have on their way to the disk before it must wait.
     pub write_behind_bytes: u64,
     /// How dirty pages are held in memory and written back; `None` sends buffered data to the disk
-    /// at once. Throttled tasks sleep for timer ticks, so the ticks of `engine` must not be
+    /// at once. Throttled tasks sleep for timer ticks, so the ticks of no disk may be
     /// [`EXACT`](fairdisk_core::Ticks::EXACT).
     pub write_back: Option<WriteBackSpec>,
     /// Whether reads of indirect blocks carry the metadata hint.
@@ -39,12 +32,8 @@ pub struct MachineConfig {
     pub async_of_submitter: bool,
     /// How writes that make data durable are marked.
     pub integrity_writes: IntegrityWrites,
-    /// What unplugs the device, besides a task that waits for I/O.
+    /// What unplugs a disk, besides a task that waits for I/O.
     pub unplugs: Unplugs,
-    /// The device's cost model; schedulers are told if there is one.
-    pub costs: Option<CostModel>,
-    /// Whether the scheduler may flush the device's write cache.
-    pub flushable: bool,
     /// The settings of each group, by group number; group 0 is the root group.
     pub groups: Vec<GroupSpec>,
     /// The file systems and partitions.
@@ -57,7 +46,64 @@ pub struct MachineConfig {
     pub keep_journal: bool,
 }
 
+/// What a machine knows of one of its disks, and how the queue of that disk behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct DiskConfig {
+    /// Seed of the random numbers of its tasks.
+    pub seed: u64,
+    /// The request queue.
+    pub engine: EngineConfig,
+    /// Whether the disk has a moving head; schedulers are told if it has none.
+    pub rotational: bool,
+    /// Whether the disk serves several requests together faster than one after another; schedulers
+    /// are then told how many it accepts.
+    pub serves_together: bool,
+    /// The disk's cost model; schedulers are told if there is one.
+    pub costs: Option<CostModel>,
+    /// Whether the scheduler may flush the disk's write cache.
+    pub flushable: bool,
+}
+
+impl Default for DiskConfig {
+    /// A disk with a head, of which schedulers are told nothing.
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            engine: EngineConfig::default(),
+            rotational: true,
+            serves_together: false,
+            costs: None,
+            flushable: false,
+        }
+    }
+}
+
+impl DiskConfig {
+    /// The changes that tell a scheduler of the disk.
+    pub(super) fn told(&self) -> impl Iterator<Item = Change> + use<> {
+        let rotational = (!self.rotational).then_some(Change::Rotational { rotational: false });
+        let depth = Change::Depth { depth: self.engine.depth };
+        let depth = self.serves_together.then_some(depth);
+        let costs = self.costs.map(Change::Costs);
+        let flushable = self.flushable.then_some(Change::Flushable { flushable: true });
+        rotational.into_iter().chain(depth).chain(costs).chain(flushable)
+    }
+}
+
 impl MachineConfig {
+    /// The number of groups, with the root group.
+    pub(super) fn group_count(&self) -> usize {
+        self.groups.len().max(1)
+    }
+
+    /// The changes that tell a scheduler of the groups.
+    pub(super) fn told_of_groups(&self) -> impl Iterator<Item = Change> {
+        let groups = (0u32..).map(GroupId).zip(&self.groups);
+        let added = groups.clone();
+        let added = added.map(|(group, spec)| Change::GroupAdded { group, share: spec.share });
+        added.chain(groups.flat_map(|(group, spec)| spec.more(group)))
+    }
+
     /// The page cache, for those files that some task uses through it.
     pub(super) fn page_cache(&self) -> PageCache {
         let mut is_cached = vec![false; self.files.len()];

@@ -1,80 +1,116 @@
-//! Submission: a task that sleeps for a request slot submits nothing more until it has got one.
+//! What comes out of the engines: requests for the disks, and news for the tasks of the machine.
 
-use super::{Event, Machine};
-use fairdisk_core::{Bio, Elevator, Input, Instant, Request, Sleeper, TaskId};
-use std::collections::VecDeque;
+use super::disk::Disk;
+use super::io::{IoKind, Ios};
+use super::{Event, Machine, MachineConfig};
+use fairdisk_core::{
+    BioId, Effect, Effects, Elevator, GroupId, Input, Instant, Op, Request, Sleeper, TaskId,
+};
 
-/// The bios that a task has yet to submit.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Outbox {
-    /// The task's bios that wait for a slot: usually one, more if some were held behind an older
-    /// bio first.
-    pub(super) asleep: u32,
-    waiting: VecDeque<Bio>,
+/// A request for a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issued {
+    /// The number of the disk.
+    pub disk: u32,
+    /// The request.
+    pub request: Request,
+    /// The group whose data it transfers. It differs from the group that is charged with D5, or
+    /// when a task waits for data that others have dirtied.
+    pub owner: GroupId,
 }
 
-impl Outbox {
-    #[cold]
-    fn keep(&mut self, bio: Bio) {
-        self.waiting.push_back(bio);
-    }
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    /// The effects of the last input.
+    effects: Effects,
+    /// What the shell has yet to submit.
+    issued: Vec<Issued>,
+    /// The disk and the id of bios that have completed, and of which their I/Os have not been told.
+    finished: Vec<(u32, BioId, bool)>,
+    /// Tasks that slept for a request slot of a disk and have been woken.
+    woken: Vec<(u32, Sleeper, TaskId)>,
 }
 
 impl<E: Elevator> Machine<E> {
-    #[inline]
-    pub(super) fn submit(&mut self, now: Instant, bio: Bio, issue: &mut Vec<Request>) {
-        let outbox = &mut self.outboxes[bio.task.0 as usize];
-        if outbox.asleep > 0 {
-            outbox.keep(bio);
-        } else {
-            self.feed(now, Input::Submit(bio), issue);
+    /// Removes and returns the requests for the disks, in order.
+    pub fn issued(&mut self) -> impl Iterator<Item = Issued> {
+        self.outbox.issued.drain(..)
+    }
+
+    /// Passes an input to the engine of a disk, and sorts its effects.
+    pub(super) fn feed(&mut self, now: Instant, at: u32, input: Input<E>) {
+        let Outbox { effects, issued, finished, woken } = &mut self.outbox;
+        let disk = &mut self.disks[at as usize];
+        disk.engine.handle(now, input, effects);
+        self.ticks.set(at as usize, effects.wake_at);
+        if let Some(refusal) = effects.change_refused {
+            self.refused.get_or_insert(refusal);
         }
+        for effect in effects.as_slice() {
+            match effect {
+                Effect::Issue(request) => {
+                    let owner = disk.owner(&self.config, request);
+                    issued.push(Issued { disk: at, request: *request, owner });
+                }
+                Effect::Finish { bio, ok, .. } => finished.push((at, *bio, *ok)),
+                Effect::Sleep { task } => disk.backlogs[task.0 as usize].asleep += 1,
+                Effect::Wake { sleeper, task } => woken.push((at, *sleeper, *task)),
+                Effect::Cancelled(_) => {}
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn settle(&mut self, now: Instant) {
+        if !self.outbox.finished.is_empty() {
+            self.tell_owners(now);
+        }
+        if !self.outbox.woken.is_empty() {
+            self.wake_sleepers(now);
+        }
+    }
+
+    /// Reports completed bios to the I/Os they belong to, whose tasks may submit more.
+    fn tell_owners(&mut self, now: Instant) {
+        let mut at = 0;
+        while let Some(&(disk, bio, ok)) = self.outbox.finished.get(at) {
+            let index = Ios::index_of(bio);
+            if self.disks[disk as usize].ios.part_done(index, ok) {
+                self.io_done(now, disk, index);
+            }
+            at += 1;
+        }
+        self.outbox.finished.clear();
     }
 
     /// Lets tasks that were woken for a slot compete for a CPU. Tasks whose I/O has completed come
     /// first, because a request completes before its slot is freed ("Linux Device Drivers", 3rd
     /// edition, chapter 16, "Request Completion").
     #[inline(never)]
-    pub(super) fn wake_sleepers(&mut self, now: Instant) {
-        for (sleeper, task) in self.woken.drain(..) {
-            self.events.push(now, Event::Woken(sleeper, task));
+    fn wake_sleepers(&mut self, now: Instant) {
+        for (disk, sleeper, task) in self.outbox.woken.drain(..) {
+            self.events.push(now, Event::Woken(disk, sleeper, task));
         }
     }
+}
 
-    /// Schedules a woken sleeper's next try for when it gets a CPU. Tasks of the host have no CPU
-    /// of their own.
-    pub(super) fn wake_sleeper(&mut self, now: Instant, sleeper: Sleeper, task: TaskId) {
-        let burst = self.cpus.spec().slot_wake;
-        let mut spare = 0;
-        let own = self.tasks.get_mut(task.0 as usize);
-        let at = self.cpus.run(now, own.map_or(&mut spare, |task| &mut task.cpu), burst);
-        self.events.push(at, Event::Retry(sleeper, task));
-    }
-
-    /// Lets a task try again for a slot; once it has one, it submits the rest of its bios.
-    pub(super) fn retry(
-        &mut self,
-        now: Instant,
-        sleeper: Sleeper,
-        task: TaskId,
-        issue: &mut Vec<Request>,
-    ) {
-        let task = task.0 as usize;
-        self.outboxes[task].asleep -= 1;
-        self.feed(now, Input::Retry(sleeper), issue);
-        while self.outboxes[task].asleep == 0
-            && let Some(bio) = self.outboxes[task].waiting.pop_front()
-        {
-            self.feed(now, Input::Submit(bio), issue);
+impl<E: Elevator> Disk<E> {
+    /// The group whose data the request transfers.
+    #[inline]
+    fn owner(&self, config: &MachineConfig, request: &Request) -> GroupId {
+        let may_differ = match config.write_back {
+            Some(_) => request.op == Op::Write,
+            None => config.async_of_submitter && request.group == GroupId::ROOT,
+        };
+        if !may_differ {
+            return request.group;
         }
-        if task < self.tasks.len() {
-            self.went_to_sleep(now, task as u32, issue);
-            self.resume_with_slot(now, task as u32, issue);
-        } else if (task as u32) < self.flusher().0 {
-            // A journal task waits for its log write.
-            self.unplug(now, issue);
-        } else {
-            self.write_out(now, issue);
+        let io = self.engine.first_bio(request.id);
+        match io.map(|bio| self.ios.get(Ios::index_of(bio.id)).kind) {
+            Some(IoKind::WriteBehind { task } | IoKind::WriteBack { owner: task, .. }) => {
+                config.tasks[task as usize].group
+            }
+            _ => request.group,
         }
     }
 }

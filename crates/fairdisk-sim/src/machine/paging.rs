@@ -4,9 +4,9 @@
 use super::Machine;
 use super::io::{Io, IoKind};
 use super::task::{PAGE_BYTES, Pending, Step};
-use crate::host::{Mapping, ReadAhead, Window};
+use crate::host::{File, Mapping, ReadAhead, Window};
 use crate::workload::FileIo;
-use fairdisk_core::{Elevator, Instant, Op, Request};
+use fairdisk_core::{Elevator, Instant, Op};
 use std::ops::Range;
 
 /// The progress of a task's I/O through the page cache.
@@ -90,13 +90,13 @@ impl<E: Elevator> Machine<E> {
         };
         task.paging.window = Window { start: to, pages: start + pages - to };
         task.paging.coming += 1;
-        let file_bytes = self.files[file as usize].spec.bytes;
+        let File { disk, spec, .. } = &self.files[file as usize];
         self.pages.expect(file, from, to);
         let kind = IoKind::Pages { task: index, file, start: from as u32 };
         let mut io = Io::new(kind, now, Op::Read);
         io.bytes = (to - from) * PAGE_BYTES;
-        let io = self.ios.insert(io);
-        let (at, end) = (from * PAGE_BYTES, (to * PAGE_BYTES).min(file_bytes));
+        let io = self.disks[*disk as usize].ios.insert(io);
+        let (at, end) = (from * PAGE_BYTES, (to * PAGE_BYTES).min(spec.bytes));
         self.task(index).step = Step::Submit(Pending { io, at, end });
         true
     }
@@ -133,14 +133,14 @@ impl<E: Elevator> Machine<E> {
 
     /// Handles pages that have arrived: tasks that wait for one of them continue.
     #[inline(never)]
-    pub(super) fn pages_read(&mut self, now: Instant, io: &Io, issue: &mut Vec<Request>) {
+    pub(super) fn pages_read(&mut self, now: Instant, io: &Io) {
         let IoKind::Pages { task: index, file, start } = io.kind else { return };
         let start = u64::from(start);
         let end = start + io.bytes / PAGE_BYTES;
         self.pages.arrived(file, start, end);
         self.task(index).paging.coming -= 1;
         self.wake_waiters(now, file, start..end);
-        self.forget(now, index, issue);
+        self.forget(now, index);
     }
 
     /// Wakes the tasks that wait for one of the pages.

@@ -1,12 +1,12 @@
-//! Unplugging a device that the engine keeps from starting (spec: cfq, section 1.5; memory, 4.3):
+//! Unplugging a disk that the engine keeps from starting (spec: cfq, section 1.5; memory, 4.3):
 //! by a task that waits for its I/O, or by a submission that asks to start at once.
 
 use super::Machine;
 use super::io::IoKind;
 use super::task::{Step, Task};
-use fairdisk_core::{Elevator, Input, Instant, Op, Request};
+use fairdisk_core::{Elevator, Input, Instant, Op};
 
-/// Which submissions unplug the device before any task waits.
+/// Which submissions unplug the disk before any task waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unplugs {
     /// Read-ahead.
@@ -24,7 +24,7 @@ impl Task {
             // Waits for an indirect block in the middle of submitting.
             Step::Submit(_) | Step::DirtyPages(_) => true,
             Step::Trimming | Step::AwaitPage => true,
-            Step::Cleaning | Step::Syncing | Step::Committing | Step::Flushing => true,
+            Step::Cleaning | Step::Syncing | Step::Committing | Step::Flushing { .. } => true,
             Step::Copy => self.paging.waits,
             Step::Begin
             | Step::Fetch
@@ -43,36 +43,34 @@ impl Task {
 
 impl<E: Elevator> Machine<E> {
     #[inline(never)]
-    pub(super) fn unplug(&mut self, now: Instant, issue: &mut Vec<Request>) {
-        if self.engine.is_plugged() {
-            self.feed(now, Input::Unplug, issue);
+    pub(super) fn unplug(&mut self, now: Instant, disk: u32) {
+        if self.disks[disk as usize].engine.is_plugged() {
+            self.feed(now, disk, Input::Unplug);
         }
     }
 
-    /// Unplugs the device if the task, which stops running, may wait for what it has submitted.
+    /// Unplugs the disks of the task, which stops running, if it may wait for what it has
+    /// submitted.
     #[inline]
-    pub(super) fn went_to_sleep(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        if self.engine.is_plugged() && self.tasks[index as usize].awaits_io() {
-            self.unplug(now, issue);
+    pub(super) fn went_to_sleep(&mut self, now: Instant, index: u32) {
+        let task = &self.tasks[index as usize];
+        let is_plugged = |disk: u32| self.disks[disk as usize].engine.is_plugged();
+        if task.numbers.all().any(|(disk, _)| is_plugged(disk)) && task.awaits_io() {
+            let numbers = task.numbers.clone();
+            numbers.all().for_each(|(disk, _)| self.unplug(now, disk));
         }
     }
 
-    /// Unplugs the device if an I/O of this kind, now fully submitted, is to start at once.
+    /// Unplugs the disk if an I/O of this kind, now fully submitted, is to start at once.
     #[inline]
-    pub(super) fn sent_off(
-        &mut self,
-        now: Instant,
-        kind: IoKind,
-        op: Op,
-        issue: &mut Vec<Request>,
-    ) {
+    pub(super) fn sent_off(&mut self, now: Instant, disk: u32, kind: IoKind, op: Op) {
         let starts = match kind {
             IoKind::Pages { .. } => self.config.unplugs.read_ahead,
             IoKind::Data { .. } => op == Op::Write && self.config.unplugs.direct_writes,
             _ => false,
         };
         if starts {
-            self.unplug(now, issue);
+            self.unplug(now, disk);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! writes are left out.
 
 use super::Machine;
+use super::disk::Disk;
 use crate::workload::PerOp;
 use fairdisk_core::{Elevator, GroupId, Histogram, Instant, Op, Span};
 
@@ -162,33 +163,32 @@ impl OpTally {
 impl<E: Elevator> Machine<E> {
     /// The numbers of all groups.
     pub fn group_ids(&self) -> impl Iterator<Item = GroupId> + use<E> {
-        (0..self.charged_before.len() as u32).map(GroupId)
+        (0..self.config.group_count() as u32).map(GroupId)
     }
 
     /// The totals of each group, indexed by group number.
     #[must_use]
     pub fn groups(&self) -> Vec<GroupTally> {
-        let mut groups = vec![GroupTally::default(); self.charged_before.len()];
+        let mut groups = vec![GroupTally::default(); self.config.group_count()];
         for task in &self.tasks {
             groups[task.group.0 as usize].add(&task.report);
         }
         groups
     }
 
-    /// The length of the group's turns while counting, if the elevator charges groups by time.
+    /// The length of the group's turns on all disks while counting, if the elevators charge groups
+    /// by time.
     #[must_use]
     pub fn charged(&self, group: GroupId) -> Option<Span> {
-        let charged = self.engine.charged(group)?;
-        Some(charged - self.charged_before[group.0 as usize])
+        self.disks.iter().try_fold(Span::ZERO, |sum, disk| Some(sum + disk.charged(group)?))
     }
 
     /// Starts all counting again from now, for example after a warm-up.
     pub fn restart_tallies(&mut self) {
-        self.engine.restart_accounts();
-        let now = self.engine.accounts().since;
-        let charged = |group| self.engine.charged(group).unwrap_or_default();
-        self.charged_before = self.group_ids().map(charged).collect();
-        self.tasks.iter_mut().for_each(|task| task.report.restart(now));
+        let now: Vec<Instant> = self.disks.iter_mut().map(Disk::restart_accounts).collect();
+        for task in &mut self.tasks {
+            task.report.restart(now[task.numbers.home as usize]);
+        }
     }
 }
 

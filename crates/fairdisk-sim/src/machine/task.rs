@@ -1,14 +1,13 @@
 //! Tasks: closed loops that submit, wait, think for a while and submit again.
 
 use super::flushing::CleanWalk;
+use super::numbers::Numbers;
 use super::paging::Paging;
 use super::tally::TaskReport;
 use super::{Event, Machine};
 use crate::host::{FileSpec, Mapping, ReadAhead, Throttle, Touch};
 use crate::workload::{Durable, FileIo, Next, Stream, TaskSpec, Think};
-use fairdisk_core::{
-    Elevator, GroupId, Instant, IoPrio, Op, Prng, Request, SECTOR_BYTES, Sectors, Span,
-};
+use fairdisk_core::{Elevator, GroupId, Instant, IoPrio, Op, Prng, SECTOR_BYTES, Sectors, Span};
 
 pub(super) const PAGE_BYTES: u64 = 4096;
 pub(super) const PAGE_SECTORS: Sectors = Sectors((PAGE_BYTES / SECTOR_BYTES) as u32);
@@ -55,8 +54,8 @@ pub(super) enum Step {
     Syncing,
     /// Wait for a journal commit before a flush.
     Committing,
-    /// Wait for a flush.
-    Flushing,
+    /// Wait for a flush of so many disks; whether one of them has failed.
+    Flushing { disks: u32, failed: bool },
     /// Wait for a point in time.
     Waiting,
     /// Wait for the last I/Os.
@@ -132,6 +131,7 @@ pub(super) struct Task {
     pub(super) drops_files: bool,
     pub(super) paging: Paging,
     pub(super) cpu: u32,
+    pub(super) numbers: Numbers,
     pub(super) report: TaskReport,
 }
 
@@ -140,7 +140,7 @@ impl Task {
         spec: &TaskSpec,
         files: &[FileSpec],
         prng: &Prng,
-        index: u32,
+        (index, numbers): (u32, Numbers),
         read_ahead_pages: u64,
     ) -> Self {
         let stream = Stream::new(spec, files, prng);
@@ -182,6 +182,7 @@ impl Task {
             drops_files: !spec.keeps_cache,
             paging,
             cpu: index,
+            numbers,
             report: TaskReport::default(),
         }
     }
@@ -250,38 +251,38 @@ impl Task {
 
 impl<E: Elevator> Machine<E> {
     /// Runs the task until it must wait.
-    pub(super) fn run(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+    pub(super) fn run(&mut self, now: Instant, index: u32) {
         loop {
             let goes_on = match self.tasks[index as usize].step {
                 Step::Begin => self.begin(now, index),
-                Step::Fetch => self.fetch(now, index, issue),
+                Step::Fetch => self.fetch(now, index),
                 Step::TouchBefore => self.touch_before(now, index),
-                Step::Submit(pending) => self.submit_pending(now, index, pending, issue),
+                Step::Submit(pending) => self.submit_pending(now, index, pending),
                 Step::TouchAfter(call) => self.touch_after(now, index, call),
-                Step::DirtyPages(at) => self.dirty_pages(now, index, at, issue),
-                Step::Clean => self.clean(now, index, issue),
-                Step::Cleaning => self.await_clean(now, index, issue),
-                Step::Balance => self.balance(now, index, issue),
+                Step::DirtyPages(at) => self.dirty_pages(now, index, at),
+                Step::Clean => self.clean(now, index),
+                Step::Cleaning => self.await_clean(now, index),
+                Step::Balance => self.balance(now, index),
                 Step::Written => self.written(now, index),
                 Step::Copy => self.copy(now, index),
                 Step::Fault => self.fault(now, index),
                 Step::AwaitPage => self.await_page(now, index),
                 Step::Waiting => self.go_on(index),
-                Step::Syncing => self.walk_on(now, index, issue),
+                Step::Syncing => self.walk_on(now, index),
                 Step::Committing => {
-                    self.flush(now, index, issue);
+                    self.flush(now, index);
                     false
                 }
                 Step::Full
                 | Step::AwaitSlots
                 | Step::Trimming
                 | Step::Settling
-                | Step::Flushing
+                | Step::Flushing { .. }
                 | Step::Draining
                 | Step::Exited => false,
             };
             if !goes_on {
-                return self.went_to_sleep(now, index, issue);
+                return self.went_to_sleep(now, index);
             }
         }
     }
@@ -307,9 +308,9 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
-    fn fetch(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
+    fn fetch(&mut self, now: Instant, index: u32) -> bool {
         if self.stopping {
-            return self.drain(now, index, issue);
+            return self.drain(now, index);
         }
         let task = self.task(index);
         task.take_up(task.surplus().min(task.untaken));
@@ -318,14 +319,14 @@ impl<E: Elevator> Machine<E> {
         }
         let stream_of = task.stream_of;
         match self.task(stream_of).stream.next(now) {
-            Next::Io(io) => self.start_io(now, index, io, issue),
-            Next::Flush(durable) => self.sync(now, index, durable, issue),
+            Next::Io(io) => self.start_io(now, index, io),
+            Next::Flush(durable) => self.sync(now, index, durable),
             Next::Wait(until) => self.wait(index, until),
-            Next::Exit => self.drain(now, index, issue),
+            Next::Exit => self.drain(now, index),
         }
     }
 
-    fn start_io(&mut self, now: Instant, index: u32, io: FileIo, issue: &mut Vec<Request>) -> bool {
+    fn start_io(&mut self, now: Instant, index: u32, io: FileIo) -> bool {
         let task = self.task(index);
         task.pause = Pause::None;
         task.current = io;
@@ -338,7 +339,7 @@ impl<E: Elevator> Machine<E> {
         }
         if io.begins && task.drops_files {
             let is_mapped = task.paging.is_mapped();
-            self.send_dirty(now, index, io.file, issue);
+            self.send_dirty(now, index, io.file);
             self.pages.drop_file(io.file, is_mapped);
         }
         let task = self.task(index);
@@ -360,7 +361,7 @@ impl<E: Elevator> Machine<E> {
 
     /// Ends the task once it waits for nothing. Data it wrote to the page cache need not have
     /// reached the disk, unless the task flushes at the end.
-    fn drain(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
+    fn drain(&mut self, now: Instant, index: u32) -> bool {
         let stopping = self.stopping;
         let task = self.task(index);
         task.step = Step::Draining;
@@ -370,9 +371,9 @@ impl<E: Elevator> Machine<E> {
         }
         if task.end_flushes > 0 && !stopping {
             task.end_flushes -= 1;
-            return self.sync(now, index, Durable::All, issue);
+            return self.sync(now, index, Durable::All);
         }
-        self.exit(now, index, issue);
+        self.exit(now, index);
         false
     }
 
@@ -411,8 +412,8 @@ impl<E: Elevator> Machine<E> {
     #[inline]
     fn touch(&mut self, now: Instant, index: u32, file_at: u32, size: u64) -> Touch {
         let file = &self.files[file_at as usize];
-        let volume = file.spec.volume as usize;
-        let Some(journal) = &mut self.journals[volume] else { return Touch::Done };
+        let volume = &mut self.volumes[file.spec.volume as usize];
+        let Some(journal) = &mut volume.journal else { return Touch::Done };
         if size <= file.size && journal.second(now) == file.touched_second {
             return Touch::Done;
         }
@@ -422,8 +423,8 @@ impl<E: Elevator> Machine<E> {
     #[inline(never)]
     fn change_inode(&mut self, now: Instant, index: u32, file: u32, size: u64) -> Touch {
         let file = &mut self.files[file as usize];
-        let volume = file.spec.volume;
-        let Some(journal) = &mut self.journals[volume as usize] else { return Touch::Done };
+        let volume = &mut self.volumes[file.spec.volume as usize];
+        let Some(journal) = &mut volume.journal else { return Touch::Done };
         let idle = !journal.is_running();
         let grows = size > file.size;
         let touch = journal.touch(now, file.spec.inode, &mut file.touched_second, grows);
@@ -431,11 +432,11 @@ impl<E: Elevator> Machine<E> {
             file.size = file.size.max(size);
         }
         if idle && journal.is_running() {
-            self.events.push(now, Event::Commit(volume));
+            self.events.push(now, Event::Commit(file.spec.volume));
         }
         if touch == Touch::Sleep {
             self.tasks[index as usize].paging.slept = true;
-            self.log_waiters[volume as usize].push(index);
+            volume.log_waiters.push(index);
         }
         touch
     }
@@ -473,7 +474,8 @@ impl<E: Elevator> Machine<E> {
     /// Schedules a woken task to ask for its next I/O. Returns when it gets a CPU.
     #[inline]
     pub(super) fn turn_around(&mut self, now: Instant, index: u32) -> Instant {
-        let (back, at) = self.cpus.turnaround(now, &mut self.tasks[index as usize].cpu);
+        let task = &mut self.tasks[index as usize];
+        let (back, at) = self.cpus.turnaround(now, &mut task.cpu, task.numbers.home);
         self.events.push(at, Event::Run(index));
         back
     }

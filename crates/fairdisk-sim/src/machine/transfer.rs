@@ -7,8 +7,7 @@ use super::{Event, Machine};
 use crate::host::Mapped;
 use crate::workload::FileIo;
 use fairdisk_core::{
-    Bio, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors, Span,
-    TaskId,
+    Bio, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, SECTOR_BYTES, Sectors, Span,
 };
 
 impl<E: Elevator> Machine<E> {
@@ -58,7 +57,8 @@ impl<E: Elevator> Machine<E> {
         };
         let mut io = Io::new(kind, task.io_started, op);
         io.bytes = bytes;
-        let io = self.ios.insert(io);
+        let disk = self.files[file as usize].disk;
+        let io = self.disks[disk as usize].ios.insert(io);
         let pending = Pending { io, at: offset, end: offset + bytes };
         self.task(index).step = Step::Submit(pending);
         true
@@ -70,14 +70,15 @@ impl<E: Elevator> Machine<E> {
         now: Instant,
         index: u32,
         mut pending: Pending,
-        issue: &mut Vec<Request>,
     ) -> bool {
         let file = self.tasks[index as usize].current.file as usize;
+        let disk = self.files[file].disk;
+        let bio_bytes_max = self.disks[disk as usize].bio_bytes_max;
         while pending.at < pending.end {
             match self.files[file].map(pending.at) {
                 Mapped::NeedsBlock(lba) => {
                     self.task(index).step = Step::Submit(pending);
-                    self.read_metadata(now, index, lba, issue);
+                    self.read_metadata(now, index, (disk, lba));
                     return false;
                 }
                 Mapped::At(lba, contiguous) => {
@@ -85,49 +86,42 @@ impl<E: Elevator> Machine<E> {
                     // last.
                     let within = pending.at % SECTOR_BYTES;
                     let bytes = contiguous.min(pending.end - pending.at);
-                    let bytes = bytes.min(self.bio_bytes_max() - within);
+                    let bytes = bytes.min(bio_bytes_max - within);
                     let sectors = Sectors((within + bytes).div_ceil(SECTOR_BYTES) as u32);
-                    self.submit_part(now, index, pending.io, (lba, sectors), issue);
+                    self.submit_part(now, index, (disk, pending.io), (lba, sectors));
                     pending.at += bytes;
                 }
             }
         }
-        let Io { kind, op, .. } = *self.ios.get(pending.io);
-        self.sent_off(now, kind, op, issue);
+        let Io { kind, op, .. } = *self.disks[disk as usize].ios.get(pending.io);
+        self.sent_off(now, disk, kind, op);
         let goes_on = match kind {
             IoKind::Pages { .. } => self.missing_sent(index),
             _ => self.submitted(now, index),
         };
-        self.all_made(now, pending.io, issue);
+        self.all_made(now, disk, pending.io);
         goes_on
     }
 
-    /// The size of the longest bio, in bytes.
-    pub(super) fn bio_bytes_max(&self) -> u64 {
-        match self.config.engine.merge_sectors_max {
-            0 => 1024 * SECTOR_BYTES,
-            sectors => u64::from(sectors) * SECTOR_BYTES,
-        }
-    }
-
-    /// Submits the next part of an I/O.
+    /// Submits the next part of an I/O on a disk.
     #[inline(never)]
     fn submit_part(
         &mut self,
         now: Instant,
         index: u32,
-        io: u32,
+        (disk, io): (u32, u32),
         (start, sectors): (Lba, Sectors),
-        issue: &mut Vec<Request>,
     ) {
-        let bio = self.bio(index, io, start, sectors);
-        self.submit(now, bio, issue);
+        let bio = self.bio(index, (disk, io), start, sectors);
+        self.submit(now, disk, bio);
     }
 
     #[inline(always)]
-    fn bio(&mut self, index: u32, io: u32, start: Lba, sectors: Sectors) -> Bio {
-        let id = self.ios.add_part(io);
-        let Io { kind, op, .. } = *self.ios.get(io);
+    fn bio(&mut self, index: u32, (at, io): (u32, u32), start: Lba, sectors: Sectors) -> Bio {
+        let disk = &mut self.disks[at as usize];
+        let id = disk.ios.add_part(io);
+        let Io { kind, op, .. } = *disk.ios.get(io);
+        let host_flusher = disk.flusher;
         let is_behind = matches!(kind, IoKind::WriteBehind { .. });
         let task = &self.tasks[index as usize];
         let integrity = self.config.integrity_writes;
@@ -145,10 +139,9 @@ impl<E: Elevator> Machine<E> {
             () => Mark::SYNC,
         };
         let flusher = is_behind && !by_flush && self.config.async_of_submitter;
-        let own = TaskId(index);
         Bio {
             id,
-            task: if flusher { self.flusher() } else { own },
+            task: if flusher { host_flusher } else { task.numbers.on(at) },
             group: if flusher { GroupId::ROOT } else { task.group },
             op,
             start,
@@ -170,17 +163,13 @@ impl<E: Elevator> Machine<E> {
         })
     }
 
-    pub(super) fn read_metadata(
-        &mut self,
-        now: Instant,
-        index: u32,
-        lba: Lba,
-        issue: &mut Vec<Request>,
-    ) {
+    /// Reads a metadata block of a disk for a task, which waits for it.
+    pub(super) fn read_metadata(&mut self, now: Instant, index: u32, (disk, lba): (u32, Lba)) {
         self.task(index).paging.slept = true;
-        let io = self.ios.insert(Io::new(IoKind::Metadata { task: index }, now, Op::Read));
-        self.submit_part(now, index, io, (lba, PAGE_SECTORS), issue);
-        self.all_made(now, io, issue);
+        let io = Io::new(IoKind::Metadata { task: index }, now, Op::Read);
+        let io = self.disks[disk as usize].ios.insert(io);
+        self.submit_part(now, index, (disk, io), (lba, PAGE_SECTORS));
+        self.all_made(now, disk, io);
     }
 
     /// Continues after the current I/O was submitted. Returns whether the task does so at once.
@@ -233,8 +222,8 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    pub(super) fn data_done(&mut self, now: Instant, index: u32, file: u32, io: u32) {
-        let Io { op, bytes, started, failed, .. } = *self.ios.get(io);
+    pub(super) fn data_done(&mut self, now: Instant, index: u32, file: u32, io: &Io) {
+        let Io { op, bytes, started, failed, .. } = *io;
         let task = self.task(index);
         task.outstanding -= 1;
         let call = Call { file, op, bytes, started, failed };
@@ -261,20 +250,14 @@ impl<E: Elevator> Machine<E> {
     }
 
     #[inline(never)]
-    pub(super) fn write_behind_done(
-        &mut self,
-        now: Instant,
-        index: u32,
-        bytes: u64,
-        issue: &mut Vec<Request>,
-    ) {
+    pub(super) fn write_behind_done(&mut self, now: Instant, index: u32, bytes: u64) {
         let limit = self.config.write_behind_bytes;
         let task = self.task(index);
         task.dirty_bytes -= bytes;
         let ready = match task.step {
             Step::Full => task.dirty_bytes <= limit,
-            Step::Syncing if task.dirty_bytes == 0 => return self.flush(now, index, issue),
-            Step::Exited => return self.forget(now, index, issue),
+            Step::Syncing if task.dirty_bytes == 0 => return self.flush(now, index),
+            Step::Exited => return self.forget(now, index),
             _ => false,
         };
         if ready {

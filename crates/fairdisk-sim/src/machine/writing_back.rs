@@ -1,60 +1,83 @@
 //! Write-back of dirty pages by the flusher, by throttled writers and by tasks that need their data
 //! to be durable (spec: memory, sections 7.1 and 7.2).
 
+use super::disk::Disk;
 use super::integrity::Mark;
 use super::io::{Io, IoKind};
 use super::task::{PAGE_BYTES, Step};
 use super::{Event, Machine, MachineConfig};
 use crate::host::{
-    DirtyPages, Dirtying, Mapped, PageCache, Stretch, Thresholds, Throttle, WriteBackSpec,
+    DirtyPages, Dirtying, File, Mapped, PageCache, Stretch, Thresholds, Throttle, WriteBackSpec,
 };
 use crate::workload::FileIo;
 use fairdisk_core::{
-    Bio, BioId, Elevator, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors, Span,
-    TaskId,
+    Bio, BioId, Elevator, GroupId, Instant, IoPrio, Lba, Op, SECTOR_BYTES, Sectors, Span, TaskId,
 };
 
-/// The dirty pages of a machine and the state of its flusher.
+/// The state of a disk's flusher.
+#[derive(Debug)]
+struct Flusher {
+    /// Whether it continues until what was due at its last check is written.
+    is_at_work: bool,
+    /// Whether its next check for old data is scheduled.
+    will_look: bool,
+    /// The task in whose name it last submitted; it continues once that task does not wait for a
+    /// slot.
+    submitted_as: TaskId,
+}
+
+/// The dirty pages of a machine, and what writes them back.
 #[derive(Debug)]
 pub(super) struct WriteBack {
     spec: WriteBackSpec,
     thresholds: Thresholds,
     dirtying: Dirtying,
     pub(super) pages: DirtyPages,
-    /// Whether the flusher continues until what was due at its last check is written.
-    is_at_work: bool,
-    /// Whether the flusher's next check for old data is scheduled.
-    will_look: bool,
-    /// The task in whose name the flusher last submitted; it continues once that task does not wait
-    /// for a slot.
-    submitted_as: TaskId,
+    /// The flusher of each disk.
+    flushers: Vec<Flusher>,
     /// Pages that tasks dirtied: the number of journal entries at that time, file and pages.
     #[cfg(test)]
     pub(super) made_dirty: Vec<(u64, u32, std::ops::Range<u64>)>,
 }
 
 impl WriteBack {
-    pub(super) fn new(spec: WriteBackSpec, config: &MachineConfig, cache: &PageCache) -> Self {
+    pub(super) fn new<E>(
+        spec: WriteBackSpec,
+        config: &MachineConfig,
+        cache: &PageCache,
+        disks: &[Disk<E>],
+    ) -> Self {
         let memory = config.memory_pages;
+        let flusher = |disk: &Disk<E>| Flusher {
+            is_at_work: false,
+            will_look: false,
+            submitted_as: disk.flusher,
+        };
+        let files = (0..).zip(&config.files);
+        let files = files.map(|(number, file)| {
+            (config.volumes[file.volume as usize].disk, cache.of_file(number))
+        });
         Self {
             spec,
             thresholds: Thresholds::new(&spec, memory),
             dirtying: Dirtying::new(config.cpu.cpus, memory),
-            pages: DirtyPages::new((0..config.files.len()).map(|file| cache.of_file(file as u32))),
-            is_at_work: false,
-            will_look: false,
-            submitted_as: TaskId((config.tasks.len() + config.volumes.len()) as u32),
+            pages: DirtyPages::new(disks.len(), files),
+            flushers: disks.iter().map(flusher).collect(),
             #[cfg(test)]
             made_dirty: Vec::new(),
         }
     }
 
-    fn has_too_many(&self) -> bool {
-        self.pages.held() > self.thresholds.throttle
+    /// Whether whoever dirties pages of the disk must see to it that they become fewer: there are
+    /// too many, and the disk has more than its share of what may be dirty (spec: memory, 7.1).
+    /// Shares are equal here, as the disks of a machine are.
+    fn has_too_many(&self, disk: u32) -> bool {
+        let most = self.thresholds.throttle;
+        self.pages.held() > most && self.pages.held_of(disk) > most / self.flushers.len() as u64
     }
 
     /// Whether no page is dirty or being written back.
-    pub(super) const fn is_clean(&self) -> bool {
+    pub(super) fn is_clean(&self) -> bool {
         self.pages.held() == 0
     }
 }
@@ -74,20 +97,15 @@ impl<E: Elevator> Machine<E> {
 
     /// Keeps the current write in memory: reads the metadata that maps its pages from `at` on, then
     /// dirties them. A page that is partly written counts as wholly written.
-    pub(super) fn dirty_pages(
-        &mut self,
-        now: Instant,
-        index: u32,
-        mut at: u64,
-        issue: &mut Vec<Request>,
-    ) -> bool {
+    pub(super) fn dirty_pages(&mut self, now: Instant, index: u32, mut at: u64) -> bool {
         let task = &self.tasks[index as usize];
         let (FileIo { file, offset, bytes, .. }, is_mapped) = (task.current, task.is_mapped());
+        let disk = self.files[file as usize].disk;
         while at < offset + bytes {
             match self.files[file as usize].map(at) {
                 Mapped::NeedsBlock(lba) => {
                     self.task(index).step = Step::DirtyPages(at);
-                    self.read_metadata(now, index, lba, issue);
+                    self.read_metadata(now, index, (disk, lba));
                     return false;
                 }
                 Mapped::At(_, contiguous) => at += contiguous,
@@ -101,11 +119,16 @@ impl<E: Elevator> Machine<E> {
         }
         let Some(back) = &mut self.write_back else { return false };
         #[cfg(test)]
-        back.made_dirty.push((self.engine.journal().len(), file, pages.clone()));
+        back.made_dirty.push((
+            self.disks[disk as usize].engine.journal().len(),
+            file,
+            pages.clone(),
+        ));
         let dirtied = back.pages.dirtied(now, file, pages, index);
-        if !back.will_look {
-            back.will_look = true;
-            self.events.push(back.spec.next_look(now), Event::LookForOld);
+        let flusher = &mut back.flushers[disk as usize];
+        if !flusher.will_look {
+            flusher.will_look = true;
+            self.events.push(back.spec.next_look(now), Event::LookForOld(disk));
         }
         let task = &mut self.tasks[index as usize];
         task.throttle = back.dirtying.count(task.cpu, dirtied).map(Throttle::new);
@@ -118,36 +141,40 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Throttles a task that has dirtied pages: while there are too many, it writes some back, of
-    /// any file, or sleeps if there are none to write.
-    pub(super) fn balance(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
+    /// any file of that disk, or sleeps if there are none to write.
+    pub(super) fn balance(&mut self, now: Instant, index: u32) -> bool {
         let Some(mut throttle) = self.task(index).throttle else {
             return self.pages_used(now, index);
         };
+        let file = self.tasks[index as usize].current.file;
+        let disk = self.files[file as usize].disk;
         while let Some(back) = &mut self.write_back {
-            back.dirtying.is_exceeded = back.has_too_many();
+            back.dirtying.is_exceeded = back.has_too_many(disk);
             if !back.dirtying.is_exceeded || throttle.left == 0 || self.stopping {
                 break;
             }
-            if self.outboxes[index as usize].asleep > 0 {
+            let queue = &self.disks[disk as usize];
+            let number = self.tasks[index as usize].numbers.on(disk);
+            if queue.backlogs[number.0 as usize].asleep > 0 {
                 self.hold_up(index, throttle);
                 self.task(index).step = Step::AwaitSlots;
                 return false;
             }
-            if !back.pages.has_due() {
-                back.pages.make_due(now);
+            if !back.pages.has_due(disk) {
+                back.pages.make_due(disk, now);
             }
-            if back.pages.has_due() {
-                let written = self.visit(now, Writer::Task(index), throttle.left, issue);
+            if back.pages.has_due(disk) {
+                let written = self.visit(now, Writer::Task(index), disk, throttle.left);
                 throttle.left = throttle.left.saturating_sub(written);
             } else {
-                let until = throttle.sleep(now, self.config.engine.ticks);
+                let until = throttle.sleep(now, queue.ticks);
                 self.events.push(until, Event::Run(index));
                 self.hold_up(index, throttle);
                 return false;
             }
         }
         self.task(index).throttle = None;
-        self.write_out(now, issue);
+        self.write_out(now, disk);
         self.pages_used(now, index)
     }
 
@@ -158,12 +185,14 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Resumes a throttled task that has got a request slot, if it waits for no other slot.
-    pub(super) fn resume_with_slot(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        let is_asleep = self.outboxes[index as usize].asleep > 0;
-        let task = self.task(index);
-        if task.step == Step::AwaitSlots && !is_asleep {
-            task.step = Step::Balance;
-            self.run(now, index, issue);
+    pub(super) fn resume_with_slot(&mut self, now: Instant, index: u32) {
+        let task = &self.tasks[index as usize];
+        let is_asleep = |(disk, number): (u32, TaskId)| {
+            self.disks[disk as usize].backlogs[number.0 as usize].asleep > 0
+        };
+        if task.step == Step::AwaitSlots && !task.numbers.all().any(is_asleep) {
+            self.task(index).step = Step::Balance;
+            self.run(now, index);
         }
     }
 
@@ -178,77 +207,72 @@ impl<E: Elevator> Machine<E> {
 
     /// Sends the dirty data of a file to the disk before the task drops the file from memory. The
     /// task does not wait; pages that are not written yet stay in memory.
-    pub(super) fn send_dirty(
-        &mut self,
-        now: Instant,
-        index: u32,
-        file: u32,
-        issue: &mut Vec<Request>,
-    ) {
+    pub(super) fn send_dirty(&mut self, now: Instant, index: u32, file: u32) {
         let Some(back) = &mut self.write_back else { return };
         let mark = back.pages.mark();
-        self.write_older(now, Writer::Task(index), file, 0..u64::MAX, mark, issue);
+        self.write_older(now, Writer::Task(index), file, 0..u64::MAX, mark);
     }
 
     // ---- the flusher ---------------------------------------------------------------------
 
-    /// Lets the flusher check for old data.
-    pub(super) fn look_for_old(&mut self, now: Instant, issue: &mut Vec<Request>) {
+    /// Lets the flusher of a disk check for old data.
+    pub(super) fn look_for_old(&mut self, now: Instant, disk: u32) {
         let Some(back) = &mut self.write_back else { return };
-        back.will_look = back.pages.held() > 0;
-        if back.will_look {
-            self.events.push(back.spec.next_look(now), Event::LookForOld);
+        let flusher = &mut back.flushers[disk as usize];
+        flusher.will_look = back.pages.held_of(disk) > 0;
+        if flusher.will_look {
+            self.events.push(back.spec.next_look(now), Event::LookForOld(disk));
         }
-        if !back.is_at_work && back.pages.waiting() <= back.thresholds.background {
+        if !flusher.is_at_work && back.pages.waiting() <= back.thresholds.background {
             // Files that were due because there was too much dirty data must become old first.
-            back.pages.none_due();
+            back.pages.none_due(disk);
         }
         if let Some(until) = back.spec.old(now) {
-            back.pages.make_due(until);
+            back.pages.make_due(disk, until);
         }
-        back.is_at_work = true;
-        self.write_out(now, issue);
+        flusher.is_at_work = true;
+        self.write_out(now, disk);
     }
 
-    /// Lets the flusher write what is due, and more while too much is dirty. Once all tasks have
-    /// ended it writes everything; in a stopped machine it writes nothing.
-    pub(super) fn write_out(&mut self, now: Instant, issue: &mut Vec<Request>) {
+    /// Lets the flusher of a disk write what is due, and more while too much is dirty. Once all
+    /// tasks of the disk have ended it writes everything; in a stopped machine it writes nothing.
+    pub(super) fn write_out(&mut self, now: Instant, disk: u32) {
+        let queue = disk as usize;
         while let Some(back) = &mut self.write_back {
-            let kept = if self.left == 0 { 0 } else { back.thresholds.background };
-            let is_wanted = back.pages.waiting() > kept;
-            let is_asleep = self.outboxes[back.submitted_as.0 as usize].asleep > 0;
-            if is_asleep || self.stopping || !is_wanted && !back.is_at_work {
+            let is_wanted = match self.disks[queue].left {
+                0 => back.pages.waiting_of(disk) > 0,
+                _ => back.pages.waiting() > back.thresholds.background,
+            };
+            let flusher = &mut back.flushers[queue];
+            let submitted_as = flusher.submitted_as.0 as usize;
+            let is_asleep = self.disks[queue].backlogs[submitted_as].asleep > 0;
+            if is_asleep || self.stopping || !is_wanted && !flusher.is_at_work {
                 return;
             }
-            if !back.pages.has_due() {
-                back.is_at_work = false;
+            if !back.pages.has_due(disk) {
+                flusher.is_at_work = false;
                 if is_wanted {
-                    back.pages.make_due(now);
+                    back.pages.make_due(disk, now);
                 }
-                if !back.pages.has_due() {
+                if !back.pages.has_due(disk) {
                     return;
                 }
             }
-            self.visit(now, Writer::Flusher, u64::MAX, issue);
+            self.visit(now, Writer::Flusher, disk, u64::MAX);
         }
     }
 
-    /// Writes back up to `pages_max` pages of the next due file. Returns how many were written.
-    fn visit(
-        &mut self,
-        now: Instant,
-        writer: Writer,
-        pages_max: u64,
-        issue: &mut Vec<Request>,
-    ) -> u64 {
+    /// Writes back up to `pages_max` pages of the disk's next due file. Returns how many were
+    /// written.
+    fn visit(&mut self, now: Instant, writer: Writer, disk: u32, pages_max: u64) -> u64 {
         let mut pages = 0;
-        let visit = self.write_back.as_mut().and_then(|back| back.pages.visit(pages_max));
+        let visit = self.write_back.as_mut().and_then(|back| back.pages.visit(disk, pages_max));
         let Some(mut visit) = visit else { return 0 };
         while let Some(back) = &mut self.write_back
             && let Some(stretch) = back.pages.next_stretch(&mut visit)
         {
             pages += stretch.pages;
-            self.write_stretch(now, writer, stretch, issue);
+            self.write_stretch(now, writer, stretch);
         }
         if let Some(back) = &mut self.write_back {
             back.pages.leave(now, &visit);
@@ -258,61 +282,59 @@ impl<E: Elevator> Machine<E> {
 
     // ---- to the disk ---------------------------------------------------------------------
 
-    pub(super) fn write_stretch(
-        &mut self,
-        now: Instant,
-        writer: Writer,
-        stretch: Stretch,
-        issue: &mut Vec<Request>,
-    ) {
+    pub(super) fn write_stretch(&mut self, now: Instant, writer: Writer, stretch: Stretch) {
         let Stretch { file, start, pages, owner } = stretch;
-        let bio = self.back_bio(writer, owner);
-        let submitter = self.tasks.get_mut(bio.task.0 as usize).map(|task| {
-            task.dirty_bytes += pages * PAGE_BYTES;
-            bio.task.0
-        });
+        let &File { disk, spec, .. } = &self.files[file as usize];
+        let (submitter, bio) = self.back_bio(writer, disk, owner);
+        if let Some(index) = submitter {
+            self.tasks[index as usize].dirty_bytes += pages * PAGE_BYTES;
+        }
         if writer == Writer::Flusher
             && let Some(back) = &mut self.write_back
         {
-            back.submitted_as = bio.task;
+            back.flushers[disk as usize].submitted_as = bio.task;
         }
         let kind = IoKind::WriteBack { owner, submitter, file, start: start as u32 };
         let mut io = Io::new(kind, now, Op::Write);
         io.bytes = pages * PAGE_BYTES;
-        let io = self.ios.insert(io);
-        let file = file as usize;
+        let queue = &mut self.disks[disk as usize];
+        let (io, bio_bytes_max) = (queue.ios.insert(io), queue.bio_bytes_max);
         let mut at = start * PAGE_BYTES;
-        let end = (at + pages * PAGE_BYTES).min(self.files[file].spec.bytes);
+        let end = (at + pages * PAGE_BYTES).min(spec.bytes);
         while at < end {
             // The metadata that maps these pages was read when they were dirtied.
-            let Mapped::At(lba, contiguous) = self.files[file].map(at) else { continue };
-            let bytes = contiguous.min(end - at).min(self.bio_bytes_max());
+            let Mapped::At(lba, contiguous) = self.files[file as usize].map(at) else { continue };
+            let bytes = contiguous.min(end - at).min(bio_bytes_max);
             let sectors = Sectors(bytes.div_ceil(SECTOR_BYTES) as u32);
-            let bio = Bio { id: self.ios.add_part(io), start: lba, sectors, ..bio };
-            self.submit(now, bio, issue);
+            let id = self.disks[disk as usize].ios.add_part(io);
+            self.submit(now, disk, Bio { id, start: lba, sectors, ..bio });
             at += bytes;
         }
-        self.all_made(now, io, issue);
+        self.all_made(now, disk, io);
     }
 
-    /// A bio that writes back data of `owner`, with the task that submits it and the group that is
-    /// charged. With D5 the charge goes to the writer, whether that is the flusher or a task.
-    fn back_bio(&self, writer: Writer, owner: u32) -> Bio {
+    /// A bio that writes back data of `owner` to a disk, and the program that submits it, if it is
+    /// one. With D5 the charge goes to the writer, whether that is the flusher or a program.
+    fn back_bio(&self, writer: Writer, disk: u32, owner: u32) -> (Option<u32>, Bio) {
         let of = |index: u32| &self.tasks[index as usize];
         let with_d5 = self.config.async_of_submitter;
-        let (task, group, ioprio) = match writer {
-            Writer::Syncing(by) => (TaskId(by), of(by).group, of(by).ioprio),
-            Writer::Task(by) if with_d5 => (TaskId(by), of(by).group, of(by).ioprio),
-            Writer::Flusher | Writer::Task(_) => {
+        let submitter = match writer {
+            Writer::Syncing(by) => Some(by),
+            Writer::Task(by) => with_d5.then_some(by),
+            Writer::Flusher => None,
+        };
+        let (task, group, ioprio) = match submitter.map(of) {
+            Some(task) => (task.numbers.on(disk), task.group, task.ioprio),
+            None => {
                 let group = if with_d5 { GroupId::ROOT } else { of(owner).group };
-                (TaskId(self.flusher().0 + group.0), group, IoPrio::UNSET)
+                (TaskId(self.disks[disk as usize].flusher.0 + group.0), group, IoPrio::UNSET)
             }
         };
         let mark = match writer {
             Writer::Syncing(_) => self.config.integrity_writes.data(),
             Writer::Flusher | Writer::Task(_) => Mark::ASYNC,
         };
-        Bio {
+        let bio = Bio {
             id: BioId(0),
             task,
             group,
@@ -322,12 +344,13 @@ impl<E: Elevator> Machine<E> {
             sync: mark.sync,
             flags: mark.flags,
             ioprio,
-        }
+        };
+        (submitter, bio)
     }
 
     /// Handles pages that have been written back.
     #[inline(never)]
-    pub(super) fn written_back(&mut self, now: Instant, io: &Io, issue: &mut Vec<Request>) {
+    pub(super) fn written_back(&mut self, now: Instant, disk: u32, io: &Io) {
         let IoKind::WriteBack { submitter, file, start, .. } = io.kind else { return };
         let pages = u64::from(start)..u64::from(start) + io.bytes / PAGE_BYTES;
         let Some(back) = &mut self.write_back else { return };
@@ -337,8 +360,8 @@ impl<E: Elevator> Machine<E> {
         self.wake_waiters(now, file, pages);
         if let Some(index) = submitter {
             self.task(index).dirty_bytes -= io.bytes;
-            self.forget(now, index, issue);
+            self.forget(now, index);
         }
-        self.write_out(now, issue);
+        self.write_out(now, disk);
     }
 }

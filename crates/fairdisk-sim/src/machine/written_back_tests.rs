@@ -39,19 +39,19 @@ fn config(seed: u32) -> MachineConfig {
     let mut mixed = writer(2, 900, 1);
     mixed.stream.direction = Direction::Mixed(30);
     let mut config = MachineConfig {
-        seed: u64::from(seed),
         memory_pages: [300, 1000, 4096][seed as usize % 3],
         async_of_submitter: seed.is_multiple_of(2),
         ..dirty::config(FILES, vec![passing, mapping, syncing, through, direct, mixed])
     };
-    config.engine.merge_sectors_max = 8 << (seed % 4);
+    config.disks[0].seed = u64::from(seed);
+    config.disks[0].engine.merge_sectors_max = 8 << (seed % 4);
     config
 }
 
 /// For each page of all files, the number of journal entries when it was last sent to the disk.
 fn last_sent(machine: &Machine<Fifo>) -> Vec<u64> {
     let mut sent = vec![0; FILES as usize * FILE_PAGES as usize];
-    for (at, entry) in (1..).zip(machine.engine.journal().entries()) {
+    for (at, entry) in (1..).zip(machine.engine(0).journal().entries()) {
         if let Record::Submitted(Bio { op: Op::Write, start, sectors, .. }) = entry.record {
             let first = (start.0 / 8) as usize;
             sent[first..first + sectors.0 as usize / 8].fill(at);
@@ -89,6 +89,6 @@ fn nothing_written_is_lost() {
 #[should_panic(expected = "would sleep for nanoseconds")]
 fn a_machine_that_writes_back_has_a_timer() {
     let mut config = config(0);
-    config.engine.ticks = Ticks::EXACT;
+    config.disks[0].engine.ticks = Ticks::EXACT;
     let _ = Machine::new(Fifo::default(), config);
 }

@@ -2,9 +2,9 @@
 
 use super::small;
 use fairdisk_core::{EngineConfig, Lba, Span, Ticks};
-use fairdisk_sim::MachineConfig;
 use fairdisk_sim::host::{FileSpec, WriteBackSpec};
 use fairdisk_sim::workload::{Direction, Limits, StreamSpec, TaskSpec};
+use fairdisk_sim::{DiskConfig, MachineConfig};
 
 pub(crate) const PAGE: u64 = 4096;
 /// Pages per file.
@@ -27,8 +27,9 @@ pub(crate) fn config(files: u32, tasks: Vec<TaskSpec>) -> MachineConfig {
         inode: number,
     };
     let ticks = Ticks::new(1000, Span::ZERO);
+    let engine = EngineConfig { ticks, ..EngineConfig::default() };
     MachineConfig {
-        engine: EngineConfig { ticks, ..EngineConfig::default() },
+        disks: vec![DiskConfig { engine, ..DiskConfig::default() }],
         files: (0..files).map(file).collect(),
         memory_pages: FILE_PAGES,
         write_back: Some(LINUX),

@@ -1,10 +1,10 @@
 //! A small machine for tests: one task, one file, one CPU, and a disk that takes a fixed time.
 
-use fairdisk_core::{EngineConfig, Lba, Span};
+use fairdisk_core::{Lba, Span};
 use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
 use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::TaskSpec;
-use fairdisk_sim::{GroupSpec, IntegrityWrites, MachineConfig, Unplugs};
+use fairdisk_sim::{DiskConfig, GroupSpec, IntegrityWrites, MachineConfig, Unplugs};
 
 /// A machine with this task, where copying a page takes `page_copy`.
 pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
@@ -17,10 +17,7 @@ pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
         page_fault: Span::ZERO,
     };
     MachineConfig {
-        seed: 0,
-        engine: EngineConfig::default(),
-        rotational: true,
-        serves_together: false,
+        disks: vec![DiskConfig::default()],
         cpu,
         read_ahead_pages: 32,
         memory_pages: 1024,
@@ -30,10 +27,9 @@ pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
         async_of_submitter: false,
         integrity_writes: IntegrityWrites::Async,
         unplugs: Unplugs::default(),
-        costs: None,
-        flushable: false,
         groups: vec![GroupSpec::default()],
         volumes: vec![VolumeSpec {
+            disk: 0,
             kind: VolumeKind::Raw,
             start: Lba(0),
             warm: true,

@@ -17,7 +17,7 @@ use crate::{interrupt, progress, time_arg};
 use fairdisk_core::{Elevator, Instant};
 use fairdisk_lab::catalog::error::unknown as unknown_name;
 use fairdisk_lab::catalog::library::Kind;
-use fairdisk_lab::plan::{GroupLabel, Options, Plan, Spec};
+use fairdisk_lab::plan::{GroupLabel, Options, Plan, Rig, Spec};
 use fairdisk_lab::run::RUN_MAX;
 use fairdisk_sim::World;
 use found::{Life, Listener, Slowest};
@@ -50,6 +50,9 @@ pub(crate) struct Args {
         allow_negative_numbers = true
     )]
     slowest: Option<u32>,
+    /// Of a device with several disks, the one whose requests are meant, counted from 0
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    disk: Option<u32>,
     #[command(flatten)]
     changes: Changes,
     /// Print JSON
@@ -64,8 +67,18 @@ pub(crate) struct Args {
 /// words.
 pub(crate) struct Story {
     name: String,
+    /// The disk, if there are several.
+    disk: Option<u32>,
     groups: Vec<GroupLabel>,
     tasks: usize,
+}
+
+/// The run to tell again, and the disk whose requests are meant.
+struct Retold<'a> {
+    spec: &'a str,
+    seed: u32,
+    disk: Option<u32>,
+    quiet: bool,
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
@@ -77,9 +90,10 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     };
     let plan = selection::load(spec, &options)?;
     let stop = interrupt::stop_flag()?;
+    let run = Retold { spec, seed, disk: args.disk, quiet: args.quiet };
     if let Some(count) = args.slowest {
         let mut slowest = Slowest::new(count as usize);
-        let story = retell(spec, &plan, seed, args.quiet, &stop, &mut slowest)?;
+        let story = retell(&run, &plan, &stop, &mut slowest)?;
         let (requests, list) = slowest.finish();
         return show(
             args.json,
@@ -89,7 +103,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     let number = args.request.unwrap_or(1);
     let mut life = Life::new(number);
-    let story = retell(spec, &plan, seed, args.quiet, &stop, &mut life)?;
+    let story = retell(&run, &plan, &stop, &mut life)?;
     let (journey, wait) = life.finish().map_err(|count| unknown(&story, number, count))?;
     show(
         args.json,
@@ -155,32 +169,28 @@ fn unknown(story: &Story, number: u64, count: u64) -> Failure {
     ))
 }
 
-/// Simulates the first arm and row of `plan` again and passes its journal to `listener`, to the end
-/// or until the listener wants no more. `spec` is what the plan was loaded from: with it the story
-/// has a name that this command takes.
+/// Simulates the first arm and row of `plan` again and passes the journal of one disk to
+/// `listener`, to the end or until the listener wants no more. The story has a name that this
+/// command takes.
 fn retell(
-    spec: &str,
+    run: &Retold<'_>,
     plan: &Plan,
-    seed: u32,
-    quiet: bool,
     stop: &AtomicBool,
     listener: &mut impl Listener,
 ) -> Result<Story, Failure> {
     let (Some(arm), Some(row)) = (plan.arms.first(), plan.rows.first()) else {
         return Err(Failure::BadInput(format!("{} has nothing to run", plan.id)));
     };
-    let arm = row.arm(arm);
-    if arm.rig.array.disks > 1 {
-        return Err(Failure::BadInput(format!(
-            "device `{}` is {} disks, each with the same load; explain follows the requests of one: \
-             add --set device.jbod=1",
-            arm.rig.device_id, arm.rig.array.disks
-        )));
-    }
-    let setup = plan.setup(arm, row, seed)?;
-    let mut world = World::new(setup.machine, setup.disk);
+    let (arm, seed) = (row.arm(arm), run.seed);
+    let disk = which_disk(&arm.rig, run.disk)?;
+    let disks = arm.rig.machines().find(|disks| disks.contains(&disk)).unwrap_or(0..1);
+    // The number of the disk in its machine.
+    let at = disk - disks.start;
+    let setup = plan.setup_disks(arm, row, seed, disks)?;
+    let mut world = World::new(setup.machine, setup.jbod);
     let length = row.duration.unwrap_or(RUN_MAX);
-    let bar = progress::bar(row.duration.map_or(0, |length| length.as_ns() / 1_000_000_000), quiet);
+    let seconds = row.duration.map_or(0, |length| length.as_ns() / 1_000_000_000);
+    let bar = progress::bar(seconds, run.quiet);
     bar.set_message("s simulated");
     let (mut next, end) = (Instant::ZERO, Instant::ZERO + length);
     let mut curious = true;
@@ -193,15 +203,36 @@ fn retell(
         }
         next = (next + listener.step()).min(end);
         world.run_until_done(next);
-        curious = world.machine_mut().drain_journal().all(|entry| listener.enter(&entry));
-        let elevator = world.machine().engine().elevator();
+        let others = (0..world.machine().engines().len() as u32).filter(|other| *other != at);
+        others.for_each(|other| drop(world.machine_mut().drain_journal(other)));
+        curious = world.machine_mut().drain_journal(at).all(|entry| listener.enter(&entry));
+        let elevator = world.machine().engine(at).elevator();
         listener.look(next, &|group| elevator.held_back(next, group));
         bar.set_position(next.as_ns() / 1_000_000_000);
     }
     bar.finish_and_clear();
     Ok(Story {
-        name: format!("{spec}/{}/{}/{seed}", arm.name, row.label),
+        name: format!("{}/{}/{}/{seed}", run.spec, arm.name, row.label),
+        disk: run.disk,
         groups: setup.groups,
-        tasks: world.machine().task_reports().count(),
+        tasks: world.machine().programs(at),
     })
+}
+
+/// The number of the disk whose requests are meant: the one that is asked for, or the only one.
+fn which_disk(rig: &Rig, asked: Option<u32>) -> Result<u32, Failure> {
+    let (device, disks) = (&rig.device_id, rig.array.disks);
+    match asked {
+        Some(disk) if disk < disks => Ok(disk),
+        Some(disk) => Err(Failure::BadInput(format!(
+            "--disk {disk}: device `{device}` has {disks} disks; allowed: 0 to {}",
+            disks - 1
+        ))),
+        None if disks == 1 => Ok(0),
+        None => Err(Failure::BadInput(format!(
+            "device `{device}` is {disks} disks, each with the same load; explain follows the \
+             requests of one: say which with --disk 0 to {}, or add --set device.jbod=1",
+            disks - 1
+        ))),
+    }
 }

@@ -11,7 +11,7 @@ use fairdisk_lab::plan::Plan;
 use fairdisk_plane::backend::{self, Backend, Memory, Modelled, Preference};
 use fairdisk_plane::file::{Allocated, Made, Watch};
 use fairdisk_plane::{FileNeeds, TargetError, TargetFile};
-use fairdisk_sim::device::{Device as _, DeviceModel};
+use fairdisk_sim::device::{Device as _, Jbod};
 use fairdisk_sim::workload::Direction;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -55,7 +55,7 @@ impl Needs {
         for cell in cells(plan) {
             let setup = setup(plan, cell)?;
             needs.sectors = needs.sectors.max(setup.sectors_needed);
-            needs.depth = setup.disk.depth().max(1);
+            needs.depth = setup.jbod.only().depth().max(1);
             needs.writes |= writes(plan, cell);
         }
         Ok(needs)
@@ -117,7 +117,7 @@ pub(super) struct Opened {
 pub(super) fn open(
     target: &Target,
     needs: &Needs,
-    disk: DeviceModel,
+    disk: Jbod,
     quiet: bool,
     stop: &AtomicBool,
 ) -> Result<Option<Opened>, Failure> {
@@ -136,7 +136,7 @@ pub(super) fn open(
         })?
     };
     let backend: Box<dyn Backend + Send> =
-        if target.modelled { Box::new(Modelled::new(inner, disk)) } else { inner };
+        if target.modelled { Box::new(Modelled::new(inner, disk.only().clone())) } else { inner };
     Ok(Some(Opened { backend, made }))
 }
 

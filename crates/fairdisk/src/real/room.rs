@@ -65,7 +65,7 @@ fn run(
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let setup = setup(plan, cell)?;
-    let mut world = World::new(setup.machine, setup.disk);
+    let mut world = World::new(setup.machine, setup.jbod);
     let end = Instant::ZERO + plan.rows[cell.1].duration.unwrap_or(RUN_MAX);
     let mut next = Instant::ZERO;
     while next < end && !world.machine().is_done() && !stop.load(Ordering::Relaxed) {

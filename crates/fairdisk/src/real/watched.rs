@@ -95,16 +95,16 @@ impl Load for Watched {
     fn advance(&mut self, now: Instant, issue: &mut Vec<Request>) {
         let mut inner = self.0.borrow_mut();
         inner.end_ramp(now);
-        inner.machine.advance(now, issue);
+        Load::advance(&mut inner.machine, now, issue);
     }
 
     fn completed(&mut self, now: Instant, id: RequestId, ok: bool, issue: &mut Vec<Request>) {
         let mut inner = self.0.borrow_mut();
         inner.end_ramp(now);
-        let before = inner.machine.engine().accounts().completed;
-        inner.machine.completed(now, id, ok, issue);
+        let before = inner.machine.engine(0).accounts().completed;
+        Load::completed(&mut inner.machine, now, id, ok, issue);
         if !ok && inner.at_stop.is_some() {
-            inner.failed += inner.machine.engine().accounts().completed - before;
+            inner.failed += inner.machine.engine(0).accounts().completed - before;
         }
     }
 

@@ -148,13 +148,17 @@ fn undone_alone(change: &str, recovers: f64) -> Value {
 }
 
 fn divergence(found: &Divergence) -> Value {
-    json!({
+    let mut value = json!({
         "seed": found.seed,
         "at_ms": found.at.as_ns() as f64 / 1e6,
         "equal_decisions": found.decisions,
         "good": decision(&found.good),
         "bad": decision(&found.bad),
-    })
+    });
+    if let Some(disk) = found.disk {
+        value["disk"] = disk.into();
+    }
+    value
 }
 
 fn decision(made: &Move) -> Value {

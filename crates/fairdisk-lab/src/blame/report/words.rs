@@ -180,8 +180,9 @@ pub(super) fn halt(report: &Report) -> Option<String> {
 /// Where the ends diverge: a heading, and a sentence for each end.
 pub(super) fn divergence(report: &Report) -> Option<(String, [String; 2])> {
     let found = report.divergence.as_ref()?;
+    let disk = found.disk.map(|disk| format!(" on disk {disk}")).unwrap_or_default();
     let at = format!(
-        "at {:.3} ms of seed {}, after {} chosen alike",
+        "at {:.3} ms of seed {}{disk}, after {} chosen alike",
         found.at.as_ns() as f64 / 1e6,
         found.seed,
         count(found.decisions as usize, "request"),

@@ -11,6 +11,20 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 impl Story {
+    /// The name of the run, and the disk if there are several.
+    fn title(&self) -> String {
+        let disk = self.disk.map(|disk| format!(", disk {disk}")).unwrap_or_default();
+        format!("{}{disk}", self.name)
+    }
+
+    /// Adds to a JSON object which run it is about, and which disk if there are several.
+    fn sign(&self, value: &mut Value) {
+        value["run"] = self.name.clone().into();
+        if let Some(disk) = self.disk {
+            value["disk"] = disk.into();
+        }
+    }
+
     fn group(&self, group: GroupId) -> String {
         let at = (group.0 as usize).checked_sub(1);
         let label = at.and_then(|at| self.groups.get(at));
@@ -39,7 +53,7 @@ impl Story {
 
 /// The slowest requests as a table.
 pub(super) fn slowest(story: &Story, requests: u64, list: &[Journey]) -> String {
-    let mut text = format!("{}: {requests} requests, the slowest:\n", story.name);
+    let mut text = format!("{}: {requests} requests, the slowest:\n", story.title());
     let _ = writeln!(
         text,
         "{:>9}  {:>10}  {:>10}  {:>10}  {:16}  {:10}  what",
@@ -64,7 +78,9 @@ pub(super) fn slowest(story: &Story, requests: u64, list: &[Journey]) -> String 
 /// The slowest requests as JSON.
 pub(super) fn slowest_json(story: &Story, requests: u64, list: &[Journey]) -> Value {
     let list: Vec<Value> = list.iter().map(|journey| identity(story, journey)).collect();
-    json!({ "schema": SCHEMA, "run": story.name, "requests": requests, "slowest": list })
+    let mut value = json!({ "schema": SCHEMA, "requests": requests, "slowest": list });
+    story.sign(&mut value);
+    value
 }
 
 fn identity(story: &Story, journey: &Journey) -> Value {
@@ -97,7 +113,7 @@ pub(super) fn life(story: &Story, journey: &Journey, wait: &Wait) -> String {
     let mut text = format!(
         "request {} of {}: {}, by {} of {}\n\n{:>12}  {:>10}\n",
         journey.number,
-        story.name,
+        story.title(),
         what(journey),
         story.task(journey.task),
         story.group(journey.group),
@@ -220,7 +236,7 @@ pub(super) fn life_json(story: &Story, journey: &Journey, wait: &Wait) -> Value 
     });
     let mut value = identity(story, journey);
     value["schema"] = SCHEMA.into();
-    value["run"] = story.name.clone().into();
+    story.sign(&mut value);
     value["steps"] = steps.collect();
     value["served_meanwhile"] = served.collect();
     value["idle_meanwhile"] = idle.collect();
@@ -241,7 +257,7 @@ mod tests {
 
     #[test]
     fn the_root_group_has_words_for_people_and_its_name_for_programs() {
-        let story = Story { name: String::new(), groups: Vec::new(), tasks: 0 };
+        let story = Story { name: String::new(), disk: None, groups: Vec::new(), tasks: 0 };
         let root = GroupId(0);
         assert_eq!((story.group(root).as_str(), story.group_name(root)), ("the root group", "/"));
     }

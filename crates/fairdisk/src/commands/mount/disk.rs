@@ -136,7 +136,12 @@ pub(super) fn start(
 fn find(name: &str, option: &str) -> Result<DeviceSpec, Failure> {
     let DeviceEntry { spec, array, .. } = device::load(name, &[])?;
     if array != Array::SINGLE {
-        let text = format!("device `{name}` is {} disks, a mount has one", array.disks);
+        let text = match array {
+            Array { disks: 1, link_mb_per_s: Some(_), .. } => {
+                format!("device `{name}` has `link_mb_per_s`, which a mount does not model")
+            }
+            _ => format!("device `{name}` is {} disks, a mount has one", array.disks),
+        };
         return Err(Failure::BadInput(format!("{text}; choose another {option}")));
     }
     Ok(spec)

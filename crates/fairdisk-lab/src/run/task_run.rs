@@ -1,0 +1,72 @@
+//! What the tasks in one line of the report did in one run.
+
+use fairdisk_core::{Histogram, Instant, Span};
+use fairdisk_sim::TaskReport;
+use fairdisk_sim::machine::OpTally;
+
+/// What the tasks in one line of the report did in one run.
+#[derive(Clone, Debug)]
+pub struct TaskRun {
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// Latency, from the system call to its return.
+    pub latency: Histogram,
+    /// Reads.
+    pub read: OpTally,
+    /// Writes.
+    pub write: OpTally,
+    /// Flushes, which are no I/Os.
+    pub flush: OpTally,
+    /// Run time; of several tasks, the longest.
+    pub elapsed: Span,
+    /// The run time of each task.
+    pub each: Vec<Span>,
+    /// Whether all tasks finished.
+    pub finished: bool,
+}
+
+impl TaskRun {
+    pub(super) fn of(reports: &[&TaskReport], until: Instant) -> Self {
+        let each: Vec<Span> = reports.iter().map(|report| report.elapsed(until)).collect();
+        let [mut read, mut write, mut flush] = [(); 3].map(|()| OpTally::default());
+        for report in reports {
+            read.add(&report.per_op.read);
+            write.add(&report.per_op.write);
+            flush.add(&report.flushes);
+        }
+        let mut latency = Histogram::new();
+        reports.iter().for_each(|report| report.add_latencies(&mut latency));
+        Self {
+            latency,
+            ios: reports.iter().map(|report| report.ios).sum(),
+            bytes: reports.iter().map(|report| report.bytes).sum(),
+            read,
+            write,
+            flush,
+            elapsed: each.iter().copied().max().unwrap_or(Span::ZERO),
+            each,
+            finished: reports.iter().all(|report| report.finished.is_some() && !report.cut_off),
+        }
+    }
+
+    /// Reads, writes and flushes.
+    pub(crate) const fn directions(&self) -> [&OpTally; 3] {
+        [&self.read, &self.write, &self.flush]
+    }
+
+    /// The sum with other tasks that are reported together.
+    pub(super) fn with(mut self, mut other: Self) -> Self {
+        self.latency.merge(&other.latency);
+        self.read.add(&other.read);
+        self.write.add(&other.write);
+        self.flush.add(&other.flush);
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.elapsed = self.elapsed.max(other.elapsed);
+        self.each.append(&mut other.each);
+        self.finished &= other.finished;
+        self
+    }
+}
