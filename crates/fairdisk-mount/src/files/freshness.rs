@@ -125,10 +125,12 @@ impl Freshness {
     }
 }
 
-/// Guards a change of ours to a file, so that the resulting change of its times counts as ours.
+/// Guards a change of ours to a file, so that the resulting change of its times counts as ours. If
+/// it changes the mode as well, as a write clears set-user-id bits, the kernel learns that.
 pub(crate) struct Changing<'a> {
     state: &'a FileState,
     fd: BorrowedFd<'a>,
+    mode: Option<u32>,
 }
 
 impl<'a> Changing<'a> {
@@ -137,16 +139,22 @@ impl<'a> Changing<'a> {
         // The lock is held so that no other write of ours ends between reading the stamp and
         // `begin`.
         let mut freshness = state.freshness();
-        freshness.begin(stamp(fd));
+        let before = fstat(fd).ok();
+        freshness.begin(before.as_ref().map(Stamp::of));
         drop(freshness);
-        Self { state, fd }
+        Self { state, fd, mode: before.map(|before| before.st_mode) }
     }
 }
 
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
         let mut freshness = self.state.freshness();
-        freshness.end(stamp(self.fd));
+        let after = fstat(self.fd).ok();
+        freshness.end(after.as_ref().map(Stamp::of));
+        drop(freshness);
+        if self.mode != after.map(|after| after.st_mode) {
+            self.state.attributes_changed();
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::data::gate::Gate;
 use crate::requests::caller::User;
 use crate::sys::proc_fd::ProcFd;
 use crate::sys::range::write_out;
+use fuser::{INodeNo, Notifier};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{OFlags, fstat};
 use std::collections::HashMap;
@@ -49,14 +50,31 @@ pub(crate) struct FileStates {
     one_closed: Condvar,
     closed: Mutex<Closed>,
     untold: Mutex<Untold>,
+    /// The means to tell the kernel something, once the mount exists.
+    kernel: OnceLock<Notifier>,
 }
 
 impl FileStates {
     /// A table without open files.
     pub(crate) fn new(gate: Arc<dyn Gate>, layout: Layout) -> Self {
         let (states, one_closed) = (Mutex::default(), Condvar::new());
-        let (closed, untold) = (Mutex::default(), Mutex::default());
-        Self { gate, layout, states, one_closed, closed, untold }
+        let (closed, untold, kernel) = (Mutex::default(), Mutex::default(), OnceLock::new());
+        Self { gate, layout, states, one_closed, closed, untold, kernel }
+    }
+
+    /// Has the kernel told through `notifier`.
+    pub(crate) fn mounted(&self, notifier: Notifier) {
+        let _ = self.kernel.set(notifier);
+    }
+
+    /// Has the kernel ask for the attributes of a file again. To be called before a request that
+    /// changed them is answered, if the kernel does not conclude so from the request itself. Unlike
+    /// a notice about data it waits for nothing, neither for requests nor for the file's locks.
+    pub(crate) fn attributes_changed(&self, node: u64) {
+        /// The offset that means attributes alone.
+        const NO_DATA: i64 = -1;
+        // An error means that the kernel does not know the file.
+        self.kernel.get().map(|kernel| kernel.inval_inode(INodeNo(node), NO_DATA, 0));
     }
 
     fn lock(&self) -> MutexGuard<'_, OpenStates> {
@@ -173,6 +191,11 @@ impl FileState {
     /// What the kernel may have in its page cache.
     pub(crate) fn cached(&self) -> MutexGuard<'_, Cached> {
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the kernel ask for the file's attributes again.
+    pub(crate) fn attributes_changed(&self) {
+        self.home.attributes_changed(self.node);
     }
 
     /// The dirty ranges.

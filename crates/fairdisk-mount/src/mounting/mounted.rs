@@ -312,6 +312,7 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
     };
     let notices = Notices::start(session.as_fd()).map_err(give_up)?;
     let _ = tree.notices.set(notices);
+    tree.states.mounted(session.notifier());
     session.spawn().map_err(give_up)
 }
 

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are not seen as tests")]
 
+mod at_once;
 mod by_name;
 mod closed;
 mod common;

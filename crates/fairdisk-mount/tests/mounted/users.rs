@@ -9,7 +9,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::thread;
 
-const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+pub(crate) const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
 const IN_GROUP: [&str; 3] = ["--reuid=65534", "--regid=65534", "--groups=4321"];
 
 /// Runs `what` as the user nobody, on a thread of its own.

@@ -334,6 +334,29 @@ fn who_comes_while_a_process_ends_has_the_disk_to_itself() {
     two.works(2);
 }
 
+/// What its last mount has written keeps a process alive, and so the disk's scheduler: whoever comes
+/// meanwhile and asks for nothing else shares the disk with that.
+#[test]
+fn who_comes_while_the_last_mount_is_written_out_joins() {
+    let Some(mut two) = two() else { return };
+    let first = two.mount((1, 1), &[]);
+    let group = two.host.group("slow", "max_bps=256K");
+    let data = two.place(1).join("data");
+    let write = format!("dd if=/dev/zero of={} bs=1M count=8", data.display());
+    finish(two.host.start(&group, &write));
+    two.unmount(1);
+    let other = two.try_mount((1, 1), &["--scheduler", "noop"]);
+    assert_eq!(other.status.code(), Some(2), "{}", text(&other));
+    assert!(text(&other).contains("wait for what its last mount still writes"), "{}", text(&other));
+    assert_eq!(two.mount((2, 2), &[]), first);
+    two.works(2);
+    assert_eq!(two.mount((1, 1), &[]), first);
+    assert_eq!(fs::metadata(&data).unwrap().len(), 8 << 20);
+    signal(first, Signal::TERM);
+    assert_ne!(two.mount((2, 2), &[]), first, "it was told to end");
+    wait_until(|| !is_alive(first));
+}
+
 /// A copy of a mount serves its files for as long as it exists, and delays no new mount.
 #[test]
 fn a_copy_of_a_mount_elsewhere_is_in_nobodys_way() {

@@ -2,7 +2,7 @@
 
 use crate::requests::caller::{ActingAs, Caller, Standing};
 use crate::requests::tree::Tree;
-use crate::sys::inode_flags::pass_on;
+use crate::sys::inode_flags::{changes, pass_on};
 use crate::sys::proc_fd::ProcFd;
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
 use rustix::io::Errno;
@@ -94,8 +94,22 @@ impl Tree {
     }
 
     /// Gets or sets the inode flags of an open file or directory, as chattr(1) and lsattr(1) do.
-    /// The kernel above has checked the ownership, and who may set the immutable flag.
+    /// The kernel above has checked the ownership, and who may set the immutable flag. It does not
+    /// know that the file's change time changes.
     pub(crate) fn inode_flags(
+        &self,
+        file: (u64, u64, bool),
+        (command, data): (u32, &[u8]),
+        caller: Caller,
+    ) -> io::Result<Vec<u8>> {
+        let said = self.pass_flags_on(file, (command, data), caller)?;
+        if changes(command) {
+            self.states.attributes_changed(file.0);
+        }
+        Ok(said)
+    }
+
+    fn pass_flags_on(
         &self,
         (node, handle, is_directory): (u64, u64, bool),
         (command, data): (u32, &[u8]),
