@@ -286,6 +286,10 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.charged(group)
     }
 
+    fn deferred(&self, group: GroupId) -> Option<Span> {
+        self.inner.deferred(group)
+    }
+
     fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
         self.inner.held_back(now, group)
     }

@@ -101,6 +101,13 @@ pub trait Elevator {
         None
     }
 
+    /// How long the device has worked on writes of `group` after it had acknowledged them, while it
+    /// served others or was kept free, as far as the elevator has found that out and charged it.
+    /// That time is part of no request of the group. `None` if the elevator does not look.
+    fn deferred(&self, _group: GroupId) -> Option<Span> {
+        None
+    }
+
     /// Reports that the driver has looked at a dispatched request for the first time. On a device
     /// that takes one request at a time this may happen before the request can start.
     fn activate(&mut self, _now: Instant, _id: RequestId) {}

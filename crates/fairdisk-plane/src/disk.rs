@@ -222,6 +222,13 @@ impl Disk {
         self.shared.lock().state.account(group)
     }
 
+    /// How long the disk has worked on writes of a group after it had acknowledged them, as far as
+    /// the scheduler has found that out. A scheduler that takes over begins at nothing.
+    #[must_use]
+    pub fn deferred(&self, group: GroupId) -> Span {
+        self.shared.lock().state.deferred(group)
+    }
+
     /// The groups that have unfinished requests, and how these are doing.
     #[must_use]
     pub fn presence(&self) -> BTreeMap<GroupId, Presence> {

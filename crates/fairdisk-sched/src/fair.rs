@@ -441,6 +441,10 @@ impl Elevator for Fair {
         }
     }
 
+    fn deferred(&self, group: GroupId) -> Option<Span> {
+        Some(self.groups.get(group.0 as usize).map_or(Span::ZERO, |group| group.deferred))
+    }
+
     fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
         self.why_held_back_by_bar(now, group.0)
     }

@@ -273,6 +273,10 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.charged(group))
     }
 
+    fn deferred(&self, group: GroupId) -> Option<Span> {
+        each!(self, inner => inner.deferred(group))
+    }
+
     fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
         each!(self, inner => inner.held_back(now, group))
     }

@@ -169,6 +169,10 @@ pub struct GroupEntry {
     pub discarded_bytes: u64,
     /// The time in ms for which the disk was busy for the group.
     pub device_time_ms: f64,
+    /// The time in ms for which the disk worked on the group's writes after it had said that they
+    /// were done, as far as the scheduler has found that out and charged the group for it.
+    #[serde(default)]
+    pub deferred_ms: f64,
     /// The longest time in ms that a request of the group waited, or has been waiting, for the
     /// disk.
     pub wait_max_ms: f64,
@@ -304,6 +308,7 @@ impl GroupEntry {
             written_bytes: account.written_bytes,
             discarded_bytes: account.discarded_bytes,
             device_time_ms: ms(account.device_time),
+            deferred_ms: 0.0,
             wait_max_ms: ms(account.wait_max),
             errors: account.errors,
             queued: load.queued,
@@ -314,7 +319,7 @@ impl GroupEntry {
     }
 }
 
-fn ms(span: Span) -> f64 {
+pub(super) fn ms(span: Span) -> f64 {
     span.as_ns() as f64 / 1e6
 }
 

@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::name::{NEW, Own, alone_beside, prepare, remove, visit};
-use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
+use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted, ms};
 use super::settings::{Settings, namespace};
 use super::socket_name;
 use crate::data::scheduled::GroupStatus;
@@ -288,6 +288,7 @@ impl Disk {
             let present = (group.load, group.oldest);
             GroupEntry {
                 refused: Setting::words(&Qos { floor: group.refused, ..Qos::NONE }).collect(),
+                deferred_ms: ms(group.deferred),
                 unexamined: !examines && honours.floors && !group.asks.qos.floor.is_none(),
                 ..GroupEntry::of(place, group.asks, &group.account, present, honours)
             }

@@ -49,6 +49,8 @@ pub struct GroupStatus {
     pub refused: Rates,
     /// What the group got so far.
     pub account: GroupAccount,
+    /// How long the disk has worked on the group's writes after it had acknowledged them.
+    pub deferred: Span,
     /// What the group has queued and in flight.
     pub load: GroupLoad,
     /// How long the group's oldest unanswered request has been waiting.
@@ -113,6 +115,7 @@ impl ScheduledGate {
             parent: group.parent,
             refused: group.refused,
             account: GroupAccount::default(),
+            deferred: Span::ZERO,
             load: GroupLoad::default(),
             oldest: Span::ZERO,
         };
@@ -120,6 +123,7 @@ impl ScheduledGate {
         let presence = self.charged(self.disk.presence());
         for group in &mut groups {
             group.account = self.disk.account(group.id).unwrap_or_default();
+            group.deferred = self.disk.deferred(group.id);
             if let Some(now) = presence.get(&group.id) {
                 (group.load, group.oldest) = (now.load, now.oldest);
                 group.account.wait_max = group.account.wait_max.max(now.waits);

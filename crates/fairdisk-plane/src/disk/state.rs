@@ -7,7 +7,8 @@ use super::unheard::Which;
 use super::{Device, Job, Order, Presence, Unfinished};
 use fairdisk_core::{
     AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, GroupAccount,
-    GroupId, Input, Instant, Journal, Lba, Refusal, Request, RequestId, Sleeper, TaskId, dense,
+    GroupId, Input, Instant, Journal, Lba, Refusal, Request, RequestId, Sleeper, Span, TaskId,
+    dense,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, Done};
@@ -154,6 +155,10 @@ impl State {
 
     pub(super) fn account(&self, group: GroupId) -> Option<GroupAccount> {
         self.engine.accounts().group(group).cloned()
+    }
+
+    pub(super) fn deferred(&self, group: GroupId) -> Span {
+        self.engine.deferred(group).unwrap_or_default()
     }
 
     /// The unfinished requests of each group that has any, with their ages at `now`.

@@ -87,6 +87,8 @@ impl Fair {
     fn charge_late(&mut self, Late { writer, group, before, after, .. }: Late) {
         let (less, more) = (before - after, after - before);
         self.cache.emptying.delayed(more);
+        let deferred = &mut self.groups[group as usize].deferred;
+        *deferred = *deferred + more - less;
         match writer {
             NIL => self.charge_group(group, less, more),
             writer => self.charge(writer, less, more),

@@ -55,6 +55,8 @@ pub(super) struct Group {
     pub(super) reserved: Span,
     /// Whether the group is expected and needs all of its room.
     pub(super) needs_all_room: bool,
+    /// What it was charged for writes that the device did after it had acknowledged them.
+    pub(super) deferred: Span,
     /// What is remembered of it.
     pub(super) past: Past,
 }
@@ -168,13 +170,14 @@ impl Group {
             waits_for_turn: false,
             reserved: Span::ZERO,
             needs_all_room: false,
+            deferred: Span::ZERO,
             past: Past::new(),
         }
     }
 
     /// Forgets what a new group with this number has no part in.
     pub(super) fn forget(&mut self) {
-        (self.idle, self.past) = (None, Past::new());
+        (self.idle, self.deferred, self.past) = (None, Span::ZERO, Past::new());
     }
 
     /// Notes that a flush, its own or another group's, took this long for the group's writes.

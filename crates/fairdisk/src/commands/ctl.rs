@@ -277,6 +277,9 @@ fn asks(entry: &GroupEntry, group: &str, scheduler: &str) -> String {
     format!("{share}{worth}{others}{inside}{part}{ignored}{refused}")
 }
 
+/// The least part of the disk's time, in percent, that is worth a line.
+pub(super) const DEFERRED_LEAST: f64 = 1.0;
+
 fn table(status: &Status) -> String {
     let mounted = |it: &MountEntry| format!("{} on {}\n", plain(&it.source), plain(&it.mountpoint));
     let mut text: String = status.mounts.iter().map(mounted).collect();
@@ -326,6 +329,17 @@ fn table(status: &Status) -> String {
             group.errors,
         );
         let _ = writeln!(text, "{}", line.trim_end());
+    }
+    for group in &status.groups {
+        let part = 100.0 * group.deferred_ms / whole;
+        if part >= DEFERRED_LEAST {
+            let (path, scheduler) = (plain(&group.path), &status.scheduler);
+            let _ = writeln!(
+                text,
+                "{path}: and {part:.1} % for its writes after the disk had said that they were \
+                 done, while others had it; {scheduler} counts that, too"
+            );
+        }
     }
     if status.groups.iter().any(|group| !group.ignored.is_empty()) {
         let _ = writeln!(text, "in brackets: what {} takes no notice of", status.scheduler);

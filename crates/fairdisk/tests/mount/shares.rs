@@ -1,6 +1,6 @@
 //! Shares of groups with weights 8 : 4 : 1, with many processes.
 
-use crate::host::{Host, finish, lacks_something, soak, wait_until};
+use crate::host::{Host, finish, lacks_something, soak, text, wait_until};
 use std::fs;
 
 const WEIGHTS: [u32; 3] = [800, 400, 100];
@@ -140,6 +140,41 @@ fn every_kind_of_load() {
             check(processes, job, 60, 3.0);
         }
     }
+}
+
+/// A disk with a write cache goes on with writes while others have it. Whoever looks is told how much
+/// that was: without it, writers seem to get less than they ask for.
+#[test]
+fn what_writers_seem_to_lack_is_shown_as_what_the_disk_did_for_them_later() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("read", 512);
+    host.make_file("written", 512);
+    host.mount_well(MODEL);
+    let groups = [host.group("writers", "weight=100"), host.group("readers", "weight=300")];
+    let start = |group: &String, file: &str, job: &str| {
+        let command = format!(
+            "fio --name=job --filename={} --size=512M --bs=4k --numjobs=4 --runtime=20 \
+             --time_based --minimal {job}",
+            host.file(file)
+        );
+        host.start(group, &command)
+    };
+    let loads = [start(&groups[0], "written", WRITERS), start(&groups[1], "read", READERS)];
+    wait_until(|| host.device_time(&groups).iter().sum::<f64>() > 15_000.0);
+    let time = host.device_time(&groups);
+    let ms = |group| host.entry(group)["deferred_ms"].as_f64().unwrap();
+    let whole: f64 = time.iter().sum();
+    let (got, later) = (100.0 * time[0] / whole, 100.0 * ms(&groups[0]) / whole);
+    println!("writers got {got:.1} % and {later:.1} % later, asked for 25");
+    assert!(got < 22.0 && (got + later - 25.0).abs() < 3.0, "{got:.1} and {later:.1}");
+    assert_eq!(ms(&groups[1]), 0.0, "readers leave nothing to be done");
+    let list = text(&host.ctl(&["list"]));
+    assert!(list.contains(&format!("{}: and ", groups[0])), "{list}");
+    loads.into_iter().for_each(|load| drop(finish(load)));
+    host.unmount();
 }
 
 /// A program that maps a file and moves to another group is charged there.

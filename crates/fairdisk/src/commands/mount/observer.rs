@@ -132,6 +132,7 @@ mod tests {
                 parent: None,
                 refused: Rates::NONE,
                 account: GroupAccount { wait_max: Span::from_s(*s), ..GroupAccount::default() },
+                deferred: Span::ZERO,
                 load: GroupLoad::default(),
                 oldest: Span::ZERO,
             };

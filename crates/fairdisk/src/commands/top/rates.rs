@@ -18,6 +18,9 @@ pub(super) struct Row {
     pub(super) asked: f64,
     /// The group's share of the disk's time, in percent.
     pub(super) got: f64,
+    /// For how long the disk worked on the group's writes after it had acknowledged them, in percent
+    /// of the time that all groups got.
+    pub(super) later: f64,
     pub(super) ios_per_s: f64,
     pub(super) mb_per_s: f64,
     pub(super) p50_ms: Option<f64>,
@@ -102,13 +105,14 @@ pub(super) fn rows(before: &Status, after: &Status, sort: SortBy) -> Vec<Row> {
     let uses: Vec<bool> = rows.iter().zip(&after.groups).map(has_something).collect();
     for (row, part) in rows.iter_mut().zip(asked::parts(after, &uses)) {
         row.asked = 100.0 * part;
-        row.got = if whole > 0.0 { 100.0 * row.got / whole } else { 0.0 };
+        let share = |ms: f64| if whole > 0.0 { 100.0 * ms / whole } else { 0.0 };
+        (row.got, row.later) = (share(row.got), share(row.later));
     }
     rows.sort_by(|a, b| sort.order(a, b));
     rows
 }
 
-/// A group's row. `got` is the disk's time in ms, which the caller turns into a share.
+/// A group's row. `got` and `later` are times in ms, which the caller turns into shares.
 fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
     // A group that was removed and created again has counted from 0 since.
     let before = before.filter(|before| before.device_time_ms <= after.device_time_ms);
@@ -120,6 +124,8 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
         weight: after.weight,
         asked: 0.0,
         got: after.device_time_ms - before.map_or(0.0, |before| before.device_time_ms),
+        // A scheduler that has taken over has counted from 0 since.
+        later: (after.deferred_ms - before.map_or(0.0, |before| before.deferred_ms)).max(0.0),
         ios_per_s: since(GroupEntry::requests) / seconds,
         mb_per_s: since(|group| group.read_bytes + group.written_bytes) / seconds / 1e6,
         p50_ms: LatencyCount::quantile_ms(&latency, 50),
@@ -144,6 +150,7 @@ pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
             "weight": row.weight,
             "asked_share": row.asked / 100.0,
             "time_share": row.got / 100.0,
+            "deferred_share": row.later / 100.0,
             "ios_per_s": row.ios_per_s,
             "bytes_per_s": row.mb_per_s * 1e6,
             "latency_ms": {"p50": row.p50_ms, "p99": row.p99_ms, "max": row.longest_ms},
@@ -210,6 +217,7 @@ pub(super) mod tests {
             written_bytes: 0,
             discarded_bytes: 0,
             device_time_ms: ms,
+            deferred_ms: 0.0,
             wait_max_ms: 9.0,
             errors: 0,
             queued: 0,
@@ -257,6 +265,19 @@ pub(super) mod tests {
         assert_eq!((rows[0].asked, rows[0].got), (75.0, 75.0));
         assert_eq!((rows[1].ios_per_s, rows[1].p50_ms), (50.0, Some(2.0)));
         assert_eq!((rows[2].asked, rows[2].p99_ms), (0.0, None));
+    }
+
+    /// What another scheduler had counted before is not subtracted.
+    #[test]
+    fn what_the_disk_did_later_is_shown_beside_what_it_did_at_once() {
+        let deferred = |deferred_ms, ms| GroupEntry { deferred_ms, ..group("/w", 100, ms, 1) };
+        let before = status(10.0, vec![deferred(40.0, 100.0), group("/r", 300, 500.0, 1)]);
+        for (now, later) in [(140.0, 10.0), (30.0, 0.0)] {
+            let after = status(12.0, vec![deferred(now, 250.0), group("/r", 300, 1350.0, 1)]);
+            let rows = rows(&before, &after, SortBy::Got);
+            assert_eq!((rows[0].got, rows[0].later), (85.0, 0.0));
+            assert_eq!((rows[1].got, rows[1].later), (15.0, later));
+        }
     }
 
     #[test]

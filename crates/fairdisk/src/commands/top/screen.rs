@@ -1,7 +1,7 @@
 //! The screen of `fairdisk top`: what it shows and what its keys do.
 
 use super::rates::{Row, SortBy};
-use crate::commands::ctl::milliseconds;
+use crate::commands::ctl::{DEFERRED_LEAST, milliseconds};
 use crate::output::plain;
 use fairdisk_lab::columns::{padded, width};
 use fairdisk_mount::control::Status;
@@ -102,7 +102,7 @@ impl Screen {
         let widths = [0, 6, 7, 6, 7, 8, 8, 8, 10, 6, 6, 0];
         let mut widths: Vec<Constraint> = widths.map(Constraint::Length).to_vec();
         // Where columns do not fit, the limits are cut off, not the names of groups.
-        let has_limits = rows.iter().any(|row| !row.limits.is_empty());
+        let has_limits = rows.iter().any(|row| !notes(row).is_empty());
         let name = rows.iter().map(|row| width(&plain(&row.path))).max();
         let name = name.unwrap_or(0);
         if has_limits {
@@ -177,8 +177,15 @@ fn cells(row: &Row) -> [String; 12] {
         milliseconds(row.longest_ms),
         row.queued.to_string(),
         row.errors.to_string(),
-        row.limits.clone(),
+        notes(row),
     ]
+}
+
+/// A group's limits and, if that is worth a word, what the disk did for it later.
+fn notes(row: &Row) -> String {
+    let later = (row.later >= DEFERRED_LEAST).then(|| format!("later {:.1} %", row.later));
+    let limits = Some(row.limits.clone()).filter(|limits| !limits.is_empty());
+    limits.into_iter().chain(later).collect::<Vec<_>>().join(" ")
 }
 
 /// The table as lines of text.
@@ -214,6 +221,7 @@ mod tests {
             weight,
             asked: 80.0,
             got: 79.5,
+            later: 0.5,
             ios_per_s: 120.0,
             mb_per_s: 0.5,
             p50_ms: Some(7.0),
@@ -287,6 +295,8 @@ mod tests {
         let printed = lines(&status, &rows);
         assert!(printed.contains("/backup     100     80.0   79.5"), "{printed}");
         assert!(printed.ends_with("      3       0  <=100 iops\n"), "{printed}");
+        let printed = lines(&status, &[Row { later: 7.64, ..row("/backup", 100) }]);
+        assert!(printed.ends_with("      3       0  <=100 iops later 7.6 %\n"), "{printed}");
     }
 
     /// A group's name, chosen by whoever created it, cannot send control sequences to the terminal.
