@@ -87,6 +87,38 @@ fn whoever_reads_a_changed_file_when_the_process_is_killed_gets_an_error() {
     }
 }
 
+/// Where nobody else looks at the mount, as `df` does, nothing of it is left in use once the programs
+/// that used it have ended.
+#[test]
+fn a_mount_whose_process_was_killed_is_not_busy() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let host = Host::new();
+    let script = r#"for round in $(seq $ROUNDS); do
+        said=$("$FAIRDISK" mount --separate --log-file "$LOG" "$SOURCE" "$MNT" 2>&1) || { echo "$said"; exit 1; }
+        for writer in 1 2 3; do (
+            cd "$MNT"
+            while mkdir d$writer && echo x > d$writer/a && mv d$writer/a d$writer/b &&
+                rm -r d$writer; do :; done 2> /dev/null
+        ) & done
+        while [ ! -e "$SOURCE/d1" ]; do :; done
+        kill -9 "${said##*pid=}"; wait
+        umount "$MNT" || { echo "round $round"; umount -l "$MNT"; exit 1; }
+        rm -rf "$SOURCE"/d?
+    done"#;
+    let output = Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "bash", "-c", script])
+        .env("ROUNDS", if soak() { "200" } else { "10" })
+        .env("FAIRDISK", env!("CARGO_BIN_EXE_fairdisk"))
+        .env("LOG", host.scratch().join("log"))
+        .env("SOURCE", host.source(""))
+        .env("MNT", host.at())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+}
+
 /// A thread that waits for a disk that hangs cannot be killed, and the process's descriptors stay
 /// open.
 #[test]
