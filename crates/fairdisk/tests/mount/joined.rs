@@ -353,6 +353,7 @@ fn who_comes_while_the_last_mount_is_written_out_joins() {
     assert_eq!(two.mount((1, 1), &[]), first);
     assert_eq!(fs::metadata(&data).unwrap().len(), 8 << 20);
     signal(first, Signal::TERM);
+    wait_until(|| !is_mounted(&two.place(2)));
     assert_ne!(two.mount((2, 2), &[]), first, "it was told to end");
     wait_until(|| !is_alive(first));
 }
