@@ -30,6 +30,11 @@ step "real programs through a mount, $FAIRDISK_SWITCHES switches" env FAIRDISK_S
 export FAIRDISK_KILLS=$((200 * scale))
 step "kill -9 at random points, $FAIRDISK_KILLS rounds" \
   cargo test --release --locked --quiet -p fairdisk-mount --test mounted after_a_kill
+export FAIRDISK_OPERATIONS=$((20000 * scale))
+suites_of_others() {
+  cargo build --release --locked --quiet -p fairdisk && scripts/mount/suites.sh
+}
+step "suites of others through a mount and on a bare file system" suites_of_others
 under_systemd() {
   cargo build --release --locked --quiet -p fairdisk &&
     FAIRDISK=${CARGO_TARGET_DIR:-target}/release/fairdisk scripts/mount/systemd.sh --short
