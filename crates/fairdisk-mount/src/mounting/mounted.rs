@@ -7,6 +7,7 @@ use super::options::MountOptions;
 use super::own_devices::OwnDevice;
 use crate::data::gate::Gate;
 use crate::ending::guardian::{Guarded, Guardian};
+use crate::memory;
 use crate::requests::caller::Privileges;
 use crate::requests::filesystem::PassThrough;
 use crate::requests::notices::Notices;
@@ -80,6 +81,7 @@ impl Mounted {
     ) -> Result<Self, MountError> {
         let places = mountpoint::check(source, mountpoint)?;
         raise_limits();
+        memory::set_up();
         let tree = Tree::new(&places.source, options, gate).map_err(|error| {
             if Path::new("/proc/self/fd").exists() {
                 MountError::os(&places.source, "open it", error)
