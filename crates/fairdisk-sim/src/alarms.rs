@@ -5,28 +5,42 @@ use fairdisk_core::Instant;
 /// An alarm for each part, by its number.
 #[derive(Clone, Debug)]
 pub(crate) struct Alarms {
-    /// [`Instant::MAX`] where there is none: the numbers are few and lie together, so the earliest
-    /// is found by looking at all of them.
+    /// [`Instant::MAX`] where there is none.
     at: Vec<Instant>,
+    first: Instant,
 }
 
 impl Alarms {
     /// No alarms, for this many parts.
     pub(crate) fn new(parts: usize) -> Self {
-        Self { at: vec![Instant::MAX; parts] }
+        Self { at: vec![Instant::MAX; parts], first: Instant::MAX }
     }
 
     /// Replaces the alarm of a part.
     #[inline]
     pub(crate) fn set(&mut self, part: usize, at: Option<Instant>) {
-        self.at[part] = at.unwrap_or(Instant::MAX);
+        let at = at.unwrap_or(Instant::MAX);
+        self.at[part] = at;
+        // One that is alone need not be looked for.
+        self.first = if self.at.len() == 1 { at } else { self.earliest() };
+    }
+
+    /// The parts are few and their alarms lie together, so all of them are looked at.
+    #[inline(never)]
+    fn earliest(&self) -> Instant {
+        self.at.iter().fold(Instant::MAX, |first, at| first.min(*at))
     }
 
     /// The earliest alarm.
     #[inline]
     pub(crate) fn first(&self) -> Option<Instant> {
-        let first = self.at.iter().fold(Instant::MAX, |first, at| first.min(*at));
-        (first < Instant::MAX).then_some(first)
+        (self.first < Instant::MAX).then_some(self.first)
+    }
+
+    /// Whether any alarm is due at `now`.
+    #[inline]
+    pub(crate) fn are_due(&self, now: Instant) -> bool {
+        self.first <= now
     }
 
     /// Whether the part has an alarm that is due at `now`.

@@ -40,7 +40,7 @@ use fairdisk_core::{
 };
 pub use group::GroupSpec;
 pub use integrity::IntegrityWrites;
-use io::{Io, IoKind};
+use io::IoKind;
 use journaling::Volume;
 use numbers::Numbers;
 pub use outbox::Issued;
@@ -187,11 +187,8 @@ impl<E: Elevator> Machine<E> {
 
     /// Processes what is due at `now`.
     pub fn advance(&mut self, now: Instant) {
-        for disk in 0..self.disks.len() {
-            if self.ticks.is_due(disk, now) {
-                self.feed(now, disk as u32, Input::Tick);
-                self.settle(now);
-            }
+        if self.ticks.are_due(now) {
+            self.tick(now);
         }
         while let Some(event) = self.events.pop_due(now) {
             match event {
@@ -202,6 +199,16 @@ impl<E: Elevator> Machine<E> {
                 Event::LookForOld(disk) => self.look_for_old(now, disk),
             }
             self.settle(now);
+        }
+    }
+
+    /// Tells the engines whose ticks are due.
+    fn tick(&mut self, now: Instant) {
+        for disk in 0..self.disks.len() {
+            if self.ticks.is_due(disk, now) {
+                self.feed(now, disk as u32, Input::Tick);
+                self.settle(now);
+            }
         }
     }
 
@@ -288,17 +295,12 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn io_done(&mut self, now: Instant, disk: u32, index: u32) {
-        let io = self.disks[disk as usize].ios.get(index);
-        if io.failed {
-            let io = *io;
-            self.failed(now, &io);
+        if self.disks[disk as usize].ios.get(index).failed {
+            self.failed(now, disk, index);
         }
         let io = self.disks[disk as usize].ios.get(index);
         match io.kind {
-            IoKind::Data { task, file } => {
-                let io = *io;
-                self.data_done(now, task, file, &io);
-            }
+            IoKind::Data { task, file } => self.data_done(now, task, file, (disk, index)),
             IoKind::Metadata { task } => self.wake(now, task),
             IoKind::Pages { .. } => {
                 let io = *io;
@@ -322,7 +324,8 @@ impl<E: Elevator> Machine<E> {
 
     /// Read-ahead and write-back return no error to a call, so their failures are counted here.
     #[cold]
-    fn failed(&mut self, now: Instant, io: &Io) {
+    fn failed(&mut self, now: Instant, disk: u32, index: u32) {
+        let io = self.disks[disk as usize].ios.get(index);
         let (IoKind::Pages { task, .. }
         | IoKind::WriteBehind { task }
         | IoKind::WriteBack { owner: task, .. }) = io.kind

@@ -10,7 +10,7 @@ pub struct World<E> {
     machine: Machine<E>,
     jbod: Jbod,
     now: Instant,
-    done: Vec<(u32, Done)>,
+    done: Vec<Done>,
 }
 
 impl<E: Elevator> World<E> {
@@ -77,16 +77,28 @@ impl<E: Elevator> World<E> {
         let Some(now) = next.filter(|next| *next <= end) else { return false };
         self.now = now;
         if disks == Some(now) {
-            self.jbod.advance(now, &mut self.done);
-            for (disk, done) in self.done.drain(..) {
-                self.machine.completed(now, disk, done.id, done.ok);
-            }
+            self.complete(now);
         }
         self.machine.advance(now);
-        for Issued { disk, request, owner } in self.machine.issued() {
+        while let Some(Issued { disk, request, owner }) = self.machine.next_issued() {
             watch(&request);
             self.jbod.submit(now, disk, &DeviceIo { group: owner, ..DeviceIo::of(&request) });
         }
         true
+    }
+
+    /// Reports what has completed by `now`, in the order of disks.
+    #[inline]
+    fn complete(&mut self, now: Instant) {
+        for disk in 0..self.jbod.disks().len() as u32 {
+            self.jbod.advance(now, disk, &mut self.done);
+            for done in &self.done {
+                self.machine.completed(now, disk, done.id, done.ok);
+            }
+            self.done.clear();
+        }
+        while let Some((disk, done)) = self.jbod.deliver(now) {
+            self.machine.completed(now, disk, done.id, done.ok);
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::nodes::{Node, Nodes, ROOT, TASKS, is_shown};
 use super::open_file::OpenFile;
 use super::own_file::OwnFile;
 use super::user::User;
+use crate::files::descriptor::Descriptor;
 use crate::files::directory::OpenDirectory;
 use crate::identity::Hierarchy;
 use crate::requests::answers::answer;
@@ -140,7 +141,8 @@ impl Groups {
 
     fn list(&self, node: &Node) -> io::Result<Vec<Name>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let open = OpenDirectory::new(openat(node.directory()?, ".", flags, Mode::empty())?);
+        let open = openat(node.directory()?, ".", flags, Mode::empty())?;
+        let open = OpenDirectory::new(Descriptor::uncounted(open));
         let mut names: Vec<Name> =
             vec![(".".into(), FileType::Directory), ("..".into(), FileType::Directory)];
         open.read(0, |entry| {

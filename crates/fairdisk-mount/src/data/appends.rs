@@ -297,7 +297,9 @@ mod tests {
     use super::*;
     use crate::data::extents::{Fallback, Layout};
     use crate::data::gate::OpenGate;
+    use crate::files::descriptor::one_more;
     use crate::files::open_file::FileStates;
+    use crate::requests::caller::User;
     use rustix::fs::OFlags;
     use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -518,7 +520,8 @@ mod tests {
         let states = Arc::new(FileStates::new(Arc::new(OpenGate), Layout { start: 0, fallback }));
         let fd = tempfile::tempfile().expect("a file").into();
         let state = states.of((2, 2), &fd);
-        Arc::new(OpenFile::new(state, fd, OFlags::RDWR))
+        let share = one_more(User::ROOT).expect("one is left");
+        Arc::new(OpenFile::new(state, (fd, share), OFlags::RDWR))
     }
 
     /// As without a scheduler, each append is complete before its turn returns.

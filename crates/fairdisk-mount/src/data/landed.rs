@@ -2,7 +2,7 @@
 
 use super::jobs::uninterrupted;
 use crate::files::open_file::OpenFile;
-use rustix::fd::OwnedFd;
+use rustix::fd::AsFd;
 use rustix::fs::tell;
 use rustix::io::{ReadWriteFlags, pwritev2};
 use std::io::{self, IoSlice};
@@ -45,7 +45,7 @@ impl OpenFile {
     /// or another one of the same file.
     pub(crate) fn write(
         &self,
-        fd: &OwnedFd,
+        fd: impl AsFd,
         target: Target,
         data: &[u8],
         flags: ReadWriteFlags,
@@ -61,10 +61,10 @@ impl OpenFile {
                 }
                 Target::At(offset) => {
                     let at = offset + landed.len as u64;
-                    let write = || pwritev2(fd, &[IoSlice::new(rest)], at, flags);
-                    uninterrupted(write).map(|len| (at, len))
+                    let write = || pwritev2(&fd, &[IoSlice::new(rest)], at, flags);
+                    self.with_space(|| uninterrupted(write)).map(|len| (at, len))
                 }
-                Target::End => self.append(fd, rest, flags),
+                Target::End => self.with_space(|| self.append(&fd, rest, flags)),
             };
             match written {
                 Ok((_, 0)) => break,
@@ -81,14 +81,19 @@ impl OpenFile {
     }
 
     /// Appends once. Returns the offset and the number of bytes written.
-    fn append(&self, fd: &OwnedFd, data: &[u8], flags: ReadWriteFlags) -> io::Result<(u64, usize)> {
+    fn append(
+        &self,
+        fd: impl AsFd,
+        data: &[u8],
+        flags: ReadWriteFlags,
+    ) -> io::Result<(u64, usize)> {
         /// The offset with which pwritev2(2) uses and advances the position of the descriptor.
         const HERE: u64 = u64::MAX;
         // Afterwards the position tells where the data is, unless another thread moves it.
         let _alone = self.appending();
         let flags = flags | ReadWriteFlags::APPEND;
-        let len = uninterrupted(|| pwritev2(fd, &[IoSlice::new(data)], HERE, flags))?;
-        Ok((tell(fd)? - len as u64, len))
+        let len = uninterrupted(|| pwritev2(&fd, &[IoSlice::new(data)], HERE, flags))?;
+        Ok((tell(&fd)? - len as u64, len))
     }
 }
 

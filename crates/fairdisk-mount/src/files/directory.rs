@@ -1,6 +1,7 @@
 //! Open directories and the reading of their entries.
 
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use super::descriptor::Descriptor;
+use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{FileType, RawDir, SeekFrom, seek};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -23,7 +24,7 @@ pub(crate) struct Entry {
 
 /// An open directory.
 pub(crate) struct OpenDirectory {
-    fd: OwnedFd,
+    fd: Descriptor,
     /// The read position. It belongs to the descriptor, so only one thread reads at a time.
     position: Mutex<Position>,
 }
@@ -42,13 +43,13 @@ impl AsFd for OpenDirectory {
 
 impl OpenDirectory {
     /// Wraps a descriptor that has just been opened.
-    pub(crate) fn new(fd: OwnedFd) -> Self {
+    pub(crate) fn new(fd: Descriptor) -> Self {
         let position = Position { at: 0, ahead: std::collections::VecDeque::new() };
         Self { fd, position: Mutex::new(position) }
     }
 
     /// The descriptor of the directory.
-    pub(crate) fn fd(&self) -> &OwnedFd {
+    pub(crate) fn fd(&self) -> &Descriptor {
         &self.fd
     }
 
@@ -120,6 +121,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         std::fs::write(place.path().join("name"), "").unwrap();
         let fd = std::fs::File::open(place.path()).unwrap().into();
+        let fd = Descriptor::uncounted(fd);
         let directory = OpenDirectory::new(fd);
         let (mut names, mut at) = (Vec::new(), 0);
         let mut read = |offset| {

@@ -14,13 +14,14 @@ mod named;
 mod place;
 mod table;
 
+use super::descriptor::Descriptor;
 use crate::mounting::own_devices::OwnDevice;
 use crate::sys::handle::{handle_of, open_path};
 pub(crate) use named::Mark;
 use named::{Named, Step};
 use place::Place;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, Stat, fstat, open, openat};
+use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, open, openat};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 use std::ffi::OsStr;
@@ -39,8 +40,11 @@ const REFER: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC
 const NO_DEVICE: u64 = u64::MAX;
 
 /// The most descriptors kept for nodes that are reached by name. Each takes a kilobyte or two of
-/// kernel memory. At most half of the process's limit, the rest of which is for open files.
+/// kernel memory.
 const DESCRIPTORS_MAX: usize = 1 << 14;
+
+/// The part of the process's limit that these take at most. Half of it is for open files.
+const DESCRIPTORS_PART: u64 = 8;
 
 /// The result of a lookup.
 #[derive(Debug)]
@@ -65,7 +69,7 @@ enum Fd {
     /// A descriptor opened for this use.
     Fresh(OwnedFd),
     /// The descriptor kept with the node.
-    Held(Arc<OwnedFd>),
+    Held(Arc<Descriptor>),
 }
 
 impl AsFd for Referred {
@@ -77,24 +81,27 @@ impl AsFd for Referred {
     }
 }
 
-/// A node whose last name is about to be removed.
+/// A node of which a name is about to be removed.
 #[derive(Debug)]
 pub(crate) struct Going {
-    node: u64,
-    fd: Arc<OwnedFd>,
+    pub(crate) node: u64,
+    pub(crate) fd: Arc<Descriptor>,
+    /// Whether it is the last name of a file other than a directory, so that its space becomes free
+    /// once it is closed.
+    pub(crate) frees: bool,
 }
 
 /// A node that is about to be renamed.
 #[derive(Debug)]
 pub(crate) struct Moving {
     node: u64,
-    fd: Arc<OwnedFd>,
+    fd: Arc<Descriptor>,
 }
 
 /// All nodes that the kernel knows.
 #[derive(Debug)]
 pub(crate) struct Nodes {
-    root: Arc<OwnedFd>,
+    root: Arc<Descriptor>,
     root_stat: Stat,
     /// An open file on the source's mount and the mount's id, if handles can be used.
     mount: Option<(OwnedFd, i32)>,
@@ -113,13 +120,15 @@ impl Nodes {
         });
         let root_stat = fstat(&root)?;
         let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        let room = usize::try_from(most / 2).map_or(DESCRIPTORS_MAX, |it| it.min(DESCRIPTORS_MAX));
+        let room = usize::try_from(most / DESCRIPTORS_PART)
+            .map_or(DESCRIPTORS_MAX, |it| it.min(DESCRIPTORS_MAX));
         let table = Mutex::new(Table::new(root_stat.st_dev, room));
-        Ok(Self { root: Arc::new(root), root_stat, mount, table })
+        let root = Arc::new(Descriptor::uncounted(root));
+        Ok(Self { root, root_stat, mount, table })
     }
 
     /// The descriptor of the source directory.
-    pub(crate) fn root(&self) -> &OwnedFd {
+    pub(crate) fn root(&self) -> &Descriptor {
         &self.root
     }
 
@@ -162,7 +171,7 @@ impl Nodes {
     }
 
     /// Finds a node again by the names that lead to it.
-    fn find_again(&self, node: u64) -> io::Result<Arc<OwnedFd>> {
+    fn find_again(&self, node: u64) -> io::Result<Arc<Descriptor>> {
         let way = self.table().way(node);
         if way.steps.is_empty() {
             return Err(stale());
@@ -171,17 +180,17 @@ impl Nodes {
         for step in way.steps.iter().rev() {
             at = Fd::Held(match at {
                 Fd::Fresh(fd) => self.step(fd, step)?,
-                Fd::Held(fd) => self.step(fd, step)?,
+                Fd::Held(fd) => self.step(&fd, step)?,
             });
         }
         match at {
             Fd::Held(fd) => Ok(fd),
-            Fd::Fresh(fd) => Ok(Arc::new(fd)),
+            Fd::Fresh(fd) => Ok(Arc::new(Descriptor::uncounted(fd))),
         }
     }
 
     /// Opens one name on the way to a node, which must be the file with the right mark.
-    fn step(&self, parent: impl AsFd, step: &Step) -> io::Result<Arc<OwnedFd>> {
+    fn step(&self, parent: impl AsFd, step: &Step) -> io::Result<Arc<Descriptor>> {
         let fd = openat(parent, &step.name, REFER, Mode::empty()).map_err(|error| match error {
             Errno::NOENT | Errno::NOTDIR => stale(),
             error => error.into(),
@@ -189,7 +198,7 @@ impl Nodes {
         if Mark::of(&fd, &fstat(&fd)?) != step.mark {
             return Err(stale());
         }
-        let fd = Arc::new(fd);
+        let fd = Arc::new(Descriptor::uncounted(fd));
         self.change(|table| table.opened(step, &fd));
         Ok(fd)
     }
@@ -259,14 +268,15 @@ impl Nodes {
             Some(handle) => Place::of(handle, stat.st_ino),
             None => {
                 let mark = Mark::of(&fd, stat);
-                Place::Named(Box::new(Named::new(parent, name, mark, Arc::new(fd))))
+                let fd = Arc::new(Descriptor::uncounted(fd));
+                Place::Named(Box::new(Named::new(parent, name, mark, fd)))
             }
         }
     }
 
     /// Subtracts `count` lookups of a node. Returns descriptors that are no longer needed; closing
     /// one may free a large file, which takes a while.
-    pub(crate) fn forget(&self, node: u64, count: u64) -> Vec<Arc<OwnedFd>> {
+    pub(crate) fn forget(&self, node: u64, count: u64) -> Vec<Arc<Descriptor>> {
         let mut table = self.table();
         table.forget(node, count);
         table.closed()
@@ -281,19 +291,30 @@ impl Nodes {
     }
 
     /// Prepares the removal of a name. If it is the last one, the node's file is kept open for
-    /// those who still use it, until the kernel forgets the node.
-    pub(crate) fn hold(&self, parent: &Referred, name: &OsStr) -> Option<Going> {
+    /// those who still use it, until the kernel forgets the node: by what `keep` makes of the node
+    /// and an O_PATH descriptor. If that fails, they can use it only as long as it is open.
+    pub(crate) fn hold(
+        &self,
+        parent: &Referred,
+        name: &OsStr,
+        keep: impl FnOnce(u64, OwnedFd) -> io::Result<Arc<Descriptor>>,
+    ) -> Option<Going> {
         let (fd, stat) = found(parent, name)?;
-        let (fd, is_directory) = (Arc::new(fd), stat.st_mode & 0o170_000 == 0o040_000);
+        let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
         let last = is_directory || stat.st_nlink == 1;
-        let node = self.change(|table| table.hold(stat.st_dev, stat.st_ino, &fd, last))?;
-        Some(Going { node, fd })
+        let node = self.table().to_hold(stat.st_dev, stat.st_ino, last)?;
+        let fd = keep(node, fd).ok()?;
+        self.change(|table| table.hold(node, &fd)).then(|| Going {
+            node,
+            fd,
+            frees: last && !is_directory,
+        })
     }
 
     /// Undoes [`hold`](Self::hold) after a removal that failed, so that the node needs no
     /// descriptor.
     pub(crate) fn stays(&self, going: Going, parent: &Referred, name: &OsStr) {
-        let Going { node, fd } = going;
+        let Going { node, fd, .. } = going;
         let Some((again, stat)) = found(parent, name) else { return };
         // Somebody else may have removed or replaced the name meanwhile.
         let is_same = |held: Stat| (held.st_dev, held.st_ino) == (stat.st_dev, stat.st_ino);
@@ -309,7 +330,7 @@ impl Nodes {
             return None;
         }
         let (fd, stat) = found(parent, name)?;
-        let fd = Arc::new(fd);
+        let fd = Arc::new(Descriptor::uncounted(fd));
         let node = self.change(|table| table.moving(stat.st_dev, stat.st_ino, &fd))?;
         Some(Moving { node, fd })
     }

@@ -1,20 +1,25 @@
 //! Open files, and the state that all openers of a file share.
 
 use super::cached::Cached;
+use super::descriptor::{Descriptor, Kept};
 use super::freshness::{Changing, Closed, Freshness, Stamp};
+use super::leaving::Leaving;
 use super::write_errors::{Heard, Untold, WhichFile, WriteErrors};
 use crate::data::appends::Appends;
 use crate::data::dirty::Ranges;
 use crate::data::extents::{Extents, Layout};
 use crate::data::gate::Gate;
+use crate::fair_pool::Share;
 use crate::requests::caller::User;
+use crate::shortage::is_shortage;
 use crate::sys::proc_fd::ProcFd;
 use crate::sys::range::write_out;
 use fuser::{INodeNo, Notifier};
-use rustix::fd::{AsFd as _, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{OFlags, fstat};
 use std::collections::HashMap;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// The number of bytes of which offset and length must be multiples for direct I/O. Buffers have a
@@ -28,8 +33,11 @@ pub(crate) struct FileState {
     last_user: Mutex<(u32, User)>,
     extents: Mutex<Extents>,
     ranges: Mutex<Ranges>,
+    opened: Mutex<Opened>,
+    /// Whether its last name was removed through the mount.
+    removed: AtomicBool,
     /// The descriptor used for write-back.
-    for_write_out: OnceLock<Option<OwnedFd>>,
+    for_write_out: Mutex<Option<Arc<Descriptor>>>,
     errors: Mutex<WriteErrors>,
     /// Identifies the file after it is closed. Set once write-back has failed.
     which: OnceLock<WhichFile>,
@@ -37,6 +45,20 @@ pub(crate) struct FileState {
     freshness: Mutex<Freshness>,
     cached: Mutex<Cached>,
     home: Arc<FileStates>,
+}
+
+/// Who has a file open.
+#[derive(Debug, Default)]
+struct Opened {
+    /// The number of file descriptions.
+    count: usize,
+    /// Whether a program has closed the file since it was last opened, so that one of them is
+    /// likely to go.
+    closing: bool,
+    /// The file, as long as any descriptor of it is open.
+    file: Weak<Kept>,
+    /// The descriptor of the latest opener.
+    latest: Weak<Descriptor>,
 }
 
 type OpenStates = HashMap<u64, Weak<FileState>>;
@@ -52,6 +74,8 @@ pub(crate) struct FileStates {
     untold: Mutex<Untold>,
     /// The means to tell the kernel something, once the mount exists.
     kernel: OnceLock<Notifier>,
+    /// Removed files that are about to be closed.
+    pub(crate) leaving: Leaving,
 }
 
 impl FileStates {
@@ -59,7 +83,8 @@ impl FileStates {
     pub(crate) fn new(gate: Arc<dyn Gate>, layout: Layout) -> Self {
         let (states, one_closed) = (Mutex::default(), Condvar::new());
         let (closed, untold, kernel) = (Mutex::default(), Mutex::default(), OnceLock::new());
-        Self { gate, layout, states, one_closed, closed, untold, kernel }
+        let leaving = Leaving::default();
+        Self { gate, layout, states, one_closed, closed, untold, kernel, leaving }
     }
 
     /// Has the kernel told through `notifier`.
@@ -102,7 +127,9 @@ impl FileStates {
             last_user: Mutex::default(),
             extents: Mutex::new(Extents::new(inode, self.layout)),
             ranges: Mutex::default(),
-            for_write_out: OnceLock::new(),
+            opened: Mutex::default(),
+            removed: AtomicBool::new(false),
+            for_write_out: Mutex::default(),
             errors: Mutex::new(WriteErrors::of(untold.map(|(_, errno)| errno))),
             which: untold.map(|(which, _)| OnceLock::from(which)).unwrap_or_default(),
             appends: Appends::default(),
@@ -154,6 +181,9 @@ impl Drop for FileState {
     fn drop(&mut self) {
         let untold = self.errors().untold();
         let mut states = self.home.lock();
+        if !self.is_in(&states) {
+            return;
+        }
         states.remove(&self.node);
         let stamp = self.freshness().stamp();
         stamp.into_iter().for_each(|stamp| self.home.closed().remember(self.node, stamp));
@@ -229,10 +259,109 @@ impl FileState {
         self.last_user.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether the table has this state, and not a later one of its node number.
+    fn is_in(&self, states: &OpenStates) -> bool {
+        states.get(&self.node).is_some_and(|state| std::ptr::eq(state.as_ptr(), self))
+    }
+
+    fn opened(&self) -> MutexGuard<'_, Opened> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A descriptor that somebody has of the file, if it is open.
+    pub(crate) fn descriptor(&self) -> Option<Arc<Descriptor>> {
+        self.opened().latest.upgrade()
+    }
+
+    /// Notes that the file is opened once more, as `fd`.
+    pub(crate) fn open(&self, fd: OwnedFd, share: Share) -> Arc<Descriptor> {
+        let mut opened = self.opened();
+        let file = opened.file.upgrade().unwrap_or_default();
+        let fd = Arc::new(Descriptor::of(fd, file, share));
+        *opened = Opened {
+            count: opened.count + 1,
+            closing: false,
+            file: Arc::downgrade(fd.file()),
+            latest: Arc::downgrade(&fd),
+        };
+        fd
+    }
+
+    /// Notes that an opener has closed the file.
+    fn closed(&self) {
+        let mut opened = self.opened();
+        opened.count -= 1;
+        let is_last = opened.count == 0;
+        drop(opened);
+        if is_last && self.is_removed() {
+            self.abandon();
+        }
+    }
+
+    /// Notes that the last name of the file has been removed. Returns whether it is likely to be
+    /// closed by all soon.
+    pub(crate) fn removed(&self) -> bool {
+        self.removed.store(true, Ordering::Release);
+        let opened = self.opened();
+        let (is_likely, is_last) = (self.expect_end(&opened), opened.count == 0);
+        drop(opened);
+        if is_last {
+            self.abandon();
+        }
+        is_likely
+    }
+
+    /// Notes that a program closes the file, of which the kernel will tell later.
+    pub(crate) fn is_being_closed(&self) {
+        let mut opened = self.opened();
+        opened.closing = true;
+        self.expect_end(&opened);
+    }
+
+    /// Expects a removed file to be closed by all, if that is likely.
+    fn expect_end(&self, opened: &Opened) -> bool {
+        let is_likely = opened.count == 0 || opened.closing;
+        if is_likely && self.removed.load(Ordering::Acquire) {
+            opened.file.upgrade().iter().for_each(|file| self.home.leaving.expect(file));
+        }
+        is_likely
+    }
+
     /// Whether the file has been removed, so that nobody can open it any more.
     fn is_removed(&self) -> bool {
-        let fd = self.for_write_out.get().and_then(Option::as_ref);
-        fd.is_some_and(|fd| fstat(fd).is_ok_and(|stat| stat.st_nlink == 0))
+        let is_nameless = |fd: Arc<Descriptor>| fstat(&fd).is_ok_and(|stat| stat.st_nlink == 0);
+        self.removed.load(Ordering::Acquire) || self.write_out_descriptor().is_some_and(is_nameless)
+    }
+
+    /// Ends the write-back of a file that was removed and closed by all, since nobody can read the
+    /// data, and closes it. Another file may then get its node number, so the state is taken out of
+    /// the table first, while pieces on their way still refer to it.
+    fn abandon(&self) {
+        self.removed.store(true, Ordering::Release);
+        let mut states = self.home.lock();
+        if self.is_in(&states) {
+            states.remove(&self.node);
+            self.home.gate.done_with(self.node);
+        }
+        drop(states);
+        let fd = self.for_write_out().take();
+        drop(fd);
+    }
+
+    fn for_write_out(&self) -> MutexGuard<'_, Option<Arc<Descriptor>>> {
+        self.for_write_out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The descriptor for write-back; `None` if nothing was written or the file was removed and
+    /// closed by all.
+    pub(crate) fn write_out_descriptor(&self) -> Option<Arc<Descriptor>> {
+        self.for_write_out().clone()
+    }
+
+    /// Notes that write-back through `fd` failed.
+    pub(crate) fn failed(&self, fd: impl AsFd, error: &io::Error) {
+        let _ = self.which.get_or_init(|| WhichFile::of(self.node, fd));
+        self.errors().add(error.raw_os_error().unwrap_or(libc::EIO));
     }
 
     fn errors(&self) -> MutexGuard<'_, WriteErrors> {
@@ -243,18 +372,35 @@ impl FileState {
 /// An open file description.
 pub(crate) struct OpenFile {
     pub(crate) state: Arc<FileState>,
-    pub(crate) fd: OwnedFd,
+    pub(crate) fd: Arc<Descriptor>,
     access: OFlags,
-    direct: OnceLock<Option<OwnedFd>>,
+    /// The descriptor for direct I/O; `None` if the file system below refuses it.
+    direct: OnceLock<Option<Descriptor>>,
     heard: Mutex<Heard>,
     appending: Mutex<()>,
 }
 
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        self.state.closed();
+    }
+}
+
 impl OpenFile {
-    /// Wraps `fd`, which was opened with `access`.
-    pub(crate) fn new(state: Arc<FileState>, fd: OwnedFd, access: OFlags) -> Self {
+    /// An open file description of `fd`, which was opened with `access` for the user of `share`.
+    pub(crate) fn new(
+        state: Arc<FileState>,
+        (fd, share): (OwnedFd, Share),
+        access: OFlags,
+    ) -> Self {
+        let fd = state.open(fd, share);
         let heard = Mutex::new(state.errors().heard());
         Self { state, fd, access, direct: OnceLock::new(), heard, appending: Mutex::default() }
+    }
+
+    /// The file, and a descriptor of it.
+    pub(crate) fn parts(&self) -> (&FileState, &Descriptor) {
+        (&self.state, &self.fd)
     }
 
     /// Whether the file only permits appending, and so does the descriptor.
@@ -274,35 +420,42 @@ impl OpenFile {
     }
 
     /// The descriptor for direct I/O of `len` bytes at `offset`, if that is possible.
-    pub(crate) fn direct(&self, proc_fd: &ProcFd, offset: u64, len: u64) -> Option<&OwnedFd> {
+    pub(crate) fn direct(&self, proc_fd: &ProcFd, offset: u64, len: u64) -> Option<&Descriptor> {
         if !self.may_be_direct(offset, len) {
             return None;
         }
-        let open = || proc_fd.reopen(&self.fd, self.access | OFlags::DIRECT).ok();
-        self.direct.get_or_init(open).as_ref()
+        if self.direct.get().is_none() {
+            let open = || proc_fd.reopen(&self.fd, self.access | OFlags::DIRECT);
+            match self.fd.another(open) {
+                // It may be possible later.
+                Err(error) if is_shortage(&error) => return None,
+                opened => drop(self.direct.set(opened.ok())),
+            }
+        }
+        self.direct.get()?.as_ref()
     }
 
-    /// The descriptor for write-back. All writers share it, because the kernel reports a write
-    /// error of the file once to each descriptor, and several would report one failure several
-    /// times.
-    pub(crate) fn for_write_out(&self, proc_fd: &ProcFd) -> &OwnedFd {
+    /// Opens the descriptor for write-back. All writers share it, because the kernel reports a
+    /// write error of the file once to each descriptor, and several would report one failure
+    /// several times.
+    pub(crate) fn begin_write_out(&self, proc_fd: &ProcFd) {
         // Opened read-only, since it may outlive the last writer, and executing a file that is open
         // for writing fails (ETXTBSY).
-        let open = || proc_fd.reopen(&self.fd, OFlags::RDONLY).ok();
-        self.state.for_write_out.get_or_init(open).as_ref().unwrap_or(&self.fd)
-    }
-
-    /// Notes that write-back failed.
-    pub(crate) fn failed(&self, error: &io::Error) {
-        let _ = self.state.which.get_or_init(|| WhichFile::of(self.state.node, &self.fd));
-        self.state.errors().add(error.raw_os_error().unwrap_or(libc::EIO));
+        let open = || proc_fd.reopen(&self.fd, OFlags::RDONLY);
+        let another = || self.fd.another(open).map_or_else(|_| Arc::clone(&self.fd), Arc::new);
+        self.state.for_write_out().get_or_insert_with(another);
     }
 
     /// Notes that this descriptor reported an error. It is consumed at the descriptor for
     /// write-back, which would otherwise report it again.
     pub(crate) fn told_below(&self) {
-        let fd = self.state.for_write_out.get().and_then(Option::as_ref);
-        let _told = fd.map(|fd| write_out(fd, 0, 1));
+        let fd = self.state.write_out_descriptor();
+        let _told = fd.map(|fd| write_out(&fd, 0, 1));
+    }
+
+    /// Does what needs space on the file's file system.
+    pub(crate) fn with_space<T>(&self, task: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+        self.state.home.leaving.with_space(task)
     }
 
     /// Changes the file with `with`, so that the resulting change of its times counts as ours.

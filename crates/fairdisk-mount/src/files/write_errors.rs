@@ -3,7 +3,7 @@
 //! file next.
 
 use super::nodes::Mark;
-use rustix::fd::OwnedFd;
+use rustix::fd::AsFd;
 use rustix::fs::fstat;
 use std::collections::VecDeque;
 use std::io;
@@ -92,7 +92,7 @@ pub(crate) enum WhichFile {
 
 impl WhichFile {
     /// The identification of a node that is open as `file`.
-    pub(crate) fn of(node: u64, file: &OwnedFd) -> Self {
+    pub(crate) fn of(node: u64, file: impl AsFd) -> Self {
         sure_mark(file).map_or(Self::Known(node), Self::Sure)
     }
 }
@@ -113,7 +113,7 @@ impl Untold {
     }
 
     /// Removes and returns the unreported error of a file that is being opened.
-    pub(crate) fn take(&mut self, node: u64, file: &OwnedFd) -> Option<(WhichFile, i32)> {
+    pub(crate) fn take(&mut self, node: u64, file: impl AsFd) -> Option<(WhichFile, i32)> {
         if self.0.is_empty() {
             return None;
         }
@@ -134,8 +134,8 @@ impl Untold {
 }
 
 /// The file's unique mark, if its file system provides one.
-fn sure_mark(file: &OwnedFd) -> Option<Mark> {
-    Some(Mark::of(file, &fstat(file).ok()?)).filter(Mark::is_sure)
+fn sure_mark(file: impl AsFd) -> Option<Mark> {
+    Some(Mark::of(&file, &fstat(&file).ok()?)).filter(Mark::is_sure)
 }
 
 #[cfg(test)]
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn of_thousands_of_files_the_latest_are_kept() {
-        let [first, last] = [(); 2].map(|()| OwnedFd::from(tempfile::tempfile().unwrap()));
+        let [first, last] = [(); 2].map(|()| tempfile::tempfile().unwrap());
         let Some((one, other)) = sure_mark(&first).zip(sure_mark(&last)) else {
             return println!("skipped: a file system that keeps no time of birth");
         };
@@ -191,7 +191,7 @@ mod tests {
         let Ok(proc) = std::fs::File::open("/proc/self/stat") else {
             return println!("skipped: no /proc");
         };
-        let file = OwnedFd::from(proc);
+        let file = proc;
         assert_eq!(sure_mark(&file), None, "proc says nothing of that");
         let mut untold = Untold::default();
         [3, 4].into_iter().for_each(|node| untold.keep(WhichFile::Known(node), 5));

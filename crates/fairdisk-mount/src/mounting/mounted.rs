@@ -7,6 +7,7 @@ use super::options::MountOptions;
 use super::own_devices::OwnDevice;
 use crate::data::gate::Gate;
 use crate::ending::guardian::{Guarded, Guardian};
+use crate::memory;
 use crate::requests::caller::Privileges;
 use crate::requests::filesystem::PassThrough;
 use crate::requests::notices::Notices;
@@ -16,6 +17,7 @@ use rustix::fd::AsFd as _;
 use rustix::mount::MountFlags;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -79,6 +81,7 @@ impl Mounted {
         gate: Arc<dyn Gate>,
     ) -> Result<Self, MountError> {
         let places = mountpoint::check(source, mountpoint)?;
+        memory::set_up();
         raise_limits();
         let tree = Tree::new(&places.source, options, gate).map_err(|error| {
             if Path::new("/proc/self/fd").exists() {
@@ -333,13 +336,24 @@ fn helper_options(places: &Places, flags: MountFlags) -> Vec<MountOption> {
     options
 }
 
+/// The hard limit on open files to which root raises a lower one.
+const OPEN_FILES: u64 = 1 << 19;
+
 /// Raises soft limits to the hard ones. The limits of whoever starts the mount should not restrict
 /// its users: every open file of theirs is a descriptor of ours, and the kernel has already applied
-/// their own limits on file sizes.
+/// their own limits on file sizes. Root's hard limit on open files is raised as well, as far as the
+/// system permits: it may come from a login, and is to serve all users.
 fn raise_limits() {
     for resource in [Resource::Nofile, Resource::Fsize] {
         let maximum = getrlimit(resource).maximum;
         let _ = setrlimit(resource, Rlimit { current: maximum, maximum });
+    }
+    let system = fs::read_to_string("/proc/sys/fs/nr_open").ok();
+    let most = system
+        .and_then(|most| most.trim().parse().ok())
+        .map_or(0, |most: u64| most.min(OPEN_FILES));
+    if getrlimit(Resource::Nofile).maximum.is_some_and(|maximum| maximum < most) {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: Some(most) });
     }
     if let Some(bytes) = getrlimit(Resource::Fsize).maximum {
         tracing::warn!(bytes, "a hard limit on the size of files holds for all users");

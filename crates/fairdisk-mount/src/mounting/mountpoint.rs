@@ -5,7 +5,7 @@ use super::mountinfo::Mountinfo;
 use super::options::MountOptions;
 use crate::control::{Alone, directory};
 use crate::file_lock::NotNow;
-use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, Stat, StatVfsMountFlags, StatxFlags, fstat, fstatvfs,
     major, makedev, minor, open, statvfs, statx,
@@ -173,7 +173,7 @@ pub(crate) fn open_fuse(mountpoint: &Path) -> Result<OwnedFd, MountError> {
 }
 
 /// The flags of a mount. What the mount of the source forbids is forbidden here, too.
-pub(crate) fn flags(source: &OwnedFd, options: &MountOptions) -> MountFlags {
+pub(crate) fn flags(source: impl AsFd, options: &MountOptions) -> MountFlags {
     let below = fstatvfs(source).map_or(StatVfsMountFlags::empty(), |space| space.f_flag);
     let mut flags = MountFlags::empty();
     let forbidden = [

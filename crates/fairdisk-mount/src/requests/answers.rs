@@ -3,12 +3,27 @@
 use super::attributes::attributes;
 use super::tree::Tree;
 use crate::files::nodes::Found;
+use crate::trouble::Seldom;
 use fuser::{
     Errno, FileHandle, FopenFlags, Generation, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry,
     ReplyIoctl, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyXattr,
 };
 use rustix::fs::{Stat, StatVfs};
 use std::io;
+
+static OUT_OF_DESCRIPTORS: Seldom = Seldom::new();
+
+/// The error as the caller gets it. EMFILE would tell it that its own limit on open files is
+/// reached, of which the kernel above has seen to itself.
+pub(crate) fn errno(error: io::Error) -> Errno {
+    if error.raw_os_error() != Some(libc::EMFILE) {
+        return error.into();
+    }
+    if let Some(unsaid) = OUT_OF_DESCRIPTORS.pass() {
+        tracing::warn!(unsaid, "out of descriptors");
+    }
+    Errno::ENFILE
+}
 
 /// Replies with a file that was looked up or created.
 pub(crate) fn answer_entry(tree: &Tree, reply: ReplyEntry, found: io::Result<Found>) {
@@ -17,7 +32,7 @@ pub(crate) fn answer_entry(tree: &Tree, reply: ReplyEntry, found: io::Result<Fou
             let attributes = attributes(found.node, &found.stat);
             reply.entry(&tree.options.ttl, &attributes, Generation(found.generation));
         }
-        Err(error) => reply.error(error.into()),
+        Err(error) => reply.error(errno(error)),
     }
 }
 
@@ -25,7 +40,7 @@ pub(crate) fn answer_entry(tree: &Tree, reply: ReplyEntry, found: io::Result<Fou
 pub(crate) fn answer(reply: ReplyEmpty, done: io::Result<()>) {
     match done {
         Ok(()) => reply.ok(),
-        Err(error) => reply.error(error.into()),
+        Err(error) => reply.error(errno(error)),
     }
 }
 
@@ -33,7 +48,7 @@ pub(crate) fn answer(reply: ReplyEmpty, done: io::Result<()>) {
 pub(crate) fn answer_open(reply: ReplyOpen, opened: io::Result<(u64, FopenFlags)>) {
     match opened {
         Ok((number, flags)) => reply.opened(FileHandle(number), flags),
-        Err(error) => reply.error(error.into()),
+        Err(error) => reply.error(errno(error)),
     }
 }
 
@@ -41,7 +56,7 @@ pub(crate) fn answer_open(reply: ReplyOpen, opened: io::Result<(u64, FopenFlags)
 pub(crate) fn answer_data(reply: ReplyData, data: io::Result<Vec<u8>>) {
     match data {
         Ok(data) => reply.data(&data),
-        Err(error) => reply.error(error.into()),
+        Err(error) => reply.error(errno(error)),
     }
 }
 
@@ -49,7 +64,7 @@ pub(crate) fn answer_data(reply: ReplyData, data: io::Result<Vec<u8>>) {
 pub(crate) fn answer_offset(reply: ReplyLseek, found: io::Result<i64>) {
     match found {
         Ok(found) => reply.offset(found),
-        Err(error) => reply.error(error.into()),
+        Err(error) => reply.error(errno(error)),
     }
 }
 
@@ -60,7 +75,7 @@ pub(crate) fn answer_value(reply: ReplyXattr, size: u32, value: io::Result<Vec<u
         Ok(value) if size == 0 => reply.size(value.len() as u32),
         Ok(value) if value.len() > size as usize => reply.error(Errno::ERANGE),
         Ok(value) => reply.data(&value),
-        Err(error) => reply.error(error.into()),
+        Err(error) => reply.error(errno(error)),
     }
 }
 
@@ -68,7 +83,7 @@ pub(crate) fn answer_value(reply: ReplyXattr, size: u32, value: io::Result<Vec<u
 pub(crate) fn answer_flags(reply: ReplyIoctl, room: u32, said: io::Result<Vec<u8>>) {
     match said {
         Ok(said) => reply.ioctl(0, &said[..said.len().min(room as usize)]),
-        Err(error) => reply.error(error.into()),
+        Err(error) => reply.error(errno(error)),
     }
 }
 
@@ -76,7 +91,7 @@ pub(crate) fn answer_flags(reply: ReplyIoctl, room: u32, said: io::Result<Vec<u8
 pub(crate) fn answer_attributes(tree: &Tree, reply: ReplyAttr, node: u64, stat: io::Result<Stat>) {
     match stat {
         Ok(stat) => reply.attr(&tree.options.ttl, &attributes(node, &stat)),
-        Err(error) => reply.error(error.into()),
+        Err(error) => reply.error(errno(error)),
     }
 }
 
@@ -93,6 +108,6 @@ pub(crate) fn answer_space(reply: ReplyStatfs, space: io::Result<StatVfs>) {
             space.f_namemax as u32,
             space.f_frsize as u32,
         ),
-        Err(error) => reply.error(error.into()),
+        Err(error) => reply.error(errno(error)),
     }
 }

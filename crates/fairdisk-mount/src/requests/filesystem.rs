@@ -2,7 +2,7 @@
 
 use super::answers::{
     answer, answer_attributes, answer_data, answer_entry, answer_flags, answer_offset, answer_open,
-    answer_space, answer_value,
+    answer_space, answer_value, errno,
 };
 use super::attributes::attributes;
 use super::caller::{Caller, User};
@@ -10,7 +10,6 @@ use super::ops::{Changes, Written};
 use super::tree::Tree;
 use super::wanted;
 use crate::ending::ends;
-use crate::files::nodes::ROOT;
 use crate::sys::inode_flags;
 use fuser::{
     BsdFileFlags, CopyFileRangeFlags, Errno, FileHandle, Filesystem, FopenFlags, Generation,
@@ -67,9 +66,6 @@ impl Filesystem for PassThrough {
     }
 
     fn forget(&self, _: &Request, node: INodeNo, count: u64) {
-        if node.0 == ROOT {
-            return;
-        }
         let last = self.tree.forget(node.0, count);
         if !last.is_empty() {
             self.run(move |_| drop(last));
@@ -226,7 +222,7 @@ impl Filesystem for PassThrough {
                 let generation = Generation(found.generation);
                 reply.created(&tree.options.ttl, &attributes, generation, FileHandle(number), how);
             }
-            Err(error) => reply.error(error.into()),
+            Err(error) => reply.error(errno(error)),
         });
     }
 
@@ -243,7 +239,7 @@ impl Filesystem for PassThrough {
     ) {
         let file = match self.tree.file(file.0) {
             Ok(file) => file,
-            Err(error) => return reply.error(error.into()),
+            Err(error) => return reply.error(errno(error)),
         };
         if owner.is_none() {
             // The kernel names the owner of what goes past its page cache. This goes into it.
@@ -273,7 +269,7 @@ impl Filesystem for PassThrough {
     ) {
         let file = match self.tree.file(file.0) {
             Ok(file) => file,
-            Err(error) => return reply.error(error.into()),
+            Err(error) => return reply.error(errno(error)),
         };
         let written = Written::of(request, &file, (how, flags.0, owner), offset);
         if !written.past_cache {
@@ -295,7 +291,7 @@ impl Filesystem for PassThrough {
     }
 
     fn flush(&self, _: &Request, _: INodeNo, file: FileHandle, _: LockOwner, reply: ReplyEmpty) {
-        answer(reply, self.tree.file(file.0).and_then(|file| file.mention_error()));
+        answer(reply, self.tree.close(file.0));
     }
 
     fn release(
@@ -326,14 +322,15 @@ impl Filesystem for PassThrough {
         let caller = request.pid();
         self.run(move |tree| match tree.file(file.0) {
             Ok(file) => tree.flush(file, caller, data_only, reply),
-            Err(error) => reply.error(error.into()),
+            Err(error) => reply.error(errno(error)),
         });
     }
 
-    fn opendir(&self, _: &Request, node: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+    fn opendir(&self, request: &Request, node: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        let user = User::of(request);
         self.run(move |tree| {
-            let opened = tree.open_directory(node.0).map(|number| (number, FopenFlags::empty()));
-            answer_open(reply, opened);
+            let opened = tree.open_directory(node.0, user);
+            answer_open(reply, opened.map(|number| (number, FopenFlags::empty())));
         });
     }
 
@@ -347,7 +344,7 @@ impl Filesystem for PassThrough {
     ) {
         self.run(move |tree| match tree.list(directory.0, offset, &mut reply) {
             Ok(()) => reply.ok(),
-            Err(error) => reply.error(error.into()),
+            Err(error) => reply.error(errno(error)),
         });
     }
 
@@ -362,7 +359,7 @@ impl Filesystem for PassThrough {
         let directory = (node.0, directory.0);
         self.run(move |tree| match tree.list_plus(directory, offset, &mut reply) {
             Ok(()) => reply.ok(),
-            Err(error) => reply.error(error.into()),
+            Err(error) => reply.error(errno(error)),
         });
     }
 
@@ -490,7 +487,7 @@ impl Filesystem for PassThrough {
         let written = Written::by_copying(request, offset);
         self.change(move |tree| match (tree.file(from.0), tree.file(to.0)) {
             (Ok(from), Ok(to)) => tree.copy((from, from_offset), to, written, len, reply),
-            (Err(error), _) | (_, Err(error)) => reply.error(error.into()),
+            (Err(error), _) | (_, Err(error)) => reply.error(errno(error)),
         });
     }
 }

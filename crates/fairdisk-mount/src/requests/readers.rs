@@ -16,9 +16,13 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// The most workers of each kind. Further requests wait for their turn.
 const WORKERS_MAX: usize = 32;
+
+/// How long a worker waits for its next task before it ends.
+const IDLE: Duration = Duration::from_secs(5);
 
 type Task = Box<dyn FnOnce() + Send>;
 
@@ -149,8 +153,14 @@ impl Pool {
                 return;
             } else {
                 queue.idle += 1;
-                queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                let waited = self.changed.wait_timeout(queue, IDLE);
+                let timeout;
+                (queue, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
                 queue.idle -= 1;
+                if timeout.timed_out() && queue.tasks.is_empty() {
+                    queue.workers -= 1;
+                    return;
+                }
             }
         }
     }

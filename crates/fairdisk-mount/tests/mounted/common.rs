@@ -36,7 +36,7 @@ pub(crate) struct How {
 }
 
 /// The low limit on descriptors.
-const FEW_FILES: usize = 128;
+pub(crate) const FEW_FILES: usize = 128;
 
 /// The low soft limit on file sizes in bytes.
 pub(crate) const SMALL_FILE: u64 = 65536;
@@ -129,7 +129,9 @@ impl Tree {
             command = Command::new("prlimit");
             let few = how.few_files.then(|| format!("--nofile={FEW_FILES}:{FEW_FILES}"));
             let small = how.small_files.then(|| format!("--fsize={SMALL_FILE}:"));
-            command.args(few).args(small).arg(daemon);
+            // Without the right to raise limits.
+            let bounded = ["setpriv", "--bounding-set=-sys_resource", "--inh-caps=-sys_resource"];
+            command.args(few).args(small).args(bounded).arg(daemon);
         }
         self.daemon = Some(started(command, &self.source, &self.mount, how)?);
         Ok(())

@@ -14,14 +14,19 @@ const IN_GROUP: [&str; 3] = ["--reuid=65534", "--regid=65534", "--groups=4321"];
 
 /// Runs `what` as the user nobody, on a thread of its own.
 pub(crate) fn as_nobody<T: Send>(what: impl FnOnce() -> T + Send) -> T {
-    let become_nobody = || {
-        let (uid, gid) = (Uid::from_raw(65534), Gid::from_raw(65534));
+    as_user(65534, what)
+}
+
+/// Runs `what` as a user of a group with the same number, on a thread of its own.
+pub(crate) fn as_user<T: Send>(number: u32, what: impl FnOnce() -> T + Send) -> T {
+    let become_user = || {
+        let (uid, gid) = (Uid::from_raw(number), Gid::from_raw(number));
         set_thread_groups(&[]).unwrap();
         set_thread_res_gid(gid, gid, gid).unwrap();
         set_thread_res_uid(uid, uid, uid).unwrap();
         what()
     };
-    thread::scope(|scope| scope.spawn(become_nobody).join().unwrap())
+    thread::scope(|scope| scope.spawn(become_user).join().unwrap())
 }
 
 fn mode(tree: &Tree, name: &str, mode: u32) {

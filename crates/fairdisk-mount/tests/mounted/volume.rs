@@ -46,6 +46,20 @@ impl Volume {
         Self::over(place, true)
     }
 
+    /// A file system of `mib` MiB in memory, where the blocks of a removed file are free at once.
+    /// Those of one on a disk may be about to be written by the kernel.
+    pub(crate) fn in_memory(mib: u64) -> Option<Self> {
+        let place = place();
+        let path = place.path().join("root");
+        fs::create_dir(&path).unwrap();
+        let size = format!("size={mib}M");
+        if !run("mount", &["-t", "tmpfs", "-o", &size, "tmpfs"], &path).status.success() {
+            println!("skipped: no tmpfs can be mounted");
+            return None;
+        }
+        Some(Self { place, path, thin: false })
+    }
+
     fn over(place: TempDir, thin: bool) -> Option<Self> {
         let path = place.path().join("root");
         fs::create_dir(&path).unwrap();

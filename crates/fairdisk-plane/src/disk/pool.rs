@@ -1,5 +1,6 @@
 //! The pool of threads that perform jobs which no other thread is available for. It begins with one
-//! thread, and starts another whenever the last idle one gets work, up to a limit.
+//! thread, and starts another whenever the last idle one gets work, up to a limit. All but one end
+//! when they have been idle for some seconds.
 
 use super::state::Performed;
 use super::unheard::Which;
@@ -7,7 +8,11 @@ use super::{Issued, Shared};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{self, Builder, JoinHandle};
+use std::time::Duration;
+
+/// How long a thread waits for its next work before it ends, unless it is the last one.
+const IDLE: Duration = Duration::from_secs(5);
 
 /// The work of a pool thread.
 pub(super) enum Work {
@@ -26,9 +31,21 @@ pub(super) struct Queue {
 struct Waiting {
     work: VecDeque<Work>,
     threads: Vec<JoinHandle<()>>,
-    started: usize,
     idle: usize,
     closed: bool,
+}
+
+impl Waiting {
+    /// Takes the calling thread, which is idle, out of the pool. Returns false if it is the last.
+    fn leave(&mut self) -> bool {
+        if self.threads.len() == 1 {
+            return false;
+        }
+        let own = thread::current().id();
+        self.threads.retain(|other| other.thread().id() != own);
+        self.idle -= 1;
+        true
+    }
 }
 
 impl Queue {
@@ -65,10 +82,9 @@ impl Shared {
 
     fn start_thread(self: &Arc<Self>, waiting: &mut Waiting) -> io::Result<()> {
         let own = Arc::clone(self);
-        let name = format!("fairdisk-disk-{}", waiting.started);
+        let name = format!("fairdisk-disk-{}", waiting.threads.len());
         let thread = Builder::new().name(name).spawn(move || own.work())?;
         waiting.threads.push(thread);
-        waiting.started += 1;
         waiting.idle += 1;
         Ok(())
     }
@@ -79,7 +95,7 @@ impl Shared {
         loop {
             if let Some(work) = waiting.work.pop_front() {
                 waiting.idle -= 1;
-                if waiting.idle == 0 && waiting.started < jobs.threads_max {
+                if waiting.idle == 0 && waiting.threads.len() < jobs.threads_max {
                     // If the system refuses another thread, the existing ones continue.
                     let _ = self.start_thread(&mut waiting);
                 }
@@ -95,7 +111,13 @@ impl Shared {
             } else if waiting.closed {
                 return;
             } else {
-                waiting = jobs.added.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+                let waited = jobs.added.wait_timeout(waiting, IDLE);
+                let timeout;
+                (waiting, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+                let is_over = timeout.timed_out() && waiting.work.is_empty() && !waiting.closed;
+                if is_over && waiting.leave() {
+                    return;
+                }
             }
         }
     }

@@ -11,8 +11,7 @@ pub struct Jbod {
     disks: Vec<DeviceModel>,
     /// When each disk next does something by itself.
     alarms: Alarms,
-    link: Option<Link>,
-    done: Vec<Done>,
+    link: Option<Box<Link>>,
 }
 
 impl From<DeviceModel> for Jbod {
@@ -26,8 +25,8 @@ impl Jbod {
     /// goes through one transport with this rate in each direction.
     #[must_use]
     pub fn new(disks: Vec<DeviceModel>, link_mb_per_s: Option<u32>) -> Self {
-        let link = link_mb_per_s.map(|rate| Link::new(rate, disks.len()));
-        let mut jbod = Self { alarms: Alarms::new(disks.len()), disks, link, done: Vec::new() };
+        let link = link_mb_per_s.map(|rate| Box::new(Link::new(rate, disks.len())));
+        let mut jbod = Self { alarms: Alarms::new(disks.len()), disks, link };
         (0..jbod.disks.len()).for_each(|disk| jbod.set_alarm(disk));
         jbod
     }
@@ -63,49 +62,42 @@ impl Jbod {
     /// Submits a request to a disk, as [`Device::submit`] does.
     #[inline]
     pub fn submit(&mut self, now: Instant, disk: u32, io: &DeviceIo) {
-        let sent = match &mut self.link {
-            None => Some(*io),
+        let is_there = match &mut self.link {
+            None => true,
             Some(link) => link.send(now, disk, io),
         };
-        if let Some(io) = sent {
-            self.disks[disk as usize].submit(now, &io);
+        if is_there {
+            self.disks[disk as usize].submit(now, io);
             self.set_alarm(disk as usize);
         }
     }
 
-    /// Advances all disks and the transport to `now` and appends the requests that have completed,
-    /// in the order of disks.
+    /// Advances a disk to `now`, and appends the requests that have completed. Disks are advanced
+    /// in their order, and then the [transport](Self::deliver).
     #[inline]
-    pub fn advance(&mut self, now: Instant, completed: &mut Vec<(u32, Done)>) {
-        for at in 0..self.disks.len() {
-            if !self.alarms.is_due(at, now) {
-                continue;
-            }
-            self.disks[at].advance(now, &mut self.done);
-            self.set_alarm(at);
-            let disk = at as u32;
-            match &mut self.link {
-                None => completed.extend(self.done.drain(..).map(|done| (disk, done))),
-                Some(link) => {
-                    let at_once =
-                        self.done.drain(..).filter_map(|done| link.answer(now, disk, done));
-                    completed.extend(at_once.map(|done| (disk, done)));
-                }
-            }
+    pub fn advance(&mut self, now: Instant, disk: u32, done: &mut Vec<Done>) {
+        let at = disk as usize;
+        if !self.alarms.is_due(at, now) {
+            return;
         }
-        if self.link.is_some() {
-            self.deliver(now, completed);
+        self.disks[at].advance(now, done);
+        self.set_alarm(at);
+        if let Some(link) = &mut self.link {
+            done.retain(|done| link.answer(now, disk, *done));
         }
     }
 
-    /// Hands over what has come through the transport.
-    fn deliver(&mut self, now: Instant, completed: &mut Vec<(u32, Done)>) {
-        let Some(link) = &mut self.link else { return };
-        completed.extend(std::iter::from_fn(|| link.at_host(now)));
-        while let Some((disk, io)) = self.link.as_mut().and_then(|link| link.at_disk(now)) {
-            self.disks[disk as usize].submit(now, &io);
-            self.set_alarm(disk as usize);
+    /// Submits what has come through the transport by `now` to its disks, and returns the next
+    /// request whose data has come from its disk.
+    #[inline]
+    pub fn deliver(&mut self, now: Instant) -> Option<(u32, Done)> {
+        let link = self.link.as_mut()?;
+        while let Some((disk, io)) = link.at_disk(now) {
+            let disk = disk as usize;
+            self.disks[disk].submit(now, &io);
+            self.alarms.set(disk, self.disks[disk].next_event());
         }
+        link.at_host(now)
     }
 }
 
@@ -137,9 +129,14 @@ mod tests {
         ios.iter().for_each(|(disk, io)| jbod.submit(Instant::ZERO, *disk, io));
         let (mut completed, mut done) = (Vec::new(), Vec::new());
         while let Some(now) = jbod.next_event() {
-            jbod.advance(now, &mut done);
-            completed
-                .extend(done.drain(..).map(|(disk, done)| (now.as_ns() / 1000, disk, done.id.0)));
+            let us = now.as_ns() / 1000;
+            for disk in 0..jbod.disks().len() as u32 {
+                jbod.advance(now, disk, &mut done);
+                completed.extend(done.drain(..).map(|done| (us, disk, done.id.0)));
+            }
+            while let Some((disk, done)) = jbod.deliver(now) {
+                completed.push((us, disk, done.id.0));
+            }
         }
         completed
     }

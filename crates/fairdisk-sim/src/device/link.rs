@@ -63,31 +63,33 @@ impl Link {
         Span::from_ns(self.rate.ns(bytes))
     }
 
-    /// Takes a request for a disk. Returns it if it has no data, and so is there at once.
-    pub(super) fn send(&mut self, now: Instant, disk: u32, io: &DeviceIo) -> Option<DeviceIo> {
+    /// Takes a request for a disk, unless it has no data and so is there at once. Returns whether
+    /// it is there.
+    pub(super) fn send(&mut self, now: Instant, disk: u32, io: &DeviceIo) -> bool {
         let bytes = u64::from(io.sectors.0) * SECTOR_BYTES;
         let (reads, id) = (&mut self.reads[disk as usize], io.id.0 as usize);
         if reads.len() <= id {
             reads.resize(id + 1, 0);
         }
         reads[id] = if io.op == Op::Read { bytes } else { 0 };
-        if io.op != Op::Write {
-            return Some(*io);
+        let is_there = io.op != Op::Write;
+        if !is_there {
+            let takes = self.takes(bytes);
+            self.to_disks.send(now, takes, disk, *io);
         }
-        let takes = self.takes(bytes);
-        self.to_disks.send(now, takes, disk, *io);
-        None
+        is_there
     }
 
-    /// Takes what a disk is done with. Returns it if no data comes with it.
-    pub(super) fn answer(&mut self, now: Instant, disk: u32, done: Done) -> Option<Done> {
+    /// Takes what a disk is done with, unless no data comes with it. Returns whether the host has
+    /// it.
+    pub(super) fn answer(&mut self, now: Instant, disk: u32, done: Done) -> bool {
         let bytes = self.reads[disk as usize][done.id.0 as usize];
-        if bytes == 0 || !done.ok {
-            return Some(done);
+        let is_there = bytes == 0 || !done.ok;
+        if !is_there {
+            let takes = self.takes(bytes);
+            self.to_host.send(now, takes, disk, done);
         }
-        let takes = self.takes(bytes);
-        self.to_host.send(now, takes, disk, done);
-        None
+        is_there
     }
 
     pub(super) fn next_event(&self) -> Option<Instant> {

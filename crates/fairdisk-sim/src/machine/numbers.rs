@@ -10,7 +10,7 @@ use fairdisk_core::TaskId;
 pub(super) struct Numbers {
     pub(super) home: u32,
     pub(super) at_home: TaskId,
-    elsewhere: Vec<(u32, TaskId)>,
+    pub(super) elsewhere: Vec<(u32, TaskId)>,
 }
 
 impl Numbers {

@@ -23,8 +23,9 @@ pub struct Issued {
 pub(super) struct Outbox {
     /// The effects of the last input.
     effects: Effects,
-    /// What the shell has yet to submit.
+    /// Requests for the disks, and how many of them the shell has taken.
     issued: Vec<Issued>,
+    taken: usize,
     /// The disk and the id of bios that have completed, and of which their I/Os have not been told.
     finished: Vec<(u32, BioId, bool)>,
     /// Tasks that slept for a request slot of a disk and have been woken.
@@ -32,14 +33,24 @@ pub(super) struct Outbox {
 }
 
 impl<E: Elevator> Machine<E> {
-    /// Removes and returns the requests for the disks, in order.
-    pub fn issued(&mut self) -> impl Iterator<Item = Issued> {
-        self.outbox.issued.drain(..)
+    /// The next request for a disk, until there is none left. The shell submits each.
+    #[inline]
+    pub fn next_issued(&mut self) -> Option<Issued> {
+        let Outbox { issued, taken, .. } = &mut self.outbox;
+        let next = issued.get(*taken).copied();
+        match next {
+            Some(_) => *taken += 1,
+            None => {
+                issued.clear();
+                *taken = 0;
+            }
+        }
+        next
     }
 
     /// Passes an input to the engine of a disk, and sorts its effects.
     pub(super) fn feed(&mut self, now: Instant, at: u32, input: Input<E>) {
-        let Outbox { effects, issued, finished, woken } = &mut self.outbox;
+        let Outbox { effects, issued, finished, woken, .. } = &mut self.outbox;
         let disk = &mut self.disks[at as usize];
         disk.engine.handle(now, input, effects);
         self.ticks.set(at as usize, effects.wake_at);

@@ -54,10 +54,24 @@ impl<E: Elevator> Machine<E> {
     #[inline]
     pub(super) fn went_to_sleep(&mut self, now: Instant, index: u32) {
         let task = &self.tasks[index as usize];
-        let is_plugged = |disk: u32| self.disks[disk as usize].engine.is_plugged();
-        if task.numbers.all().any(|(disk, _)| is_plugged(disk)) && task.awaits_io() {
-            let numbers = task.numbers.clone();
-            numbers.all().for_each(|(disk, _)| self.unplug(now, disk));
+        let (home, is_elsewhere) = (task.numbers.home, !task.numbers.elsewhere.is_empty());
+        if self.disks[home as usize].engine.is_plugged() && task.awaits_io() {
+            self.unplug(now, home);
+        }
+        if is_elsewhere {
+            self.unplug_elsewhere(now, index);
+        }
+    }
+
+    #[cold]
+    fn unplug_elsewhere(&mut self, now: Instant, index: u32) {
+        let mut others = 0;
+        while let task = &self.tasks[index as usize]
+            && task.awaits_io()
+            && let Some((disk, _)) = task.numbers.elsewhere.get(others).copied()
+        {
+            self.unplug(now, disk);
+            others += 1;
         }
     }
 

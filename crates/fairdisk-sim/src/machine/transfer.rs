@@ -222,8 +222,14 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    pub(super) fn data_done(&mut self, now: Instant, index: u32, file: u32, io: &Io) {
-        let Io { op, bytes, started, failed, .. } = *io;
+    pub(super) fn data_done(
+        &mut self,
+        now: Instant,
+        index: u32,
+        file: u32,
+        (disk, io): (u32, u32),
+    ) {
+        let Io { op, bytes, started, failed, .. } = *self.disks[disk as usize].ios.get(io);
         let task = self.task(index);
         task.outstanding -= 1;
         let call = Call { file, op, bytes, started, failed };

@@ -24,7 +24,7 @@ use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::Address;
 use fairdisk_mount::{
     BlockDevice, Guardian, MountError, MountOptions, Mounted, OpenGate, Rounds, end_at_first_panic,
-    tell_unsaid,
+    give_memory_back, tell_unsaid,
 };
 use fairdisk_plane::disk::DEPTH_MAX;
 use std::path::{Path, PathBuf};
@@ -270,6 +270,7 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
             }
             if round.is_multiple_of(REST_ROUNDS) {
                 mounted.rest();
+                give_memory_back();
             }
         }
     }

@@ -129,3 +129,23 @@ fn the_name_in_a_heading_names_the_run() {
         assert_eq!(heading(&place, &name, &[]), name);
     }
 }
+
+/// A disk beside others whose tasks lack nothing does what it does alone, so its requests have the
+/// same story.
+#[test]
+fn one_of_several_disks_is_explained_whether_they_run_together_or_not() {
+    let ask = |more: &[&str]| -> Value {
+        let run = ["explain", RUN, "--duration", "3s", "--set", "device.jbod=3", "--json"];
+        let enough = ["--set", "host.cpus=64", "--disk", "2"];
+        fairdisk(&[&run[..], &enough, more].concat()).json()
+    };
+    let together = ["--set", "host.disks_together=true"];
+    let list = ask(&["--slowest", "2"]);
+    assert_eq!(list["disk"], 2, "{list:#}");
+    assert_eq!(ask(&[&["--slowest", "2"], &together[..]].concat()), list);
+    let number = list["slowest"][0]["request"].as_u64().unwrap().to_string();
+    let life = ask(&[&number]);
+    assert_eq!(ask(&[&[number.as_str()], &together[..]].concat()), life);
+    let run = ["explain", RUN, "1", "--set", "device.jbod=3", "--disk", "3"];
+    demand_refused(&fairdisk(&run), &["--disk 3: device `hdd-7200-2007` has 3 disks", "0 to 2"]);
+}

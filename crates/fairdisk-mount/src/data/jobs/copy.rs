@@ -3,6 +3,7 @@
 use super::uninterrupted;
 use crate::data::gate::Job;
 use crate::files::open_file::OpenFile;
+use crate::requests::answers::errno;
 use crate::requests::ops::Written;
 use crate::requests::tree::Tree;
 use crate::trouble;
@@ -31,11 +32,12 @@ impl Job for CopyJob {
         let _acting = tree.privileges.write_as(self.written.user, self.written.clear)?;
         let (from, offset) = &self.from;
         let done = self.to.change(|| {
-            uninterrupted(|| {
+            let copy = || {
                 let (mut here, mut there) = (*offset, self.written.offset);
                 let (source, target) = (&from.fd, &self.to.fd);
                 copy_file_range(source, Some(&mut here), target, Some(&mut there), self.len)
-            })
+            };
+            self.to.with_space(|| uninterrupted(copy))
         });
         self.copied = match done {
             Err(error) if !is_left_to_others(&error) => return Err(error),
@@ -53,10 +55,10 @@ impl Job for CopyJob {
                 let range = (written.offset, written.offset + copied as u64);
                 tree.dirtied(&to, written, range, Box::new(move || reply.written(copied as u32)));
             }
-            Ok(Err(error)) => reply.error(error.into()),
+            Ok(Err(error)) => reply.error(errno(error)),
             Err(error) => {
                 trouble::tell("copy", &to.fd, &error);
-                reply.error(error.into());
+                reply.error(errno(error));
             }
         }
     }

@@ -2,11 +2,12 @@
 
 use super::uninterrupted;
 use crate::data::gate::Job;
+use crate::files::descriptor::Descriptor;
 use crate::files::directory::OpenDirectory;
 use crate::files::open_file::OpenFile;
+use crate::requests::answers::errno;
 use crate::trouble;
 use fuser::ReplyEmpty;
-use rustix::fd::OwnedFd;
 use rustix::fs::{fdatasync, fsync};
 use std::io;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub(crate) struct FlushJob {
 }
 
 impl FlushJob {
-    fn fd(&self) -> &OwnedFd {
+    fn fd(&self) -> &Descriptor {
         match &self.what {
             Flushed::File(file) => &file.fd,
             Flushed::Directory(directory) => directory.fd(),
@@ -56,7 +57,7 @@ impl Job for FlushJob {
         };
         match result.and(earlier) {
             Ok(()) => self.reply.ok(),
-            Err(error) => self.reply.error(error.into()),
+            Err(error) => self.reply.error(errno(error)),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::uninterrupted;
 use crate::data::gate::Job;
 use crate::files::open_file::OpenFile;
+use crate::requests::answers::errno;
 use crate::requests::tree::Tree;
 use crate::trouble;
 use fairdisk_plane::buffer::Buffer;
@@ -118,7 +119,7 @@ impl Job for ReadJob {
             Ok(()) => self.reply.data(&self.buffer.bytes()[..self.filled]),
             Err(error) => {
                 trouble::tell("read", &self.file.fd, &error);
-                self.reply.error(error.into());
+                self.reply.error(errno(error));
             }
         }
         self.tree.buffers.put(self.buffer);

@@ -5,6 +5,7 @@ use crate::data::dirty::Then;
 use crate::data::gate::Job;
 use crate::data::landed::Landed;
 use crate::files::open_file::OpenFile;
+use crate::requests::answers::errno;
 use crate::requests::ops::Written;
 use crate::requests::tree::Tree;
 use crate::sys::range::write_out;
@@ -106,7 +107,7 @@ impl Job for WriteJob {
             }
             Err(error) => {
                 trouble::tell("write", &file.fd, &error);
-                Box::new(move || reply.error(error.into()))
+                Box::new(move || reply.error(errno(error)))
             }
         };
         // A write that failed may have changed some of the data, too.

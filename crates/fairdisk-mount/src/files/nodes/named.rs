@@ -2,7 +2,8 @@
 //! which the file was found, which is a node itself. A descriptor spares looking the file up again,
 //! as long as there is room for it.
 
-use rustix::fd::{AsFd, OwnedFd};
+use crate::files::descriptor::Descriptor;
+use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, Stat, StatxFlags, statx};
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ pub(super) struct Named {
     pub(super) parent: u64,
     pub(super) name: OsString,
     pub(super) mark: Mark,
-    pub(super) fd: Option<Arc<OwnedFd>>,
+    pub(super) fd: Option<Arc<Descriptor>>,
     /// Whether the descriptor was used since it was last considered for closing.
     pub(super) used: bool,
 }
@@ -52,7 +53,7 @@ impl Mark {
 
 impl Named {
     /// A file that has just been found.
-    pub(super) fn new(parent: u64, name: &OsStr, mark: Mark, fd: Arc<OwnedFd>) -> Self {
+    pub(super) fn new(parent: u64, name: &OsStr, mark: Mark, fd: Arc<Descriptor>) -> Self {
         Self { parent, name: name.to_owned(), mark, fd: Some(fd), used: false }
     }
 

@@ -1,9 +1,9 @@
 //! The means by which the file of a node is reached again.
 
 use super::named::Named;
+use crate::files::descriptor::Descriptor;
 use crate::fingerprint::fingerprint;
 use crate::sys::handle::RawHandle;
-use rustix::fd::OwnedFd;
 use std::sync::Arc;
 
 /// The means by which the file of a node is reached again.
@@ -14,7 +14,7 @@ pub(super) enum Place {
     /// Any other file handle.
     Long(Box<RawHandle>),
     /// A descriptor that is kept open.
-    Held(Arc<OwnedFd>),
+    Held(Arc<Descriptor>),
     /// A name in the node of its directory.
     Named(Box<Named>),
 }
@@ -57,7 +57,7 @@ impl Place {
     }
 
     /// The descriptor that is kept, if any.
-    pub(super) fn descriptor(self) -> Option<Arc<OwnedFd>> {
+    pub(super) fn descriptor(self) -> Option<Arc<Descriptor>> {
         match self {
             Self::Held(fd) => Some(fd),
             Self::Named(named) => named.fd,

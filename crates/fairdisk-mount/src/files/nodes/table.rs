@@ -4,7 +4,7 @@ use super::dense::Dense;
 use super::named::{Step, Way};
 use super::place::short_bytes;
 use super::{Place, ROOT};
-use rustix::fd::OwnedFd;
+use crate::files::descriptor::Descriptor;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) struct Table {
     /// for closing. Some may have been closed already.
     open: VecDeque<u64>,
     /// Descriptors removed from the table, to be closed once the lock is released.
-    closed: Vec<Arc<OwnedFd>>,
+    closed: Vec<Arc<Descriptor>>,
     /// Nodes that consist of a number and a generation.
     dense: Dense,
     /// All other nodes. No node is in both tables.
@@ -89,7 +89,7 @@ impl Table {
     }
 
     /// The descriptor kept with a node, if any.
-    pub(super) fn descriptor(&mut self, node: u64) -> Option<Arc<OwnedFd>> {
+    pub(super) fn descriptor(&mut self, node: u64) -> Option<Arc<Descriptor>> {
         match &mut self.known.get_mut(&node)?.place {
             Place::Held(fd) => Some(Arc::clone(fd)),
             Place::Named(named) => {
@@ -118,7 +118,7 @@ impl Table {
     }
 
     /// Notes that a node was found again.
-    pub(super) fn opened(&mut self, step: &Step, fd: &Arc<OwnedFd>) {
+    pub(super) fn opened(&mut self, step: &Step, fd: &Arc<Descriptor>) {
         if let Some(Known { place: Place::Named(named), .. }) = self.known.get_mut(&step.node)
             && named.mark == step.mark
             && named.fd.is_none()
@@ -158,7 +158,7 @@ impl Table {
     /// Takes the descriptors to close. They must not be closed under the lock, since that may free
     /// a large file.
     #[must_use]
-    pub(super) fn closed(&mut self) -> Vec<Arc<OwnedFd>> {
+    pub(super) fn closed(&mut self) -> Vec<Arc<Descriptor>> {
         std::mem::take(&mut self.closed)
     }
 
@@ -286,29 +286,31 @@ impl Table {
         }
     }
 
-    /// Keeps a file open if the kernel knows it, and it is reached by name or `last` says that it
-    /// is losing its last name. Returns its node if it is kept open.
-    pub(super) fn hold(
-        &mut self,
-        device: u64,
-        inode: u64,
-        fd: &Arc<OwnedFd>,
-        last: bool,
-    ) -> Option<u64> {
-        let node = self.find(device, inode)?;
+    /// The node of a file if the kernel knows it, and it must be kept open while a name is removed:
+    /// it is reached by name, or `last` says that it is losing its last name.
+    pub(super) fn to_hold(&self, device: u64, inode: u64, last: bool) -> Option<u64> {
+        let is_to_be_held = |node: &u64| match last {
+            true => self.known.contains_key(node) || self.dense.generation(*node).is_some(),
+            false => self.named(*node),
+        };
+        self.find(device, inode).filter(is_to_be_held)
+    }
+
+    /// Keeps a file open. Returns false if the kernel has forgotten it meanwhile.
+    pub(super) fn hold(&mut self, node: u64, fd: &Arc<Descriptor>) -> bool {
         let held = Place::Held(Arc::clone(fd));
-        if last && let Some(count) = self.dense.take(node) {
+        if let Some(count) = self.dense.take(node) {
             self.known.insert(node, Known { count, inside: 0, place: held });
-        } else if self.known.contains_key(&node) && (last || self.named(node)) {
+        } else if self.known.contains_key(&node) {
             self.lead(node, held);
         } else {
-            return None;
+            return false;
         }
-        Some(node)
+        true
     }
 
     /// Sets how a node is reached instead of by `fd`, if it is still kept open by that.
-    pub(super) fn let_go(&mut self, node: u64, fd: &Arc<OwnedFd>, place: Place) {
+    pub(super) fn let_go(&mut self, node: u64, fd: &Arc<Descriptor>, place: Place) {
         let held = self.known.get(&node).map(|known| &known.place);
         if matches!(held, Some(Place::Held(held)) if Arc::ptr_eq(held, fd)) {
             self.lead(node, place);
@@ -318,7 +320,7 @@ impl Table {
     }
 
     /// Keeps a file open that is reached by a name about to change. Returns its node.
-    pub(super) fn moving(&mut self, device: u64, inode: u64, fd: &Arc<OwnedFd>) -> Option<u64> {
+    pub(super) fn moving(&mut self, device: u64, inode: u64, fd: &Arc<Descriptor>) -> Option<u64> {
         let node = self.find(device, inode).filter(|node| self.named(*node))?;
         self.lead(node, Place::Held(Arc::clone(fd)));
         Some(node)
@@ -339,6 +341,10 @@ mod tests {
     use super::*;
     use crate::files::nodes::named::{Mark, Named};
     use std::ffi::OsStr;
+
+    fn open() -> Descriptor {
+        Descriptor::uncounted(tempfile::tempfile().unwrap().into())
+    }
 
     fn short(generation: u32) -> Place {
         Place::Short { generation }
@@ -380,18 +386,20 @@ mod tests {
     #[test]
     fn a_held_file_stays_until_it_is_forgotten() {
         let mut table = Table::new(8, 2);
-        let fd = || Arc::new(OwnedFd::from(tempfile::tempfile().unwrap()));
-        assert_eq!(table.hold(8, 20, &fd(), true), None, "the kernel does not know it");
+        let fd = || Arc::new(open());
+        assert_eq!(table.to_hold(8, 20, true), None, "the kernel does not know it");
+        assert!(!table.hold(20, &fd()));
         table.know(8, 20, short(1));
         table.know(8, 20, short(1));
-        assert_eq!(table.hold(8, 20, &fd(), false), None, "it has another name");
+        assert_eq!(table.to_hold(8, 20, false), None, "it has another name");
         assert!(table.descriptor(20).is_none());
         let (failed, done) = (fd(), fd());
-        assert_eq!(table.hold(8, 20, &failed, true), Some(20));
+        assert_eq!(table.to_hold(8, 20, true), Some(20));
+        assert!(table.hold(20, &failed));
         table.let_go(20, &failed, short(1));
         assert!(table.descriptor(20).is_none(), "its name did not go");
         assert_eq!(table.closed().len(), 1);
-        assert_eq!(table.hold(8, 20, &done, true), Some(20));
+        assert!(table.hold(20, &done));
         table.let_go(20, &failed, short(1));
         assert!(table.descriptor(20).is_some(), "somebody else took the name away");
         table.forget(20, 1);
@@ -401,9 +409,8 @@ mod tests {
     }
 
     fn named(parent: u64, name: &str) -> Place {
-        let file = tempfile::tempfile().unwrap();
-        let mark = Mark::of(&file, &rustix::fs::fstat(&file).unwrap());
-        let fd = Arc::new(OwnedFd::from(file));
+        let fd = Arc::new(open());
+        let mark = Mark::of(&fd, &rustix::fs::fstat(&fd).unwrap());
         Place::Named(Box::new(Named::new(parent, OsStr::new(name), mark, fd)))
     }
 
@@ -421,7 +428,7 @@ mod tests {
         assert_eq!(has(&mut table, [20, 21, 22]), [false, true, true]);
         let way = table.way(20);
         assert_eq!((way.start, way.steps.len()), (ROOT, 1));
-        let fd = Arc::new(OwnedFd::from(tempfile::tempfile().unwrap()));
+        let fd = Arc::new(open());
         table.opened(&way.steps[0], &fd);
         // Both others were used when they were looked up.
         assert_eq!(has(&mut table, [20, 21, 22]), [true, false, true]);

@@ -140,8 +140,9 @@ impl Tree {
         Ok(())
     }
 
-    /// The size and free space of the file system below.
+    /// The size and free space of the file system below, once removed files are closed.
     pub(crate) fn space(&self, node: u64) -> io::Result<StatVfs> {
+        self.states.leaving.settle();
         Ok(fstatvfs(self.nodes.refer(node)?)?)
     }
 }

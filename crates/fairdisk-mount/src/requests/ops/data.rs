@@ -5,7 +5,9 @@ use crate::data::dirty::{Chunk, Then};
 use crate::data::gate::{Job as _, Piece};
 use crate::data::jobs::{FlushJob, Flushed, ReadJob, WriteJob, WriteOutJob};
 use crate::data::landed::{Landed, Target};
-use crate::files::open_file::OpenFile;
+use crate::files::descriptor::Descriptor;
+use crate::files::open_file::{FileState, OpenFile};
+use crate::requests::answers::errno;
 use crate::requests::caller::User;
 use crate::requests::tree::Tree;
 use crate::trouble;
@@ -96,23 +98,23 @@ impl Written {
 }
 
 impl Tree {
-    /// A piece of I/O on `len` bytes of a file.
+    /// A piece of I/O on `len` bytes of a file, which is open as `fd`.
     fn piece(
         &self,
-        file: &OpenFile,
+        (file, fd): (&FileState, &Descriptor),
         (caller, op, sync): (u32, Op, bool),
         offset: u64,
         len: u64,
     ) -> Piece {
         let start = match op {
             Op::Flush => Lba(0),
-            _ => file.state.extents().position(&file.fd, offset),
+            _ => file.extents().position(fd, offset),
         };
         let sectors = Sectors(len.div_ceil(SECTOR_BYTES) as u32);
         // A read or synchronous write occupies a thread that waits for it anyway; write-back and
         // flushes may be submitted by any thread.
         let may_wait = sync && op != Op::Flush;
-        let (flags, file) = (Flags::NONE, file.state.node);
+        let (flags, file) = (Flags::NONE, file.node);
         Piece { caller, op, start, sectors, sync, may_wait, flags, file, account: None }
     }
 
@@ -131,7 +133,7 @@ impl Tree {
         reply: ReplyData,
     ) {
         let about = (caller, Op::Read, true);
-        let piece = Piece { may_wait, ..self.piece(&file, about, offset, len as u64) };
+        let piece = Piece { may_wait, ..self.piece(file.parts(), about, offset, len as u64) };
         let direct = flags & libc::O_DIRECT != 0;
         let job = ReadJob::new(Arc::clone(self), file, (offset, len), direct, reply);
         self.gate.submit(piece, Box::new(job));
@@ -150,7 +152,7 @@ impl Tree {
         move |reply| {
             file.state.used_by(written.caller, written.user);
             let about = (written.caller, Op::Write, true);
-            let piece = tree.piece(&file, about, written.offset, len as u64);
+            let piece = tree.piece(file.parts(), about, written.offset, len as u64);
             let piece = Piece { flags: written.durability(), ..piece };
             let job = WriteJob {
                 tree: Arc::clone(&tree),
@@ -198,7 +200,7 @@ impl Tree {
             }
             Err(error) => {
                 trouble::tell("write", &file.fd, &error);
-                reply.error(error.into());
+                reply.error(errno(error));
             }
         }
     }
@@ -250,6 +252,7 @@ impl Tree {
         if !self.gate.paces_write_back() || start == end {
             return then();
         }
+        file.begin_write_out(&self.proc_fd);
         let account = self.gate.account(written.caller, file.state.node);
         let (caller, user) = (written.caller, written.user);
         let chunk = Chunk { start, end, caller, user, account, urgent: false, number: 0 };
@@ -260,7 +263,7 @@ impl Tree {
             self.accounts.charge(account, noted.charge);
             noted
         };
-        noted.send.into_iter().for_each(|chunk| self.send(file, chunk, false));
+        noted.send.into_iter().for_each(|chunk| self.send(&file.state, chunk, false));
         if self.accounts.admit(account, then) {
             self.counts.held_back.fetch_add(1, Ordering::Relaxed);
         }
@@ -268,12 +271,23 @@ impl Tree {
 
     /// Sends a piece of write-back to the gate. If not `may_wait`, the thread does not wait for the
     /// disk, as it belongs to a writer whose write is not answered yet, or finishes other jobs.
-    pub(crate) fn send(self: &Arc<Self>, file: &Arc<OpenFile>, chunk: Chunk, may_wait: bool) {
+    fn send(self: &Arc<Self>, file: &Arc<FileState>, chunk: Chunk, may_wait: bool) {
+        let Some(fd) = file.write_out_descriptor() else { return self.written_out(file, &chunk) };
         let about = (chunk.caller, Op::Write, chunk.urgent);
-        let piece = self.piece(file, about, chunk.start, chunk.bytes());
+        let piece = self.piece((file, &fd), about, chunk.start, chunk.bytes());
         let piece = Piece { may_wait, account: Some(chunk.account), ..piece };
         let job = WriteOutJob { tree: Arc::clone(self), file: Arc::clone(file), chunk };
         self.gate.submit(piece, Box::new(job));
+    }
+
+    /// Notes that a piece of write-back is done, or needless because the file is removed.
+    pub(crate) fn written_out(self: &Arc<Self>, file: &Arc<FileState>, chunk: &Chunk) {
+        let (next, free) = file.ranges().finished(chunk);
+        if let Some(next) = next {
+            self.send(file, next, false);
+        }
+        self.accounts.settle(chunk.account, chunk.bytes());
+        free.into_iter().for_each(|then| then());
     }
 
     /// Makes a file durable, once the earlier writes to it have been written back.
@@ -286,13 +300,13 @@ impl Tree {
     ) {
         let (tree, flushed) = (Arc::clone(self), Arc::clone(&file));
         let then: Then = Box::new(move || {
-            let piece = tree.piece(&flushed, (caller, Op::Flush, true), 0, 0);
+            let piece = tree.piece(flushed.parts(), (caller, Op::Flush, true), 0, 0);
             let job = FlushJob { what: Flushed::File(flushed), data_only, reply };
             tree.gate.submit(piece, Box::new(job));
         });
         let waiting = file.state.ranges().when_clean(then);
         match waiting {
-            Ok(Some(chunk)) => self.send(&file, chunk, true),
+            Ok(Some(chunk)) => self.send(&file.state, chunk, true),
             Ok(None) => {}
             Err(then) => then(),
         }
@@ -308,7 +322,7 @@ impl Tree {
     ) {
         let directory = match self.directory(number) {
             Ok(directory) => directory,
-            Err(error) => return reply.error(error.into()),
+            Err(error) => return reply.error(errno(error)),
         };
         let piece = Piece {
             caller,

@@ -1,12 +1,12 @@
 //! Directory entries: looking up, creating, removing and renaming them.
 
-use crate::files::nodes::{Found, demand_name};
+use crate::files::descriptor::{Descriptor, one_more};
+use crate::files::nodes::{Found, Going, ROOT, Referred, demand_name};
 use crate::mounting::made_up::refuse_made_up;
 use crate::requests::attributes::device_from_wire;
-use crate::requests::caller::Caller;
+use crate::requests::caller::{Caller, User};
 use crate::requests::tree::Tree;
 use crate::sys::proc_fd::ProcFd;
-use rustix::fd::OwnedFd;
 use rustix::fs::{
     AtFlags, FileType, Mode, RenameFlags, linkat, mkdirat, mknodat, readlinkat, renameat_with,
     symlinkat, unlinkat,
@@ -25,7 +25,10 @@ impl Tree {
     }
 
     /// Subtracts `count` lookups of a node. Closing the returned descriptors may take a while.
-    pub(crate) fn forget(&self, node: u64, count: u64) -> Vec<Arc<OwnedFd>> {
+    pub(crate) fn forget(&self, node: u64, count: u64) -> Vec<Arc<Descriptor>> {
+        if node == ROOT {
+            return Vec::new();
+        }
         let last = self.nodes.forget(node, count);
         self.states.forgotten(node, || self.nodes.knows(node));
         last
@@ -43,10 +46,8 @@ impl Tree {
         let parent = self.nodes.refer(parent)?;
         let kind = FileType::from_raw_mode(mode);
         let device = device_from_wire(device);
-        {
-            let _acting = self.privileges.act_as(caller)?;
-            mknodat(&parent, name, kind, Mode::from_raw_mode(mode & 0o7777), device)?;
-        }
+        let mode = Mode::from_raw_mode(mode & 0o7777);
+        self.making(caller, || mknodat(&parent, name, kind, mode, device))?;
         self.nodes.look_up(&parent, name)
     }
 
@@ -60,10 +61,8 @@ impl Tree {
     ) -> io::Result<Found> {
         demand_name(name)?;
         let parent = self.nodes.refer(parent)?;
-        {
-            let _acting = self.privileges.act_as(caller)?;
-            mkdirat(&parent, name, Mode::from_raw_mode(mode & 0o7777))?;
-        }
+        let mode = Mode::from_raw_mode(mode & 0o7777);
+        self.making(caller, || mkdirat(&parent, name, mode))?;
         self.nodes.look_up(&parent, name)
     }
 
@@ -77,10 +76,7 @@ impl Tree {
     ) -> io::Result<Found> {
         demand_name(name)?;
         let parent = self.nodes.refer(parent)?;
-        {
-            let _acting = self.privileges.act_as(caller)?;
-            symlinkat(target, &parent, name)?;
-        }
+        self.making(caller, || symlinkat(target, &parent, name))?;
         self.nodes.look_up(&parent, name)
     }
 
@@ -102,11 +98,9 @@ impl Tree {
     ) -> io::Result<Found> {
         demand_name(name)?;
         let (file, parent) = (self.nodes.refer(node)?, self.nodes.refer(parent)?);
-        self.touching(node, &file, || {
-            let _acting = self.privileges.act_as(caller)?;
-            let dir = self.proc_fd.dir();
-            Ok(linkat(dir, ProcFd::name(&file), &parent, name, AtFlags::SYMLINK_FOLLOW)?)
-        })?;
+        let (dir, follow) = (self.proc_fd.dir(), AtFlags::SYMLINK_FOLLOW);
+        let link = || linkat(dir, ProcFd::name(&file), &parent, name, follow);
+        self.touching(node, &file, || self.making(caller, link))?;
         self.nodes.look_up(&parent, name)
     }
 
@@ -120,14 +114,46 @@ impl Tree {
     ) -> io::Result<()> {
         demand_name(name)?;
         let parent = self.nodes.refer(parent)?;
-        let going = self.nodes.hold(&parent, name);
+        let going = self.hold(&parent, name, caller.user);
         let flags = if directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        let done =
-            self.privileges.act_as(caller).and_then(|_acting| Ok(unlinkat(&parent, name, flags)?));
-        if let (Some(going), Err(_)) = (going, &done) {
-            self.nodes.stays(going, &parent, name);
-        }
+        let done = self.making(caller, || unlinkat(&parent, name, flags));
+        self.gone(going, done.is_ok(), (&parent, name));
         done
+    }
+
+    /// Keeps a file open while a name is removed: by the descriptor of who has it open, or by one
+    /// that counts as that of the user who removes the name.
+    fn hold(&self, parent: &Referred, name: &OsStr, user: User) -> Option<Going> {
+        self.nodes.hold(parent, name, |node, fd| {
+            match self.states.find(node).and_then(|state| state.descriptor()) {
+                Some(open) => Ok(open),
+                None => Ok(Arc::new(Descriptor::of(fd, Arc::default(), one_more(user)?))),
+            }
+        })
+    }
+
+    /// Notes whether the name of a file that is kept open has been removed.
+    fn gone(&self, going: Option<Going>, is_gone: bool, (parent, name): (&Referred, &OsStr)) {
+        let Some(going) = going else { return };
+        if !is_gone {
+            return self.nodes.stays(going, parent, name);
+        }
+        if going.frees {
+            let state = self.states.find(going.node);
+            if state.is_none_or(|state| state.removed()) {
+                self.states.leaving.expect(going.fd.file());
+            }
+        }
+    }
+
+    /// Makes a change to a directory in the name of the caller.
+    pub(crate) fn making<T>(
+        &self,
+        caller: Caller,
+        mut change: impl FnMut() -> rustix::io::Result<T>,
+    ) -> io::Result<T> {
+        let _acting = self.privileges.act_as(caller)?;
+        self.states.leaving.with_space(|| Ok(change()?))
     }
 
     /// Renames or exchanges names.
@@ -143,23 +169,19 @@ impl Tree {
         let (parent, new_parent) = (self.nodes.refer(parent)?, self.nodes.refer(new_parent)?);
         let flags = RenameFlags::from_bits_retain(flags);
         let replaces = !flags.intersects(RenameFlags::NOREPLACE | RenameFlags::EXCHANGE);
-        let going = replaces.then(|| self.nodes.hold(&new_parent, new_name)).flatten();
+        let going = replaces.then(|| self.hold(&new_parent, new_name, caller.user)).flatten();
         let exchange = flags.contains(RenameFlags::EXCHANGE);
         let moving = [
             self.nodes.moving(&parent, name),
             exchange.then(|| self.nodes.moving(&new_parent, new_name)).flatten(),
         ];
-        let rename = || {
-            let _acting = self.privileges.act_as(caller)?;
-            Ok(renameat_with(&parent, name, &new_parent, new_name, flags)?)
-        };
+        let rename =
+            || self.making(caller, || renameat_with(&parent, name, &new_parent, new_name, flags));
         let done = match self.nodes.find(&parent, name) {
             Some((node, file)) => self.touching(node, file, rename),
             None => rename(),
         };
-        if let (Some(going), Err(_)) = (going, &done) {
-            self.nodes.stays(going, &new_parent, new_name);
-        }
+        self.gone(going, done.is_ok(), (&new_parent, new_name));
         let mut names = [(&parent, name), (&new_parent, new_name)];
         if done.is_ok() {
             names.swap(0, 1);

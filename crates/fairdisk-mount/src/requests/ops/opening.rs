@@ -1,5 +1,7 @@
 //! Opening of files and directories.
 
+use crate::fair_pool::Share;
+use crate::files::descriptor::{Descriptor, one_more};
 use crate::files::directory::OpenDirectory;
 use crate::files::freshness::{self, Stamp};
 use crate::files::nodes::{Found, Referred, demand_name};
@@ -33,8 +35,9 @@ impl Tree {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
         refuse_made_up(&referred)?;
+        let share = one_more(by.1)?;
         let (fd, access) = self.open_below(&referred, flags)?;
-        Ok(self.opened((node, stat.st_ino), (fd, access), flags, (by, None)))
+        Ok(self.opened((node, stat.st_ino), (fd, share, access), flags, (by.0, None)))
     }
 
     /// Opens the file below. Returns the descriptor and the flags that succeeded, as some files do
@@ -64,18 +67,18 @@ impl Tree {
     fn opened(
         &self,
         (node, inode): (u64, u64),
-        (fd, access): (OwnedFd, OFlags),
+        (fd, share, access): (OwnedFd, Share, OFlags),
         flags: i32,
-        ((thread, user), made): ((u32, User), Option<Stamp>),
+        (thread, made): (u32, Option<Stamp>),
     ) -> (u64, FopenFlags) {
         // Read-ahead is left to the kernel above, whose requests pass the gate; that of the file
         // system below would bypass it.
         let _ = fadvise(&fd, 0, None, Advice::Random);
         let state = self.states.of((node, inode), &fd);
-        state.opened_by(thread, user);
+        state.opened_by(thread, share.user());
         made.into_iter().for_each(|stamp| state.made(stamp));
         let fresh = !freshness::look(&state, &fd);
-        let number = self.files.insert(Arc::new(OpenFile::new(state, fd, access)));
+        let number = self.files.insert(Arc::new(OpenFile::new(state, (fd, share), access)));
         (number, open_flags(flags, fresh))
     }
 
@@ -90,31 +93,39 @@ impl Tree {
         demand_name(name)?;
         let parent = self.nodes.refer(within)?;
         refuse_made_up(&parent)?;
+        let share = one_more(caller.user)?;
         let how = access(flags) | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let made = {
-            let _acting = self.privileges.act_as(caller)?;
-            openat(&parent, name, how | OFlags::NOFOLLOW, Mode::from_raw_mode(mode & 0o7777))
-        };
-        let fd = made.map_err(|error| match error {
+        let mode = Mode::from_raw_mode(mode & 0o7777);
+        let made = self.making(caller, || openat(&parent, name, how | OFlags::NOFOLLOW, mode));
+        let fd = made.map_err(|error| match error.raw_os_error() {
             // Somebody else has created it first. The kernel looks it up again and checks
             // permissions.
-            rustix::io::Errno::EXIST if flags & libc::O_EXCL == 0 => {
+            Some(libc::EEXIST) if flags & libc::O_EXCL == 0 => {
                 io::Error::from_raw_os_error(libc::ESTALE)
             }
-            error => error.into(),
+            _ => error,
         })?;
         let found = self.nodes.know(within, name, self.proc_fd.reopen(&fd, OFlags::PATH)?)?;
-        let by = ((caller.thread, caller.user), Some(Stamp::of(&found.stat)));
-        let (file, fd) = ((found.node, found.stat.st_ino), (fd, access(flags)));
+        let (file, fd) = ((found.node, found.stat.st_ino), (fd, share, access(flags)));
+        let by = (caller.thread, Some(Stamp::of(&found.stat)));
         let (number, how) = self.opened(file, fd, flags, by);
         Ok((found, number, how))
     }
 
+    /// Notes that a program closes a file. Returns an error of its write-back.
+    pub(crate) fn close(&self, file: u64) -> io::Result<()> {
+        let file = self.file(file)?;
+        file.state.is_being_closed();
+        file.mention_error()
+    }
+
     /// Opens a directory.
-    pub(crate) fn open_directory(&self, node: u64) -> io::Result<u64> {
+    pub(crate) fn open_directory(&self, node: u64, user: User) -> io::Result<u64> {
+        let share = one_more(user)?;
         let flags = OFlags::DIRECTORY | OFlags::RDONLY;
         // Not by the name `.` in it, which would require search permission on the directory.
         let fd = self.proc_fd.reopen(&self.nodes.refer(node)?, flags)?;
+        let fd = Descriptor::of(fd, Arc::default(), share);
         Ok(self.directories.insert(Arc::new(OpenDirectory::new(fd))))
     }
 }

@@ -28,9 +28,10 @@ impl Tree {
         let file = self.file(file)?;
         let _acting = self.privileges.write_as(user, !user.is_root())?;
         let mode = FallocateFlags::from_bits_retain(mode as u32);
-        let done = file.change(|| fallocate(&file.fd, mode, offset, len));
+        let allocate = || Ok(fallocate(&file.fd, mode, offset, len)?);
+        let done = file.change(|| file.with_space(allocate));
         file.state.extents().forget();
-        Ok(done?)
+        done
     }
 
     /// Finds data or a hole.

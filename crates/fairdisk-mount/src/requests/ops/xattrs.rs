@@ -80,7 +80,8 @@ impl Tree {
         let flags = XattrFlags::from_bits_retain(flags as u32);
         self.touching(node, &fd, || {
             let _acting = self.attributing(name, caller)?;
-            Ok(setxattr(ProcFd::path(&fd), name, value, flags)?)
+            let path = ProcFd::path(&fd);
+            self.states.leaving.with_space(|| Ok(setxattr(&path, name, value, flags)?))
         })
     }
 

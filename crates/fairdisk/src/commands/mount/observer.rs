@@ -1,7 +1,7 @@
 //! Periodic observation of the mounts of a disk, and log messages about what needs attention.
 
 use fairdisk_core::Span;
-use fairdisk_mount::{GroupStatus, Mounts, tell_unsaid};
+use fairdisk_mount::{GroupStatus, Mounts, give_memory_back, tell_unsaid};
 use std::collections::BTreeMap;
 
 /// The number of rounds of the main loop between two observations, which amounts to 5 s.
@@ -47,6 +47,7 @@ impl Observer {
         }
         if self.rounds.is_multiple_of(REST_ROUNDS) {
             mounts.rest();
+            give_memory_back();
         }
         if self.rounds < ROUNDS {
             return;
