@@ -237,8 +237,8 @@ impl<E: Elevator> Engine<E> {
         self.elevator.charged(group)
     }
 
-    /// How long the device has worked on writes of a group after it had acknowledged them; `None` if
-    /// the elevator does not look.
+    /// How long the device has worked on writes of a group after it had acknowledged them; `None`
+    /// if the elevator does not look.
     pub fn deferred(&self, group: GroupId) -> Option<Span> {
         self.elevator.deferred(group)
     }

@@ -33,6 +33,7 @@ use crate::alarms::Alarms;
 use crate::events::Events;
 use crate::host::{Cpus, File, PageCache};
 use crate::workload::Awaited;
+use config::PAGE_BYTES;
 use disk::Disk;
 use fairdisk_core::{
     Change, Elevator, Engine, Entry, GroupId, Input, Instant, Prng, Refusal, RequestId, Sleeper,
@@ -49,7 +50,7 @@ use paging::PageWaiter;
 use phases::Phases;
 pub use plugging::Unplugs;
 use std::collections::BTreeMap;
-use task::{PAGE_BYTES, Step, Task};
+use task::{Step, Task};
 use writing_back::WriteBack;
 
 /// An event at a set time.
@@ -263,7 +264,8 @@ impl<E: Elevator> Machine<E> {
         self.disks[disk as usize].programs.len()
     }
 
-    /// Removes and returns the journal entries of a disk since the last call, if journals keep them.
+    /// Removes and returns the journal entries of a disk since the last call, if journals keep
+    /// them.
     pub fn drain_journal(&mut self, disk: u32) -> impl Iterator<Item = Entry> {
         self.disks[disk as usize].engine.drain_journal()
     }

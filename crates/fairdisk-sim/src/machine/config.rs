@@ -3,10 +3,12 @@
 use super::group::GroupSpec;
 use super::integrity::IntegrityWrites;
 use super::plugging::Unplugs;
-use super::task::PAGE_BYTES;
 use crate::host::{CpuSpec, FileSpec, PageCache, VolumeSpec, WriteBackSpec};
 use crate::workload::TaskSpec;
-use fairdisk_core::{Change, CostModel, EngineConfig, GroupId};
+use fairdisk_core::{Change, CostModel, EngineConfig, GroupId, SECTOR_BYTES, Sectors};
+
+pub(super) const PAGE_BYTES: u64 = 4096;
+pub(super) const PAGE_SECTORS: Sectors = Sectors((PAGE_BYTES / SECTOR_BYTES) as u32);
 
 /// The configuration of a machine.
 #[derive(Clone, Debug)]

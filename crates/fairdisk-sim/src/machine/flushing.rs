@@ -3,9 +3,10 @@
 //! written back first.
 
 use super::Machine;
+use super::config::PAGE_BYTES;
 use super::io::{Io, IoKind};
 use super::paging::PageWaiter;
-use super::task::{PAGE_BYTES, Step};
+use super::task::Step;
 use super::writing_back::Writer;
 use crate::host::DirtyMark;
 use crate::workload::{Durable, FileIo};

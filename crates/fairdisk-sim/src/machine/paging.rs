@@ -2,8 +2,9 @@
 //! that this or another task has requested.
 
 use super::Machine;
+use super::config::PAGE_BYTES;
 use super::io::{Io, IoKind};
-use super::task::{PAGE_BYTES, Pending, Step};
+use super::task::{Pending, Step};
 use crate::host::{File, Mapping, ReadAhead, Window};
 use crate::workload::FileIo;
 use fairdisk_core::{Elevator, Instant, Op};

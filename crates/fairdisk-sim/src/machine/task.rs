@@ -7,10 +7,7 @@ use super::tally::TaskReport;
 use super::{Event, Machine};
 use crate::host::{FileSpec, Mapping, ReadAhead, Throttle, Touch};
 use crate::workload::{Durable, FileIo, Next, Stream, TaskSpec, Think};
-use fairdisk_core::{Elevator, GroupId, Instant, IoPrio, Op, Prng, SECTOR_BYTES, Sectors, Span};
-
-pub(super) const PAGE_BYTES: u64 = 4096;
-pub(super) const PAGE_SECTORS: Sectors = Sectors((PAGE_BYTES / SECTOR_BYTES) as u32);
+use fairdisk_core::{Elevator, GroupId, Instant, IoPrio, Op, Prng, Span};
 
 /// What a task does when it next runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

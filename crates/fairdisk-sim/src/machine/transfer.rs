@@ -1,8 +1,9 @@
 //! Direct I/O and buffered writes, from a task's call to bios and back.
 
+use super::config::{PAGE_BYTES, PAGE_SECTORS};
 use super::integrity::Mark;
 use super::io::{Io, IoKind};
-use super::task::{Call, PAGE_BYTES, PAGE_SECTORS, Pending, Step, Task};
+use super::task::{Call, Pending, Step, Task};
 use super::{Event, Machine};
 use crate::host::Mapped;
 use crate::workload::FileIo;

@@ -1,10 +1,11 @@
 //! Write-back of dirty pages by the flusher, by throttled writers and by tasks that need their data
 //! to be durable (spec: memory, sections 7.1 and 7.2).
 
+use super::config::PAGE_BYTES;
 use super::disk::Disk;
 use super::integrity::Mark;
 use super::io::{Io, IoKind};
-use super::task::{PAGE_BYTES, Step};
+use super::task::Step;
 use super::{Event, Machine, MachineConfig};
 use crate::host::{
     DirtyPages, Dirtying, File, Mapped, PageCache, Stretch, Thresholds, Throttle, WriteBackSpec,

@@ -334,8 +334,8 @@ fn who_comes_while_a_process_ends_has_the_disk_to_itself() {
     two.works(2);
 }
 
-/// What its last mount has written keeps a process alive, and so the disk's scheduler: whoever comes
-/// meanwhile and asks for nothing else shares the disk with that.
+/// What its last mount has written keeps a process alive, and so the disk's scheduler: whoever
+/// comes meanwhile and asks for nothing else shares the disk with that.
 #[test]
 fn who_comes_while_the_last_mount_is_written_out_joins() {
     let Some(mut two) = two() else { return };

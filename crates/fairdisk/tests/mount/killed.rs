@@ -87,8 +87,8 @@ fn whoever_reads_a_changed_file_when_the_process_is_killed_gets_an_error() {
     }
 }
 
-/// Where nobody else looks at the mount, as `df` does, nothing of it is left in use once the programs
-/// that used it have ended.
+/// Where nobody else looks at the mount, as `df` does, nothing of it is left in use once the
+/// programs that used it have ended.
 #[test]
 fn a_mount_whose_process_was_killed_is_not_busy() {
     if lacks_something() || is_missing("unshare") {

@@ -142,8 +142,8 @@ fn every_kind_of_load() {
     }
 }
 
-/// A disk with a write cache goes on with writes while others have it. Whoever looks is told how much
-/// that was: without it, writers seem to get less than they ask for.
+/// A disk with a write cache goes on with writes while others have it. Whoever looks is told how
+/// much that was: without it, writers seem to get less than they ask for.
 #[test]
 fn what_writers_seem_to_lack_is_shown_as_what_the_disk_did_for_them_later() {
     if lacks_something() {

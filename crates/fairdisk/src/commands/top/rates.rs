@@ -18,8 +18,8 @@ pub(super) struct Row {
     pub(super) asked: f64,
     /// The group's share of the disk's time, in percent.
     pub(super) got: f64,
-    /// For how long the disk worked on the group's writes after it had acknowledged them, in percent
-    /// of the time that all groups got.
+    /// For how long the disk worked on the group's writes after it had acknowledged them, in
+    /// percent of the time that all groups got.
     pub(super) later: f64,
     pub(super) ios_per_s: f64,
     pub(super) mb_per_s: f64,
