@@ -280,6 +280,19 @@ fn asks(entry: &GroupEntry, group: &str, scheduler: &str) -> String {
 /// The least part of the disk's time, in percent, that is worth a line.
 pub(super) const DEFERRED_LEAST: f64 = 1.0;
 
+/// A line about what the disk did for a group after it had acknowledged its writes, if that is a
+/// noticeable part of the `whole` time in ms.
+fn deferred(group: &GroupEntry, whole: f64, status: &Status) -> Option<String> {
+    let part = 100.0 * group.deferred_ms / whole;
+    let (path, scheduler) = (plain(&group.path), &status.scheduler);
+    (part >= DEFERRED_LEAST).then(|| {
+        format!(
+            "{path}: and {part:.1} % for its writes after the disk had said that they were done, \
+             while others had it; {scheduler} counts that, too\n"
+        )
+    })
+}
+
 fn table(status: &Status) -> String {
     let mounted = |it: &MountEntry| format!("{} on {}\n", plain(&it.source), plain(&it.mountpoint));
     let mut text: String = status.mounts.iter().map(mounted).collect();
@@ -330,17 +343,7 @@ fn table(status: &Status) -> String {
         );
         let _ = writeln!(text, "{}", line.trim_end());
     }
-    for group in &status.groups {
-        let part = 100.0 * group.deferred_ms / whole;
-        if part >= DEFERRED_LEAST {
-            let (path, scheduler) = (plain(&group.path), &status.scheduler);
-            let _ = writeln!(
-                text,
-                "{path}: and {part:.1} % for its writes after the disk had said that they were \
-                 done, while others had it; {scheduler} counts that, too"
-            );
-        }
-    }
+    text.extend(status.groups.iter().filter_map(|group| deferred(group, whole, status)));
     if status.groups.iter().any(|group| !group.ignored.is_empty()) {
         let _ = writeln!(text, "in brackets: what {} takes no notice of", status.scheduler);
     }

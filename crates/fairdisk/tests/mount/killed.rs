@@ -98,7 +98,7 @@ fn a_mount_whose_process_was_killed_is_not_busy() {
     let script = r#"for round in $(seq $ROUNDS); do
         said=$("$FAIRDISK" mount --separate --log-file "$LOG" "$SOURCE" "$MNT" 2>&1) || { echo "$said"; exit 1; }
         for writer in 1 2 3; do (
-            cd "$MNT"
+            cd "$MNT" || exit
             while mkdir d$writer && echo x > d$writer/a && mv d$writer/a d$writer/b &&
                 rm -r d$writer; do :; done 2> /dev/null
         ) & done
