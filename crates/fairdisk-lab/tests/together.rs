@@ -46,13 +46,15 @@ fn with(options: &Options, set: &str) -> Options {
 fn where_nothing_is_scarce_disks_do_together_what_they_do_apart() {
     let enough = ["device.jbod=3", "host.cpus=256"];
     let partitions = [&enough[..], &["device.partitions=2"]].concat();
-    let writes_back =
-        [&enough[..], &["host.write_back.age_ms=500", "host.write_back.interval_ms=200"]];
+    // So short a run dirties less than the part of this memory that begins write-back.
+    let old = ["host.write_back.age_ms=150", "host.write_back.interval_ms=50"];
+    let writes_back = [&enough[..], &old, &["host.memory.mib=196608"]];
+    let shorter = Some(Span::from_ms(1300));
     let short = Some(Span::from_s(3));
     let cases = [
         (FOUR_DISKS, options(&partitions)),
         ("tiobench-threads", Options { duration: short, ..options(&enough) }),
-        ("tiobench-threads", Options { duration: short, ..options(&writes_back.concat()) }),
+        ("tiobench-threads", Options { duration: shorter, ..options(&writes_back.concat()) }),
         ("satoshi-2008-05-27-test1", Options { duration: short, ..options(&enough) }),
         (PROMISES, Options { schedulers: vec!["fair".to_owned()], ..options(&enough) }),
         (FLUSHED, Options { duration: short, ..options(&enough) }),
@@ -125,7 +127,7 @@ fn disks_share_the_rate_of_their_link() {
     assert!((90.0..=100.1).contains(&shared), "{shared} of {free} MB/s");
     // With one disk there is nothing to share, and the link has its rate all the same.
     let one = rate(&options_of(&["device.link_mb_per_s=10"]));
-    assert!((9.0..=10.1).contains(&one), "{one} MB/s");
+    assert!((8.0..=10.1).contains(&one), "{one} MB/s");
 }
 
 // ---- waits for other tasks ---------------------------------------------------------------------
