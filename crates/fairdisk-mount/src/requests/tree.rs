@@ -7,6 +7,7 @@ use crate::data::buffers::Buffers;
 use crate::data::dirty::Accounts;
 use crate::data::extents::{Fallback, Layout};
 use crate::data::gate::Gate;
+use crate::data::held::Overflow;
 use crate::files::directory::OpenDirectory;
 use crate::files::freshness::Stamp;
 use crate::files::handles::Handles;
@@ -50,6 +51,8 @@ pub(crate) struct Tree {
     pub(crate) states: Arc<FileStates>,
     pub(crate) accounts: Arc<Accounts>,
     pub(crate) buffers: &'static Buffers,
+    /// Where the data of writes is that wait and have no room in memory.
+    pub(crate) overflow: Arc<Overflow>,
     pub(crate) proc_fd: ProcFd,
     pub(crate) privileges: Privileges,
     pub(crate) gate: Arc<dyn Gate>,
@@ -71,6 +74,7 @@ impl Tree {
     ) -> io::Result<Self> {
         let nodes = Nodes::new(source)?;
         let space = fstatvfs(nodes.root())?;
+        let overflow = Arc::new(Overflow::in_directory(nodes.root()));
         let sectors = space.f_blocks.saturating_mul(space.f_frsize) / fairdisk_core::SECTOR_BYTES;
         let layout = Layout {
             start: BlockDevice::of(source)?.start,
@@ -88,6 +92,7 @@ impl Tree {
             states: Arc::new(FileStates::new(Arc::clone(&gate), layout)),
             accounts,
             buffers: Buffers::shared(),
+            overflow,
             proc_fd: ProcFd::new()?,
             privileges: Privileges::find(),
             gate,
