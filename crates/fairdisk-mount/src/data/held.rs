@@ -12,7 +12,7 @@ use crate::memory;
 use crate::requests::caller::User;
 use fairdisk_plane::buffer::Buffer;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, ftruncate, openat};
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -152,18 +152,14 @@ impl Stored {
 
 impl Drop for Stored {
     fn drop(&mut self) {
+        // While the slot is still ours. If this fails it costs space and no more.
+        let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let _ = fallocate(&*self.file, punch, self.slot * SLOT_BYTES, SLOT_BYTES);
         let mut slots = self.overflow.slots();
         slots.free.push(self.slot);
         if slots.free.len() as u64 == slots.all {
-            // The file is made anew for the next one, so that no empty one is kept.
+            // The file is made anew when it is needed again.
             (slots.file, slots.free, slots.all) = (None, Vec::new(), 0);
-            drop(slots);
-            // Whatever fails here costs space and no more.
-            let _ = ftruncate(&*self.file, 0);
-        } else {
-            drop(slots);
-            let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            let _ = fallocate(&*self.file, punch, self.slot * SLOT_BYTES, SLOT_BYTES);
         }
     }
 }
@@ -199,6 +195,25 @@ mod tests {
         }
         drop(held);
         assert!(overflow.slots().file.is_none(), "nothing is left of it");
+    }
+
+    #[test]
+    fn a_slot_that_is_used_again_has_the_data_of_its_new_user() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = std::fs::File::open(place.path()).unwrap();
+        let overflow = Arc::new(Overflow::in_directory(&directory));
+        let Ok(_one_stays) = overflow.store(&data(0)) else {
+            return println!("skipped: no file without a name in {}", place.path().display());
+        };
+        let store = &|byte: u8| {
+            let mut read = data(0);
+            for _ in 0..200 {
+                let stored = overflow.store(&data(byte)).unwrap();
+                stored.read(&mut read).unwrap();
+                assert!(read.iter().all(|found| *found == byte));
+            }
+        };
+        std::thread::scope(|scope| (1..=4).for_each(|byte| drop(scope.spawn(move || store(byte)))));
     }
 
     #[test]
