@@ -4,15 +4,19 @@
 //! must take it at once, so that others are not held up. So a write keeps a copy of its data until
 //! it is done. The memory for that is limited, and no user can take what others need. The data of
 //! a write that finds no room is kept in a file without a name in SOURCE's file system, whose pages
-//! the system can write out when memory is short. Such a write waits like any other.
+//! the system can write out when memory is short. Such a write waits like any other. The file takes
+//! only little of the free space, and what finds no space meanwhile is tried again.
 
 use super::buffers::Buffers;
 use crate::fair_pool::{FairPool, Share};
+use crate::files::descriptor::Kept;
+use crate::files::leaving::Leaving;
 use crate::memory;
 use crate::requests::caller::User;
 use fairdisk_plane::buffer::Buffer;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fstatvfs, openat};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -25,6 +29,9 @@ const MEMORY_PART: u64 = 8;
 
 /// The size of a slot of the overflow file in bytes, which is the most that a write has.
 const SLOT_BYTES: u64 = 1 << 20;
+
+/// The part of the free space of a file system that the overflow file takes at most.
+const SPACE_PART: u64 = 16;
 
 /// The memory for data that waits, in all mounts of this process.
 static WAITING: LazyLock<FairPool> =
@@ -86,34 +93,45 @@ impl Drop for Held {
 }
 
 /// The file for data that has no room in memory, made when it is first needed.
-#[derive(Debug, Default)]
-pub(crate) struct Overflow(Mutex<Slots>);
+#[derive(Debug)]
+pub(crate) struct Overflow {
+    directory: OwnedFd,
+    slots: Mutex<Slots>,
+    leaving: Arc<Leaving>,
+}
 
 #[derive(Debug, Default)]
 struct Slots {
-    directory: Option<OwnedFd>,
-    file: Option<Arc<std::fs::File>>,
+    file: Option<Arc<Nameless>>,
     free: Vec<u64>,
     /// The number of slots in the file.
     all: u64,
 }
 
+/// A file without a name, which is closed when nothing is stored in it.
+#[derive(Debug)]
+struct Nameless {
+    file: File,
+    kept: Arc<Kept>,
+}
+
 /// Data in the overflow file, which is deleted when this is dropped.
 struct Stored {
     overflow: Arc<Overflow>,
-    file: Arc<std::fs::File>,
+    file: Arc<Nameless>,
     slot: u64,
 }
 
 impl Overflow {
-    /// A file in the file system of a directory.
-    pub(crate) fn in_directory(directory: impl AsFd) -> Self {
-        let directory = directory.as_fd().try_clone_to_owned().ok();
-        Self(Mutex::new(Slots { directory, ..Slots::default() }))
+    /// A file in the file system of a directory. It counts as one of the removed files that are
+    /// `leaving`, for those who find no space.
+    pub(crate) fn new(directory: impl AsFd, leaving: &Arc<Leaving>) -> io::Result<Self> {
+        let directory = directory.as_fd().try_clone_to_owned()?;
+        Ok(Self { directory, slots: Mutex::default(), leaving: Arc::clone(leaving) })
     }
 
     fn slots(&self) -> MutexGuard<'_, Slots> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stores data, of which there is at most a slot.
@@ -122,7 +140,8 @@ impl Overflow {
             return Err(io::Error::from_raw_os_error(libc::EFBIG));
         }
         let stored = self.slot()?;
-        stored.file.write_all_at(data, stored.slot * SLOT_BYTES)?;
+        self.leaving.expect(&stored.file.kept);
+        stored.file.file.write_all_at(data, stored.slot * SLOT_BYTES)?;
         Ok(stored)
     }
 
@@ -131,13 +150,16 @@ impl Overflow {
         let file = match &slots.file {
             Some(file) => Arc::clone(file),
             None => {
-                let none = || io::Error::from_raw_os_error(libc::EBADF);
-                let directory = slots.directory.as_ref().ok_or_else(none)?;
                 let how = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-                let file = openat(directory, ".", how, Mode::RUSR | Mode::WUSR)?;
-                Arc::clone(slots.file.insert(Arc::new(file.into())))
+                let file = openat(&self.directory, ".", how, Mode::RUSR | Mode::WUSR)?.into();
+                let file = Arc::new(Nameless { file, kept: Arc::default() });
+                Arc::clone(slots.file.insert(file))
             }
         };
+        let space = fstatvfs(&file.file)?;
+        if space.f_bavail * space.f_frsize / SPACE_PART <= slots.all * SLOT_BYTES {
+            return Err(io::Error::from_raw_os_error(libc::ENOSPC));
+        }
         let slot = slots.free.pop().unwrap_or(slots.all);
         slots.all = slots.all.max(slot + 1);
         Ok(Stored { overflow: Arc::clone(self), file, slot })
@@ -146,7 +168,7 @@ impl Overflow {
 
 impl Stored {
     fn read(&self, into: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(into, self.slot * SLOT_BYTES)
+        self.file.file.read_exact_at(into, self.slot * SLOT_BYTES)
     }
 }
 
@@ -154,7 +176,7 @@ impl Drop for Stored {
     fn drop(&mut self) {
         // While the slot is still ours. If this fails it costs space and no more.
         let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        let _ = fallocate(&*self.file, punch, self.slot * SLOT_BYTES, SLOT_BYTES);
+        let _ = fallocate(&self.file.file, punch, self.slot * SLOT_BYTES, SLOT_BYTES);
         let mut slots = self.overflow.slots();
         slots.free.push(self.slot);
         if slots.free.len() as u64 == slots.all {
@@ -167,16 +189,21 @@ impl Drop for Stored {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn data(byte: u8) -> Vec<u8> {
         vec![byte; SLOT_BYTES as usize]
     }
 
+    fn overflow_in(directory: &Path) -> Arc<Overflow> {
+        let directory = File::open(directory).unwrap();
+        Arc::new(Overflow::new(directory, &Arc::default()).unwrap())
+    }
+
     #[test]
     fn what_has_no_room_in_memory_is_stored_until_it_is_used() {
         let place = tempfile::tempdir().unwrap();
-        let directory = std::fs::File::open(place.path()).unwrap();
-        let overflow = Arc::new(Overflow::in_directory(&directory));
+        let overflow = overflow_in(place.path());
         let most = WAITING.total() >> 20;
         let user = User { uid: 1000, gid: 0 };
         let mut held: Vec<Held> =
@@ -200,8 +227,7 @@ mod tests {
     #[test]
     fn a_slot_that_is_used_again_has_the_data_of_its_new_user() {
         let place = tempfile::tempdir().unwrap();
-        let directory = std::fs::File::open(place.path()).unwrap();
-        let overflow = Arc::new(Overflow::in_directory(&directory));
+        let overflow = overflow_in(place.path());
         let Ok(_one_stays) = overflow.store(&data(0)) else {
             return println!("skipped: no file without a name in {}", place.path().display());
         };
@@ -219,7 +245,7 @@ mod tests {
     #[test]
     fn where_nothing_can_be_stored_the_data_is_in_memory_all_the_same() {
         let user = User { uid: 1001, gid: 0 };
-        let overflow = Arc::new(Overflow::default());
+        let overflow = overflow_in(Path::new("/proc"));
         let most = WAITING.total() >> 20;
         let held: Vec<Held> =
             (0..most).map(|at| Held::copy(&data(at as u8), user, &overflow)).collect();

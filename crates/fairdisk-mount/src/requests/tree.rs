@@ -74,7 +74,6 @@ impl Tree {
     ) -> io::Result<Self> {
         let nodes = Nodes::new(source)?;
         let space = fstatvfs(nodes.root())?;
-        let overflow = Arc::new(Overflow::in_directory(nodes.root()));
         let sectors = space.f_blocks.saturating_mul(space.f_frsize) / fairdisk_core::SECTOR_BYTES;
         let layout = Layout {
             start: BlockDevice::of(source)?.start,
@@ -85,11 +84,13 @@ impl Tree {
         gate.asks_before_reuse(Box::new(move || {
             Some(known.upgrade()?.all().into_keys().collect())
         }));
+        let states = Arc::new(FileStates::new(Arc::clone(&gate), layout));
+        let overflow = Arc::new(Overflow::new(nodes.root(), &states.leaving)?);
         Ok(Self {
             nodes,
             files: Handles::default(),
             directories: Handles::default(),
-            states: Arc::new(FileStates::new(Arc::clone(&gate), layout)),
+            states,
             accounts,
             buffers: Buffers::shared(),
             overflow,
