@@ -51,6 +51,12 @@ impl FairPool {
         Self { total, privileged: geteuid().as_raw(), taken: Mutex::default() }
     }
 
+    /// The amount of the whole supply.
+    #[cfg(test)]
+    pub(crate) const fn total(&self) -> u64 {
+        self.total
+    }
+
     fn taken(&self) -> MutexGuard<'_, Taken> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }

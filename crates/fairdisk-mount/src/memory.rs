@@ -1,6 +1,7 @@
 //! Memory that the process no longer needs goes back to the system.
 
 use crate::data::buffers::Buffers;
+use crate::identity::Hierarchy;
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,6 +31,24 @@ pub fn give_back() {
     } else {
         KEPT_PAGES.fetch_min(resident, Ordering::Relaxed);
     }
+}
+
+/// The number of bytes that the process may have: those of its cgroups, or else of the system.
+pub(crate) fn limit() -> u64 {
+    let cgroups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let of = |hierarchy, file| {
+        let hierarchy = Hierarchy::find(Some(hierarchy)).ok()??;
+        hierarchy.least(hierarchy.path_in(&cgroups)?, file)
+    };
+    let limits = [of("v2", "memory.max"), of("memory", "memory.limit_in_bytes"), system_bytes()];
+    limits.into_iter().flatten().min().unwrap_or(u64::MAX)
+}
+
+/// The memory of the system in bytes.
+fn system_bytes() -> Option<u64> {
+    let system = fs::read_to_string("/proc/meminfo").ok()?;
+    let kib = system.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    Some(kib.trim_end_matches("kB").trim().parse::<u64>().ok()? << 10)
 }
 
 /// The number of pages of the process in memory; 0 where that cannot be told.
@@ -68,4 +87,15 @@ mod allocator {
     pub(super) fn set_up() {}
 
     pub(super) fn trim() {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_no_more_than_there_is() {
+        let (limit, system) = (limit(), system_bytes().unwrap());
+        assert!(limit <= system && limit > 0, "{limit} {system}");
+    }
 }

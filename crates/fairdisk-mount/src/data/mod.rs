@@ -5,6 +5,7 @@ pub(crate) mod buffers;
 pub(crate) mod dirty;
 pub(crate) mod extents;
 pub(crate) mod gate;
+pub(crate) mod held;
 pub(crate) mod jobs;
 pub(crate) mod landed;
 pub(crate) mod scheduled;

@@ -75,7 +75,7 @@ pub(crate) struct FileStates {
     /// The means to tell the kernel something, once the mount exists.
     kernel: OnceLock<Notifier>,
     /// Removed files that are about to be closed.
-    pub(crate) leaving: Leaving,
+    pub(crate) leaving: Arc<Leaving>,
 }
 
 impl FileStates {
@@ -83,7 +83,7 @@ impl FileStates {
     pub(crate) fn new(gate: Arc<dyn Gate>, layout: Layout) -> Self {
         let (states, one_closed) = (Mutex::default(), Condvar::new());
         let (closed, untold, kernel) = (Mutex::default(), Mutex::default(), OnceLock::new());
-        let leaving = Leaving::default();
+        let leaving = Arc::default();
         Self { gate, layout, states, one_closed, closed, untold, kernel, leaving }
     }
 

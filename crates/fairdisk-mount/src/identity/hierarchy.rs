@@ -166,6 +166,15 @@ impl Hierarchy {
         self.mount.join(group.trim_start_matches('/'))
     }
 
+    /// The least number in a file of a cgroup and of those around it, if any of them has one.
+    pub(crate) fn least(&self, cgroup: &str, file: &str) -> Option<u64> {
+        let number = |group| {
+            let text = std::fs::read_to_string(self.directory(group).join(file)).ok()?;
+            text.trim().parse().ok()
+        };
+        above(cgroup).chain(["/"]).filter_map(number).min()
+    }
+
     /// The inode number of the group's directory, if it exists. A directory that replaces it has
     /// another number.
     pub(super) fn inode(&self, group: &str) -> Option<u64> {

@@ -282,9 +282,10 @@ impl Filesystem for PassThrough {
         match self.tree.readers.sit() {
             Some(_seat) => self.tree.write_buffered(&file, written, data, reply),
             None => {
-                let (tree, data) = (Arc::clone(&self.tree), data.to_vec());
-                self.tree.readers.hand_over_write(Box::new(move || {
-                    tree.write_buffered(&file, written, &data, reply);
+                let (tree, mut data) = (Arc::clone(&self.tree), self.tree.held(written, data));
+                self.tree.readers.hand_over_write(Box::new(move || match data.load() {
+                    Ok(()) => tree.write_buffered(&file, written, data.bytes(), reply),
+                    Err(error) => reply.error(errno(error)),
                 }));
             }
         }

@@ -7,6 +7,7 @@ use crate::data::buffers::Buffers;
 use crate::data::dirty::Accounts;
 use crate::data::extents::{Fallback, Layout};
 use crate::data::gate::Gate;
+use crate::data::held::Overflow;
 use crate::files::directory::OpenDirectory;
 use crate::files::freshness::Stamp;
 use crate::files::handles::Handles;
@@ -50,6 +51,8 @@ pub(crate) struct Tree {
     pub(crate) states: Arc<FileStates>,
     pub(crate) accounts: Arc<Accounts>,
     pub(crate) buffers: &'static Buffers,
+    /// Where the data of writes is that wait and have no room in memory.
+    pub(crate) overflow: Arc<Overflow>,
     pub(crate) proc_fd: ProcFd,
     pub(crate) privileges: Privileges,
     pub(crate) gate: Arc<dyn Gate>,
@@ -81,13 +84,16 @@ impl Tree {
         gate.asks_before_reuse(Box::new(move || {
             Some(known.upgrade()?.all().into_keys().collect())
         }));
+        let states = Arc::new(FileStates::new(Arc::clone(&gate), layout));
+        let overflow = Arc::new(Overflow::new(nodes.root(), &states.leaving)?);
         Ok(Self {
             nodes,
             files: Handles::default(),
             directories: Handles::default(),
-            states: Arc::new(FileStates::new(Arc::clone(&gate), layout)),
+            states,
             accounts,
             buffers: Buffers::shared(),
+            overflow,
             proc_fd: ProcFd::new()?,
             privileges: Privileges::find(),
             gate,

@@ -88,7 +88,7 @@ impl Two {
         (process, child)
     }
 
-    fn unmount(&self, number: u32) {
+    pub(crate) fn unmount(&self, number: u32) {
         assert!(Command::new("umount").arg(self.place(number)).status().unwrap().success());
     }
 

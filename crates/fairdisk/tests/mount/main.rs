@@ -14,6 +14,7 @@ mod joined;
 mod killed;
 mod log;
 mod loop_disk;
+mod memory;
 mod metrics;
 mod panicked;
 mod posted;

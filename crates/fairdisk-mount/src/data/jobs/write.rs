@@ -3,6 +3,7 @@
 use crate::data::appends::Appended;
 use crate::data::dirty::Then;
 use crate::data::gate::Job;
+use crate::data::held::Held;
 use crate::data::landed::Landed;
 use crate::files::open_file::OpenFile;
 use crate::requests::answers::errno;
@@ -10,7 +11,6 @@ use crate::requests::ops::Written;
 use crate::requests::tree::Tree;
 use crate::sys::range::write_out;
 use crate::trouble;
-use fairdisk_plane::buffer::Buffer;
 use fuser::ReplyWrite;
 use rustix::io::ReadWriteFlags;
 use std::io;
@@ -21,8 +21,7 @@ pub(crate) struct WriteJob {
     pub(crate) tree: Arc<Tree>,
     pub(crate) file: Arc<OpenFile>,
     pub(crate) written: Written,
-    pub(crate) len: usize,
-    pub(crate) buffer: Buffer,
+    pub(crate) data: Held,
     pub(crate) landed: Landed,
     pub(crate) reply: ReplyWrite,
 }
@@ -43,10 +42,10 @@ impl WriteJob {
         let flags = self.durability();
         let file = Arc::clone(&self.file);
         let (offset, target) = (self.written.offset, self.written.target());
-        let past = direct.then(|| file.direct(&self.tree.proc_fd, offset, self.len as u64));
+        let past = direct.then(|| file.direct(&self.tree.proc_fd, offset, self.data.len() as u64));
         let past = past.flatten();
         let fd = past.unwrap_or(&file.fd);
-        let done = file.write(fd, target, &self.buffer.bytes()[..self.len], flags);
+        let done = file.write(fd, target, self.data.bytes(), flags);
         let done = done.and_then(|landed| {
             self.landed = landed;
             match past.is_none() && flags.is_empty() {
@@ -74,6 +73,7 @@ fn is_refusal(error: &io::Error) -> bool {
 
 impl Job for WriteJob {
     fn perform(&mut self) -> io::Result<()> {
+        self.data.load()?;
         let tree = Arc::clone(&self.tree);
         let _acting = tree.privileges.write_as(self.written.user, self.written.clear)?;
         let direct = self.written.flags & libc::O_DIRECT != 0;
@@ -89,7 +89,8 @@ impl Job for WriteJob {
     }
 
     fn finish(self: Box<Self>, result: io::Result<()>) {
-        let Self { tree, file, written, len, buffer, landed, reply } = *self;
+        let Self { tree, file, written, data, landed, reply } = *self;
+        let len = data.len();
         let failed = match &result {
             Ok(()) if landed.len == len => None,
             Ok(()) => Some(landed.errno.unwrap_or(libc::EIO)),
@@ -114,7 +115,7 @@ impl Job for WriteJob {
         let aimed = written.offset..written.offset + len as u64;
         let start = if landed.len > 0 { landed.start.min(aimed.start) } else { aimed.start };
         tree.answer_written(&file, &written, start..aimed.end.max(landed.end), answer);
-        tree.buffers.put(buffer);
+        drop(data);
         // Only after the answer, since whoever waits for this write need not wait for others.
         if in_order {
             file.next_appends();

@@ -3,6 +3,7 @@
 use crate::data::appends::Turn;
 use crate::data::dirty::{Chunk, Then};
 use crate::data::gate::{Job as _, Piece};
+use crate::data::held::Held;
 use crate::data::jobs::{FlushJob, Flushed, ReadJob, WriteJob, WriteOutJob};
 use crate::data::landed::{Landed, Target};
 use crate::files::descriptor::Descriptor;
@@ -139,6 +140,11 @@ impl Tree {
         self.gate.submit(piece, Box::new(job));
     }
 
+    /// A copy of what is written, until the write is done.
+    pub(crate) fn held(&self, written: Written, data: &[u8]) -> Held {
+        Held::copy(data, written.user, &self.overflow)
+    }
+
     /// Prepares a write that is answered once it is on the disk.
     pub(crate) fn write_through(
         self: &Arc<Self>,
@@ -146,8 +152,7 @@ impl Tree {
         written: Written,
         data: &[u8],
     ) -> impl FnOnce(ReplyWrite) + Send + 'static {
-        let mut buffer = self.buffers.take(data.len());
-        buffer.bytes_mut()[..data.len()].copy_from_slice(data);
+        let data = self.held(written, data);
         let (tree, len) = (Arc::clone(self), data.len());
         move |reply| {
             file.state.used_by(written.caller, written.user);
@@ -158,8 +163,7 @@ impl Tree {
                 tree: Arc::clone(&tree),
                 file: Arc::clone(&file),
                 written,
-                len,
-                buffer,
+                data,
                 landed: Landed::default(),
                 reply,
             };
