@@ -14,6 +14,7 @@ mod changes;
 mod dispatch;
 mod effects;
 mod finished;
+mod hurry;
 mod merge;
 mod merging;
 mod order;
@@ -24,7 +25,7 @@ mod view;
 
 pub use effects::{Effect, Effects, Input, Sleeper};
 pub use plug::{PlugConfig, PlugFlash};
-pub use pool::{PoolConfig, PoolLayout};
+pub use pool::{Apart, PoolConfig, PoolLayout};
 
 use crate::account::Accounts;
 use crate::attach::Leftovers;
@@ -187,6 +188,10 @@ impl<E: Elevator> Engine<E> {
             Input::Submit(ref bio) => self.submit(bio, out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Cancel(bio) => self.cancel(bio, out),
+            Input::Hurry(bio) => {
+                self.hurry(bio, out);
+                self.unplug();
+            }
             Input::Tick => {}
             Input::Unplug => self.unplug(),
             Input::Completed { request, ok } => {

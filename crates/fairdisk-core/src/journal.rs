@@ -52,6 +52,8 @@ pub enum Record {
     Finished(BioId, bool),
     /// A bio was withdrawn.
     Cancelled(BioId),
+    /// Somebody waits for an asynchronous bio from now on.
+    Hurried(BioId),
     /// A group, a task or the device changed.
     Configured(Change),
     /// The elevator with this name took over.
@@ -165,6 +167,7 @@ impl Words {
             }
             Record::Finished(bio, ok) => self.add([12, bio.0, u64::from(ok)]),
             Record::Cancelled(bio) => self.add([13, bio.0]),
+            Record::Hurried(bio) => self.add([18, bio.0]),
             Record::Configured(ref change) => self.change(change),
             Record::Switched(name) => self.switch(name),
             Record::Flushes(request, group, why) => {

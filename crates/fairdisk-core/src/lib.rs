@@ -49,8 +49,8 @@ pub use elevator::{
     Submitter,
 };
 pub use engine::{
-    Effect, Effects, Engine, EngineConfig, Input, PlugConfig, PlugFlash, PoolConfig, PoolLayout,
-    Sleeper,
+    Apart, Effect, Effects, Engine, EngineConfig, Input, PlugConfig, PlugFlash, PoolConfig,
+    PoolLayout, Sleeper,
 };
 pub use histogram::Histogram;
 pub use journal::{Entry, Journal, Record};

@@ -4,8 +4,8 @@
 mod fifo;
 
 use fairdisk_core::{
-    Bio, BioId, Effects, Engine, EngineConfig, Flags, GroupId, Input, Instant, IoPrio, Journal,
-    Lba, Op, PoolConfig, PoolLayout, RequestId, Sectors, Span, TaskId,
+    Apart, Bio, BioId, Effects, Engine, EngineConfig, Flags, GroupId, Input, Instant, IoPrio,
+    Journal, Lba, Op, PoolConfig, PoolLayout, RequestId, Sectors, Span, TaskId,
 };
 use fifo::Fifo;
 
@@ -40,7 +40,11 @@ struct Disk {
 
 impl Disk {
     fn new() -> Self {
-        let pool = PoolConfig { layout: PoolLayout::PerDirection, requests: 2, batch_requests: 0 };
+        let pool = PoolConfig {
+            layout: PoolLayout::Shared(Apart::Direction),
+            requests: 2,
+            batch_requests: 0,
+        };
         let config = EngineConfig { pool, ..EngineConfig::default() };
         let engine = Engine::new(Fifo::default(), config, Journal::hashing());
         Self { engine, effects: Effects::new() }

@@ -191,6 +191,13 @@ impl Disk {
         }
     }
 
+    /// Has waiting jobs served as synchronous ones for which somebody [has come to
+    /// wait](Job::is_awaited). Visits every waiting job, so it is meant for occasional use.
+    pub fn hurry(&self) {
+        let todo = self.shared.with(State::hurry);
+        self.shared.see_to(todo);
+    }
+
     /// Tells the scheduler of a change of groups or tasks. Finishes no job on this thread, which
     /// may hold a lock that the job wants, in order to report changes in sequence.
     ///

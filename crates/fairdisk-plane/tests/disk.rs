@@ -1,8 +1,8 @@
 //! A shared disk: many threads submit, one scheduler decides, nobody is forgotten.
 
 use fairdisk_core::{
-    Change, EngineConfig, Flags, GroupAccount, GroupId, IoPrio, Lba, Op, PoolConfig, PoolLayout,
-    Sectors, Share, Span, TaskId, Ticks, Weight,
+    Apart, Change, EngineConfig, Flags, GroupAccount, GroupId, IoPrio, Lba, Op, PoolConfig,
+    PoolLayout, Sectors, Share, Span, TaskId, Ticks, Weight,
 };
 use fairdisk_plane::backend::Preference;
 use fairdisk_plane::disk::{Device, Disk, Job, Order, Thread};
@@ -18,7 +18,11 @@ use std::time::Duration;
 const CONFIG: EngineConfig = EngineConfig {
     depth: 4,
     peek: false,
-    pool: PoolConfig { layout: PoolLayout::PerGroup, requests: 8, batch_requests: 2 },
+    pool: PoolConfig {
+        layout: PoolLayout::PerGroup(Apart::Direction),
+        requests: 8,
+        batch_requests: 2,
+    },
     ticks: Ticks::EXACT,
     merge_sectors_max: 64,
     keeps_order: true,

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{ClosedLoop, Mix};
-use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Span};
+use fairdisk_core::{Apart, EngineConfig, Instant, PoolConfig, PoolLayout, Span};
 use fairdisk_plane::backend::{Backend, Memory, Modelled, Null, Preference, open};
 use fairdisk_plane::file::Watch;
 use fairdisk_plane::{FakeClock, FileNeeds, Load, Pattern, Shell, TargetFile};
@@ -39,7 +39,8 @@ fn device(depth: u32, times: Times) -> DeviceModel {
 }
 
 fn load(scheduler: &str, depth: u32, times: Times, seed: u64) -> ClosedLoop<Scheduler> {
-    let pool = PoolConfig { layout: PoolLayout::PerDirection, requests: 4, batch_requests: 2 };
+    let pool =
+        PoolConfig { layout: PoolLayout::Shared(Apart::Direction), requests: 4, batch_requests: 2 };
     let config = EngineConfig {
         depth,
         peek: depth == 1,

@@ -6,8 +6,8 @@ mod common;
 
 use common::{ClosedLoop, Mix, SmallDisk};
 use fairdisk_core::{
-    Auditor, EngineConfig, Instant, Journal, Lba, PoolConfig, PoolLayout, Prng, Request, RequestId,
-    Span,
+    Apart, Auditor, EngineConfig, Instant, Journal, Lba, PoolConfig, PoolLayout, Prng, Request,
+    RequestId, Span,
 };
 use fairdisk_plane::backend::{
     Backend, Chosen, Done, Faults, Faulty, Memory, Modelled, Null, Preference, open,
@@ -35,7 +35,8 @@ fn load(prng: &mut Prng, depth: u32) -> ClosedLoop<Audited> {
     let names = SchedulerSpec::NAMES;
     let name = names[prng.below(names.len() as u64) as usize];
     let requests = prng.between(2, 32) as u32;
-    let pool = PoolConfig { layout: PoolLayout::PerDirection, requests, batch_requests: 4 };
+    let pool =
+        PoolConfig { layout: PoolLayout::Shared(Apart::Direction), requests, batch_requests: 4 };
     let merge_sectors_max = if prng.chance(1, 2) { 256 } else { 0 };
     let peek = depth == 1;
     let config = EngineConfig { depth, peek, pool, merge_sectors_max, ..EngineConfig::default() };

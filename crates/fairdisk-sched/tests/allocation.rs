@@ -7,7 +7,7 @@ mod counting;
 
 use closed_loop::{ClosedLoop, Crowd};
 use counting::allocations;
-use fairdisk_core::{PoolConfig, PoolLayout};
+use fairdisk_core::{Apart, PoolConfig, PoolLayout};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::cfq::switches::REVISIONS;
 use fairdisk_sched::cfq::{CfqParams, Switches};
@@ -40,14 +40,18 @@ fn no_revision_of_cfq_allocates_in_steady_state() {
     for revision in REVISIONS {
         let switches = Switches::of_revision(revision).expect("it is listed");
         let spec = SchedulerSpec::Cfq(CfqParams { switches, ..CfqParams::default() });
-        assert_eq!(steady(spec, PoolLayout::PerDirection), 0, "{revision} allocates");
+        assert_eq!(steady(spec, PoolLayout::Shared(Apart::Direction)), 0, "{revision} allocates");
     }
 }
 
 #[test]
 fn no_scheduler_allocates_in_steady_state() {
     for name in SchedulerSpec::NAMES {
-        for layout in [PoolLayout::Unlimited, PoolLayout::PerDirection, PoolLayout::PerGroup] {
+        for layout in [
+            PoolLayout::Unlimited,
+            PoolLayout::Shared(Apart::Direction),
+            PoolLayout::PerGroup(Apart::Direction),
+        ] {
             let spec = SchedulerSpec::named(name).expect("it is listed");
             assert_eq!(steady(spec, layout), 0, "{name} allocates with {layout:?} slots");
         }

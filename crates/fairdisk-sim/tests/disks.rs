@@ -9,7 +9,7 @@ mod small;
 
 use dirty::{FILE_PAGES, PAGE, writer};
 use fairdisk_core::{
-    Bio, EngineConfig, Entry, GroupId, Instant, Lba, Op, PlugConfig, PlugFlash, PoolConfig,
+    Apart, Bio, EngineConfig, Entry, GroupId, Instant, Lba, Op, PlugConfig, PlugFlash, PoolConfig,
     PoolLayout, Record, Span, TaskId, Ticks,
 };
 use fairdisk_sim::device::Jbod;
@@ -43,7 +43,8 @@ fn empty() -> MachineConfig {
 fn add_disk(config: &mut MachineConfig, seed: u64) {
     let (disk, volume, files) =
         (config.disks.len() as u32, config.volumes.len() as u32, config.files.len() as u32);
-    let pool = PoolConfig { layout: PoolLayout::PerDirection, requests: 8, batch_requests: 2 };
+    let pool =
+        PoolConfig { layout: PoolLayout::Shared(Apart::Direction), requests: 8, batch_requests: 2 };
     let plug = PlugConfig { requests: 4, delay: Span::from_ms(3), flash: PlugFlash::All };
     let ticks = Ticks::new(250, Span::from_us(700 * seed));
     let engine = EngineConfig { ticks, pool, plug: Some(plug), ..EngineConfig::default() };

@@ -8,8 +8,8 @@ mod leave_to_fifo;
 mod small;
 
 use fairdisk_core::{
-    Admission, Change, Elevator, EngineConfig, GroupId, Instant, Lba, PoolConfig, PoolLayout,
-    Request, Span, TaskId,
+    Admission, Apart, Change, Elevator, EngineConfig, GroupId, Instant, Lba, PoolConfig,
+    PoolLayout, Request, Span, TaskId,
 };
 use fairdisk_sim::workload::{Blocks, Direction, Limits, StreamSpec, TaskSpec};
 use fairdisk_sim::{DiskConfig, Machine, MachineConfig, World};
@@ -60,7 +60,8 @@ fn config(pages: u64, engine: EngineConfig, serves_together: bool) -> MachineCon
 #[test]
 fn a_task_is_gone_when_nothing_more_of_it_arrives() {
     // Every page is a request and slots are few, so read-ahead still sleeps when the task ends.
-    let pool = PoolConfig { layout: PoolLayout::PerDirection, requests: 3, batch_requests: 1 };
+    let pool =
+        PoolConfig { layout: PoolLayout::Shared(Apart::Direction), requests: 3, batch_requests: 1 };
     let engine = EngineConfig { merge_sectors_max: 8, pool, ..EngineConfig::default() };
     let mut world = world(2, engine, false);
     world.run_until_done(Instant::ZERO + Span::from_s(10));

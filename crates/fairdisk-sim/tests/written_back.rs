@@ -7,7 +7,7 @@ mod fifo;
 mod small;
 
 use dirty::{FILE_PAGES, LINUX, PAGE, writer};
-use fairdisk_core::{Bio, GroupId, Instant, Op, PoolConfig, PoolLayout, Record, Span};
+use fairdisk_core::{Apart, Bio, GroupId, Instant, Op, PoolConfig, PoolLayout, Record, Span};
 use fairdisk_sim::device::Device;
 use fairdisk_sim::host::WriteBackSpec;
 use fairdisk_sim::workload::{Blocks, Direction, FlushEvery, Limits, TaskSpec};
@@ -301,7 +301,7 @@ fn slots_do_not_cut_the_work_of_a_task_short() {
     config.cpu.cpus = 64;
     config.cpu.page_copy = Span::from_ms(10);
     config.disks[0].engine.pool =
-        PoolConfig { layout: PoolLayout::PerDirection, requests: 4, batch_requests: 0 };
+        PoolConfig { layout: PoolLayout::Shared(Apart::Direction), requests: 4, batch_requests: 0 };
     config.write_back = Some(WriteBackSpec { background_percent: 99, limit_percent: 100, ..LINUX });
     let mut world = World::new(Machine::new(Fifo::default(), config), small::disk(8));
     world.run_until(s(60));

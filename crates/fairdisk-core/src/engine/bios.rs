@@ -125,6 +125,13 @@ impl Bios {
         &mut self.waiting[at]
     }
 
+    /// Marks the bio as waited for, and returns it.
+    pub(super) fn make_sync(&mut self, index: BioIndex) -> Bio {
+        let bio = &mut self.slots[index.0 as usize].bio;
+        bio.sync = true;
+        *bio
+    }
+
     pub(super) fn bio(&self, index: BioIndex) -> &Bio {
         debug_assert!(self.slots[index.0 as usize].serial != 0);
         &self.slots[index.0 as usize].bio

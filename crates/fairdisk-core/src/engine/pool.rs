@@ -17,14 +17,31 @@ const BATCH_SPAN: Span = Span::from_ms(20);
 pub enum PoolLayout {
     /// No pools: the number of requests is not limited.
     Unlimited,
-    /// One pool for reads and one for writes, for the whole device: the historical rule (defect
-    /// D2).
-    PerDirection,
-    /// One pool for synchronous requests and one for asynchronous ones, for the whole device: the
-    /// rule of Linux 2.6.30 and later.
-    PerSync,
-    /// One pool for reads and one for writes in each group.
-    PerGroup,
+    /// Pools for the whole device (defect D2).
+    Shared(Apart),
+    /// Pools for each group.
+    PerGroup(Apart),
+}
+
+/// Which requests have a pool of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apart {
+    /// Reads and writes: the historical rule.
+    Direction,
+    /// Synchronous requests and asynchronous ones, the rule of Linux 2.6.30 and later: what is
+    /// waited for does not stand behind what nobody waits for.
+    Sync,
+}
+
+impl Apart {
+    /// Which of the two pools a request has its slot in.
+    const fn pool_of(self, slot: &Slot) -> usize {
+        let second = match self {
+            Self::Direction => slot.op.is_write(),
+            Self::Sync => slot.op.is_write() && !slot.sync,
+        };
+        second as usize
+    }
 }
 
 /// The properties of a request that determine its pool.
@@ -60,7 +77,8 @@ pub struct PoolConfig {
 
 impl Default for PoolConfig {
     fn default() -> Self {
-        Self { layout: PoolLayout::PerDirection, requests: 128, batch_requests: 32 }
+        let layout = PoolLayout::Shared(Apart::Direction);
+        Self { layout, requests: 128, batch_requests: 32 }
     }
 }
 
@@ -123,6 +141,14 @@ impl Pools {
         self.pools[pool].taken < requests + requests / 2
     }
 
+    /// Takes a slot for a request that has one in another pool, whether this one is full or not.
+    pub(super) fn add(&mut self, slot: Slot) {
+        if self.config.layout != PoolLayout::Unlimited {
+            let pool = self.index(slot);
+            self.pools[pool].taken += 1;
+        }
+    }
+
     /// Frees the slot of a request and returns the sleeper to wake, if any.
     #[inline]
     pub(super) fn give_back(&mut self, slot: Slot) -> Option<BioIndex> {
@@ -173,11 +199,10 @@ impl Pools {
 
     #[inline]
     fn index(&mut self, slot: Slot) -> usize {
-        let Slot { group, op, sync } = slot;
         let index = match self.config.layout {
-            PoolLayout::Unlimited | PoolLayout::PerDirection => usize::from(op.is_write()),
-            PoolLayout::PerSync => usize::from(op.is_write() && !sync),
-            PoolLayout::PerGroup => group.0 as usize * 2 + usize::from(op.is_write()),
+            PoolLayout::Unlimited => 0,
+            PoolLayout::Shared(apart) => apart.pool_of(&slot),
+            PoolLayout::PerGroup(apart) => slot.group.0 as usize * 2 + apart.pool_of(&slot),
         };
         dense::entry(&mut self.pools, index as u32, Pool::default);
         index
@@ -210,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_lone_task_fills_the_pool_and_its_batch() {
-        let mut pools = pools(PoolLayout::PerDirection);
+        let mut pools = pools(PoolLayout::Shared(Apart::Direction));
         // The task takes 127 slots freely. The 128th fills the pool and starts a batch of 32 slots,
         // of which it is the first.
         assert_eq!(taken(&mut pools, T0, &read(1)), 127 + 32);
@@ -220,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_batch_ends_after_20_ms() {
-        let mut pools = pools(PoolLayout::PerDirection);
+        let mut pools = pools(PoolLayout::Shared(Apart::Direction));
         (0..128).for_each(|_| assert!(pools.take(T0, &read(1), false)));
         let (inside, after) = (T0 + Span::from_us(19_999), T0 + Span::from_ms(20));
         assert!(pools.take(inside, &read(1), false));
@@ -241,7 +266,7 @@ mod tests {
 
     #[test]
     fn nobody_passes_the_hard_cap() {
-        let mut pools = pools(PoolLayout::PerDirection);
+        let mut pools = pools(PoolLayout::Shared(Apart::Direction));
         let tasks_slots: u32 = (1..=3).map(|task| must_take(&mut pools, task)).sum();
         assert_eq!(tasks_slots, 192);
     }
@@ -252,7 +277,7 @@ mod tests {
 
     #[test]
     fn sleepers_are_woken_in_order_once_the_pool_is_below_its_size() {
-        let mut pools = pools(PoolLayout::PerDirection);
+        let mut pools = pools(PoolLayout::Shared(Apart::Direction));
         assert_eq!(taken(&mut pools, T0, &read(1)), 159);
         pools.push_sleeper(&read(2), BioIndex(20));
         pools.push_sleeper(&read(3), BioIndex(30));
@@ -266,8 +291,10 @@ mod tests {
 
     #[test]
     fn groups_have_pools_of_their_own_if_asked_for() {
-        let (mut apart, mut shared) =
-            (pools(PoolLayout::PerGroup), pools(PoolLayout::PerDirection));
+        let (mut apart, mut shared) = (
+            pools(PoolLayout::PerGroup(Apart::Direction)),
+            pools(PoolLayout::Shared(Apart::Direction)),
+        );
         for (pools, second) in [(&mut apart, 159), (&mut shared, 0)] {
             assert_eq!(taken(pools, T0, &bio(1, 1, Op::Read)), 159);
             assert_eq!(taken(pools, T0, &bio(2, 2, Op::Read)), second);
@@ -277,7 +304,7 @@ mod tests {
 
     #[test]
     fn writes_that_are_waited_for_take_from_the_reads_since_2_6_30() {
-        let mut pools = pools(PoolLayout::PerSync);
+        let mut pools = pools(PoolLayout::Shared(Apart::Sync));
         assert_eq!(taken(&mut pools, T0, &bio(1, 0, Op::Write)), 159);
         assert_eq!(taken(&mut pools, T0, &read(2)), 0);
         let background = Bio { sync: false, ..bio(3, 0, Op::Write) };
@@ -288,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_sleeper_can_be_forgotten_once() {
-        let mut pools = pools(PoolLayout::PerDirection);
+        let mut pools = pools(PoolLayout::Shared(Apart::Direction));
         pools.push_sleeper(&read(2), BioIndex(5));
         assert!(pools.forget_sleeper(&read(2), BioIndex(5)));
         assert!(!pools.forget_sleeper(&read(2), BioIndex(5)));

@@ -6,17 +6,20 @@ mod fifo;
 mod naive;
 mod pair;
 
-use fairdisk_core::{EngineConfig, Op, PlugConfig, PlugFlash, PoolConfig, PoolLayout, Span, Ticks};
+use fairdisk_core::{
+    Apart, EngineConfig, Op, PlugConfig, PlugFlash, PoolConfig, PoolLayout, Span, Ticks,
+};
 use pair::Pair;
 use proptest::prelude::*;
 
 /// One input, with small numbers that are taken modulo what exists.
 #[derive(Clone, Debug)]
 enum Act {
-    Submit { op: Op, start: u64, sectors: u32, task: u32, group: u32 },
+    Submit { op: Op, start: u64, sectors: u32, task: u32, group: u32, sync: bool },
     Complete { which: usize, ok: bool },
     Retry { which: usize },
     Cancel { back: u64 },
+    Hurry { back: u64 },
     Pause { us: u64 },
     Tick,
     Unplug,
@@ -29,15 +32,21 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Op::Flush),
         1 => Just(Op::Discard),
     ];
-    let submit =
-        (op, 0..60u64, 1..12u32, 0..5u32, 0..3u32).prop_map(|(op, start, sectors, task, group)| {
-            Act::Submit { op, start, sectors, task, group }
-        });
+    let submit = (op, 0..60u64, 1..12u32, 0..5u32, 0..3u32, any::<bool>());
+    let submit = submit.prop_map(|(op, start, sectors, task, group, sync)| Act::Submit {
+        op,
+        start,
+        sectors,
+        task,
+        group,
+        sync,
+    });
     prop_oneof![
         8 => submit,
         5 => (any::<usize>(), any::<bool>()).prop_map(|(which, ok)| Act::Complete { which, ok }),
         3 => any::<usize>().prop_map(|which| Act::Retry { which }),
         1 => (0..20u64).prop_map(|back| Act::Cancel { back }),
+        1 => (0..20u64).prop_map(|back| Act::Hurry { back }),
         1 => (0..30_000u64).prop_map(|us| Act::Pause { us }),
         1 => Just(Act::Tick),
         1 => Just(Act::Unplug),
@@ -47,9 +56,10 @@ fn act() -> impl Strategy<Value = Act> {
 fn config() -> impl Strategy<Value = EngineConfig> {
     let layouts = [
         PoolLayout::Unlimited,
-        PoolLayout::PerDirection,
-        PoolLayout::PerSync,
-        PoolLayout::PerGroup,
+        PoolLayout::Shared(Apart::Direction),
+        PoolLayout::Shared(Apart::Sync),
+        PoolLayout::PerGroup(Apart::Direction),
+        PoolLayout::PerGroup(Apart::Sync),
     ];
     let pool = (prop::sample::select(layouts.to_vec()), 1..8u32, 0..5u32).prop_map(
         |(layout, requests, batch_requests)| PoolConfig { layout, requests, batch_requests },

@@ -1,7 +1,7 @@
 //! The model: lists that are searched from end to end, with the rules of the block layer written
 //! down as they are specified (spec: cfq, section 1).
 
-use fairdisk_core::{Bio, BioId, EngineConfig, Instant, Op, PoolLayout, TaskId};
+use fairdisk_core::{Apart, Bio, BioId, EngineConfig, Instant, Op, PoolLayout, TaskId};
 use std::collections::BTreeMap;
 
 /// An effect of the model, with the name of the bio.
@@ -108,6 +108,33 @@ impl Naive {
         }
         self.out.push(Out::Cancelled(id));
         self.leave(id);
+        self.pump()
+    }
+
+    pub(crate) fn hurry(&mut self, now: Instant, id: BioId) -> Vec<Out> {
+        self.now = now;
+        let is_past = |place| matches!(place, Place::Listed | Place::Staged | Place::AtDevice);
+        let may = |(bio, place): &&mut (Bio, Place)| bio.id == id && !bio.sync && !is_past(*place);
+        let entry = self.bios.iter_mut().find(may);
+        if let Some((bio, place)) = entry {
+            let (before, place) = (*bio, *place);
+            bio.sync = true;
+            let after = *bio;
+            match place {
+                Place::Sleeping => {
+                    self.pool(&before).sleepers.retain(|sleeper| *sleeper != id);
+                    self.take_or_sleep(after);
+                }
+                Place::Queued => {
+                    self.queue.retain(|queued| *queued != id);
+                    self.pool(&after).taken += 1;
+                    self.give_back(&before);
+                    self.queue.push(id);
+                }
+                _ => {}
+            }
+        }
+        self.plug = None;
         self.pump()
     }
 
@@ -237,8 +264,9 @@ impl Naive {
     fn pool(&mut self, bio: &Bio) -> &mut Pool {
         let writes = bio.op != Op::Read;
         let pool = match self.config.pool.layout {
-            PoolLayout::PerGroup => (bio.group.0, writes),
-            PoolLayout::PerSync => (0, writes && !bio.sync),
+            PoolLayout::PerGroup(Apart::Direction) => (bio.group.0, writes),
+            PoolLayout::PerGroup(Apart::Sync) => (bio.group.0, writes && !bio.sync),
+            PoolLayout::Shared(Apart::Sync) => (0, writes && !bio.sync),
             _ => (0, writes),
         };
         self.pools.entry(pool).or_default()

@@ -46,6 +46,11 @@ impl Pair {
                 let expected = self.naive.cancel(self.now, id);
                 self.compare(Input::Cancel(id), &expected);
             }
+            Act::Hurry { back } => {
+                let id = BioId(self.bios.saturating_sub(back));
+                let expected = self.naive.hurry(self.now, id);
+                self.compare(Input::Hurry(id), &expected);
+            }
             Act::Pause { us } => self.now += Span::from_us(us),
             Act::Tick => {
                 let expected = self.naive.tick(self.now);
@@ -72,7 +77,7 @@ impl Pair {
     }
 
     fn submit(&mut self, act: &Act) {
-        let Act::Submit { op, start, sectors, task, group } = *act else { return };
+        let Act::Submit { op, start, sectors, task, group, sync } = *act else { return };
         self.bios += 1;
         let bio = Bio {
             id: BioId(self.bios),
@@ -81,7 +86,7 @@ impl Pair {
             op,
             start: Lba(start),
             sectors: Sectors(if op == Op::Flush { 0 } else { sectors }),
-            sync: true,
+            sync: sync || op != Op::Write,
             flags: Flags::NONE,
             ioprio: IoPrio::UNSET,
         };

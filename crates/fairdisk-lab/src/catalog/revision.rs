@@ -20,7 +20,7 @@ use super::library::{Document, Kind, check_id, find};
 use super::overrides::{Override, read};
 use super::source::Source;
 use super::text::check_line;
-use fairdisk_core::{PlugFlash, PoolLayout, Span, WeightMap};
+use fairdisk_core::{Apart, PlugFlash, PoolLayout, Span, WeightMap};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::group_cfq::GroupCfqParams;
 use fairdisk_sched::noop::NoopParams;
@@ -198,10 +198,12 @@ impl Revision {
             id: file.id,
             title: file.title,
             spec,
-            pool: match file.slots.by {
-                _ if !shared => PoolLayout::PerGroup,
-                SlotsBy::Direction => PoolLayout::PerDirection,
-                SlotsBy::Sync => PoolLayout::PerSync,
+            pool: {
+                let apart = match file.slots.by {
+                    SlotsBy::Direction => Apart::Direction,
+                    SlotsBy::Sync => Apart::Sync,
+                };
+                if shared { PoolLayout::Shared(apart) } else { PoolLayout::PerGroup(apart) }
             },
             plug_flash: match file.plug.flash {
                 PlugFlashName::All => PlugFlash::All,
@@ -393,7 +395,7 @@ mod tests {
     fn fair_has_the_defaults_of_its_code() {
         let revision = Revision::load("fair").unwrap();
         assert_eq!(revision.spec, SchedulerSpec::Fair(FairParams::default()));
-        assert_eq!(revision.pool, PoolLayout::PerGroup);
+        assert_eq!(revision.pool, PoolLayout::PerGroup(Apart::Sync));
         assert!(!revision.async_of_submitter);
     }
 

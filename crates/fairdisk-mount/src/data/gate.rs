@@ -37,6 +37,10 @@ pub trait Gate: Send + Sync + 'static {
     /// wait for it.
     fn submit(&self, piece: Piece, job: Box<dyn Job>);
 
+    /// Takes note that somebody [has come to wait](Job::is_awaited) for jobs that were submitted as
+    /// pieces nobody waits for.
+    fn hurry(&self) {}
+
     /// Notes that a thread has opened or written to `file`, and is charged from now on for I/O
     /// there without a caller. Called while the thread waits for the reply, so that it can be
     /// inspected.

@@ -438,6 +438,10 @@ impl Gate for MountGate {
         self.gate.disk.submit(&order, job, thread);
     }
 
+    fn hurry(&self) {
+        self.gate.disk.hurry();
+    }
+
     fn has_performers(&self) -> bool {
         true
     }

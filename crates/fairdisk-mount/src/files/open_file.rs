@@ -19,7 +19,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{OFlags, fstat};
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// The number of bytes of which offset and length must be multiples for direct I/O. Buffers have a
@@ -36,6 +36,8 @@ pub(crate) struct FileState {
     opened: Mutex<Opened>,
     /// Whether its last name was removed through the mount.
     removed: AtomicBool,
+    /// Somebody waits for the pieces of write-back with numbers below this.
+    awaited: AtomicU64,
     /// The descriptor used for write-back.
     for_write_out: Mutex<Option<Arc<Descriptor>>>,
     errors: Mutex<WriteErrors>,
@@ -130,6 +132,7 @@ impl FileStates {
             opened: Mutex::default(),
             removed: AtomicBool::new(false),
             for_write_out: Mutex::default(),
+            awaited: AtomicU64::new(0),
             errors: Mutex::new(WriteErrors::of(untold.map(|(_, errno)| errno))),
             which: untold.map(|(which, _)| OnceLock::from(which)).unwrap_or_default(),
             appends: Appends::default(),
@@ -231,6 +234,16 @@ impl FileState {
     /// The dirty ranges.
     pub(crate) fn ranges(&self) -> MutexGuard<'_, Ranges> {
         self.ranges.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that somebody waits for all pieces of write-back with numbers below this.
+    pub(crate) fn await_below(&self, number: u64) {
+        self.awaited.fetch_max(number, Ordering::Relaxed);
+    }
+
+    /// Whether somebody waits for the piece of write-back with this number.
+    pub(crate) fn is_awaited(&self, number: u64) -> bool {
+        number < self.awaited.load(Ordering::Relaxed)
     }
 
     /// Notes who uses the file, and is charged for the kernel's I/O without a caller.

@@ -36,6 +36,12 @@ pub trait Job: Send {
         None
     }
 
+    /// Whether somebody has come to wait for the job, though it was submitted as asynchronous. Asked
+    /// with the disk locked, so it must take no lock.
+    fn is_awaited(&self) -> bool {
+        false
+    }
+
     /// Answers whoever waits. With a modelled disk this may be called much later than
     /// [`perform`](Self::perform).
     fn finish(self: Box<Self>, result: io::Result<()>);

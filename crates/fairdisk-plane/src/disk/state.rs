@@ -202,6 +202,16 @@ impl State {
         self.feed(now, Input::Submit(bio));
     }
 
+    /// Tells the scheduler for which of the waiting jobs somebody has come to wait.
+    pub(super) fn hurry(&mut self, now: Instant) {
+        self.advance(now);
+        for number in 0..self.waiting.len() {
+            if self.waiting[number].as_ref().is_some_and(|job| job.is_awaited()) {
+                self.feed(now, Input::Hurry(BioId(number as u64)));
+            }
+        }
+    }
+
     /// Notes that a request has gone to the disk without the scheduler being asked.
     pub(super) fn begun(&mut self, now: Instant, order: &Order) {
         self.advance(now);
@@ -226,6 +236,7 @@ impl State {
             self.waiting.push(None);
             self.whose.push(None);
         }
+        let sync = order.sync || job.as_ref().is_some_and(|job| job.is_awaited());
         self.waits += usize::from(job.is_some());
         self.waiting[number as usize] = job;
         let whose = Whose { task: order.task, group: order.group, asked: now };
@@ -237,7 +248,7 @@ impl State {
             op: order.op,
             start: self.within_model(order),
             sectors: order.sectors,
-            sync: order.sync,
+            sync,
             flags: order.flags,
             ioprio: order.ioprio,
         }

@@ -9,8 +9,8 @@ mod storm;
 mod world;
 
 use fairdisk_core::{
-    Auditor, Bio, BioId, Change, EngineConfig, Flags, GroupId, Input, Instant, IoPrio, Lba, Op,
-    PlugConfig, PlugFlash, PoolConfig, PoolLayout, Prng, Sectors, Share, Span, TaskId, Ticks,
+    Apart, Auditor, Bio, BioId, Change, EngineConfig, Flags, GroupId, Input, Instant, IoPrio, Lba,
+    Op, PlugConfig, PlugFlash, PoolConfig, PoolLayout, Prng, Sectors, Share, Span, TaskId, Ticks,
     Weight,
 };
 use fairdisk_sched::SchedulerSpec;
@@ -23,13 +23,14 @@ const SEEDS: u64 = 4;
 
 /// Every kind of engine configuration, with a pool small enough to fill.
 fn configs() -> Vec<EngineConfig> {
-    let layouts = [PoolLayout::Unlimited, PoolLayout::PerSync, PoolLayout::PerGroup];
+    let layouts =
+        [PoolLayout::Unlimited, PoolLayout::Shared(Apart::Sync), PoolLayout::PerGroup(Apart::Sync)];
     let mut configs = Vec::new();
     for depth in [1, 8] {
         for peek in [false, true] {
             for layout in layouts {
                 let pool = PoolConfig { layout, requests: 12, batch_requests: 4 };
-                let keeps_order = layout != PoolLayout::PerGroup;
+                let keeps_order = !matches!(layout, PoolLayout::PerGroup(_));
                 let merge_sectors_max = 256;
                 let config = EngineConfig {
                     depth,

@@ -2,8 +2,8 @@
 //! …` and `task …` for what exists from the start.
 
 use fairdisk_core::{
-    Cost, CostModel, EngineConfig, GroupId, IoClass, IoPrio, PlugConfig, PlugFlash, PoolConfig,
-    PoolLayout, Qos, Share, Span, TaskId, Ticks, Weight, WeightMap,
+    Apart, Cost, CostModel, EngineConfig, GroupId, IoClass, IoPrio, PlugConfig, PlugFlash,
+    PoolConfig, PoolLayout, Qos, Share, Span, TaskId, Ticks, Weight, WeightMap,
 };
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::cfq::{CfqParams, Switches};
@@ -67,17 +67,17 @@ impl Settings {
         }
     }
 
-    /// Parses `unlimited`, or `per-direction` or `per-group` followed by the number of slots and of
-    /// slots of a batch.
+    /// Parses `unlimited`, or `per-direction`, `per-group` or `per-group-sync` followed by the number of
+    /// slots and of slots of a batch.
     fn set_pool(&mut self, words: &[&str]) -> Result<(), String> {
-        let (layout, requests, batch_requests) = match *words {
-            ["unlimited"] => (PoolLayout::Unlimited, 1, 0),
-            ["per-direction", slots, batch] => {
-                (PoolLayout::PerDirection, number(slots)?, number(batch)?)
-            }
-            ["per-group", slots, batch] => (PoolLayout::PerGroup, number(slots)?, number(batch)?),
+        let (layout, slots, batch) = match *words {
+            ["unlimited"] => (PoolLayout::Unlimited, "1", "0"),
+            ["per-direction", slots, batch] => (PoolLayout::Shared(Apart::Direction), slots, batch),
+            ["per-group", slots, batch] => (PoolLayout::PerGroup(Apart::Direction), slots, batch),
+            ["per-group-sync", slots, batch] => (PoolLayout::PerGroup(Apart::Sync), slots, batch),
             _ => return Err(format!("not a pool: {words:?}")),
         };
+        let (requests, batch_requests) = (number(slots)?, number(batch)?);
         self.config.pool = PoolConfig { layout, requests, batch_requests };
         Ok(())
     }

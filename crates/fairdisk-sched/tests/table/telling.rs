@@ -45,6 +45,7 @@ fn word(record: &Record, before: &[Record], after: &[Record], cast: &Cast) -> Op
         Record::WaitsCompletion(why) => format!("wait for a completion why={why:?}"),
         Record::Cancelled(id) => format!("cancelled {}", bio(id)),
         Record::Submitted(_)
+        | Record::Hurried(_)
         | Record::Completed(..)
         | Record::Configured(_)
         | Record::Switched(_) => return None,

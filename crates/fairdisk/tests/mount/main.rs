@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are not seen as tests")]
 
+mod backlog;
 mod calibrated;
 mod control;
 mod durable;

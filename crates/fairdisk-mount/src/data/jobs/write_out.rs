@@ -27,6 +27,10 @@ impl Job for WriteOutJob {
         done
     }
 
+    fn is_awaited(&self) -> bool {
+        self.file.is_awaited(self.chunk.number)
+    }
+
     fn finish(self: Box<Self>, result: io::Result<()>) {
         let Self { tree, file, chunk } = *self;
         if let (Err(error), Some(fd)) = (result, file.write_out_descriptor()) {

@@ -308,7 +308,15 @@ impl Tree {
             let job = FlushJob { what: Flushed::File(flushed), data_only, reply };
             tree.gate.submit(piece, Box::new(job));
         });
-        let waiting = file.state.ranges().when_clean(then);
+        let (waiting, to_hurry) = {
+            let mut ranges = file.state.ranges();
+            (ranges.when_clean(then), ranges.to_hurry())
+        };
+        // Noted before the gate is told, so that a piece on its way there is not missed.
+        if let Some(below) = to_hurry {
+            file.state.await_below(below);
+            self.gate.hurry();
+        }
         match waiting {
             Ok(Some(chunk)) => self.send(&file.state, chunk, true),
             Ok(None) => {}

@@ -123,6 +123,7 @@ impl Journeys {
             Record::Cancelled(bio) => return self.end(bio, at, Step::Cancelled),
             Record::Waits(..)
             | Record::WaitsCompletion(_)
+            | Record::Hurried(_)
             | Record::Configured(_)
             | Record::Switched(_) => {}
         }

@@ -3,7 +3,7 @@
 use super::Args;
 use crate::failure::Failure;
 use clap::ValueEnum;
-use fairdisk_core::{Change, CostModel, EngineConfig, PoolConfig, PoolLayout};
+use fairdisk_core::{Apart, Change, CostModel, EngineConfig, PoolConfig, PoolLayout};
 use fairdisk_lab::calibrate::calibrate;
 use fairdisk_lab::catalog::device::{self, Array, DeviceEntry};
 use fairdisk_mount::BlockDevice;
@@ -114,7 +114,8 @@ pub(super) fn start(
     let threads = if matches!(kind, Kind::Modelled(_)) { MODEL_THREADS } else { most as usize };
     let config = EngineConfig {
         depth,
-        pool: PoolConfig { layout: PoolLayout::PerGroup, ..PoolConfig::default() },
+        // Many pieces of write-back sleep for a slot. A direct write does not stand behind them.
+        pool: PoolConfig { layout: PoolLayout::PerGroup(Apart::Sync), ..PoolConfig::default() },
         // The page cache below orders the writes of a file, and a flush concerns one file.
         keeps_order: false,
         ..EngineConfig::default()

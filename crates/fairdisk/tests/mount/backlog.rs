@@ -1,0 +1,42 @@
+//! Direct writes beside buffered writes of their own group that wait for the disk.
+
+use crate::host::{Host, finish, lacks_something, wait_until};
+use std::time::{Duration, Instant};
+
+const WRITES: u32 = 8;
+
+/// Nobody waits for buffered writes, so direct ones go first, wherever they go: into blocks that
+/// the file system has yet to mark as written, or over pages that wait to be written out, which
+/// then go first as well. Each of these waited for all 32 MiB, which takes this disk 20 s.
+#[test]
+fn a_direct_write_does_not_wait_for_the_buffered_ones_of_its_group() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.mount_well(&["--device-model", "wd2500js"]);
+    host.make_file("buffered", 64);
+    let group = host.group("both", "weight=100");
+    let (buffered, reserved) = (host.file("buffered"), host.file("reserved"));
+    finish(host.start(&group, &format!("fallocate -l 1M {reserved}")));
+    let fill = format!(
+        "fio --name=fill --filename={buffered} --size=64m --rw=randwrite --bs=4k --ioengine=psync \
+         --direct=0 --fallocate=none --thread --time_based --runtime=60"
+    );
+    let mut filling = host.start(&group, &fill);
+    // By then as much is dirty as a group may have.
+    wait_until(|| host.device_time(std::slice::from_ref(&group))[0] > 500.0);
+    for file in [&reserved, &buffered] {
+        let write = format!(
+            "dd if=/dev/zero of={file} bs=4k count={WRITES} conv=notrunc oflag=direct status=none"
+        );
+        let begun = Instant::now();
+        finish(host.start(&group, &write));
+        let each = begun.elapsed() / WRITES;
+        println!("{file}: {each:?} each");
+        assert!(each < Duration::from_millis(500), "{file}: {each:?} each");
+    }
+    filling.kill().unwrap();
+    filling.wait().unwrap();
+    host.unmount();
+}
