@@ -2,6 +2,8 @@
 //! allocates and scans all requests, so it belongs in tests and simulations, not where speed
 //! matters.
 
+mod turns;
+
 use crate::attach::{AttachError, Leftovers};
 use crate::elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, MayQueue, Merge, Submitter,
@@ -11,10 +13,11 @@ use crate::request::{Bio, GroupId, Request, RequestId, TaskId};
 use crate::time::{Instant, Span};
 use crate::why::Why;
 use alloc::collections::BTreeMap;
+use turns::TurnsAudit;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    Queued { since: Instant, number: u64, overtaken: u32 },
+    Queued { since: Instant, group: GroupId, number: u64, overtaken: u32 },
     Dispatched,
 }
 
@@ -31,6 +34,7 @@ pub struct Auditor<E> {
     is_flushable: bool,
     /// Whether a flush is in flight that the elevator asked for.
     empties: bool,
+    turns: TurnsAudit,
     /// Requests admitted so far; numbers each request in order of arrival.
     admitted: u64,
     /// The last decision, for as long as no call has changed the elevator's state.
@@ -49,6 +53,7 @@ impl<E: Elevator> Auditor<E> {
             flushes: BTreeMap::new(),
             is_flushable: false,
             empties: false,
+            turns: TurnsAudit::new(),
             admitted: 0,
             standing: None,
             decisions: 0,
@@ -81,6 +86,7 @@ impl<E: Elevator> Auditor<E> {
         assert!(matches!(stage, Stage::Queued { .. }), "law 2: {id:?} came out twice");
         *stage = Stage::Dispatched;
         self.queued -= 1;
+        self.turns.left(id);
     }
 
     /// Requests, and flushes of submitters, at the device or on their way there.
@@ -145,6 +151,14 @@ impl<E: Elevator> Auditor<E> {
         }
     }
 
+    /// Law 9, turns.
+    fn check_turns(&mut self, now: Instant, id: RequestId, why: Why) {
+        let bound = self.inner.describe().turns_max;
+        if let Some(Stage::Queued { group, .. }) = self.requests.get(&id) {
+            self.turns.dispatched((now, id, *group), why, bound);
+        }
+    }
+
     fn check_standing(&self, decision: Decision, now: Instant) {
         let Some(before) = self.standing else { return };
         let due = matches!(before, Decision::WaitUntil(until, _) if now >= until);
@@ -160,9 +174,11 @@ impl<E: Elevator> Elevator for Auditor<E> {
     fn admit(&mut self, now: Instant, request: &Request) -> Admission {
         self.changed(now);
         self.admitted += 1;
-        let stage = Stage::Queued { since: now, number: self.admitted, overtaken: 0 };
+        let (group, number) = (request.group, self.admitted);
+        let stage = Stage::Queued { since: now, group, number, overtaken: 0 };
         let known = self.requests.insert(request.id, stage);
         assert!(known.is_none(), "law 2: {:?} was admitted twice", request.id);
+        self.turns.admitted(request);
         self.queued += 1;
         let admission = self.inner.admit(now, request);
         if let Admission::Displaces(older) = admission {
@@ -184,8 +200,9 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.check_patience(now);
         self.standing = None;
         match decision {
-            Decision::Dispatch(id, _) => {
+            Decision::Dispatch(id, why) => {
                 self.check_overtaking(id);
+                self.check_turns(now, id, why);
                 self.leaves_queue(id);
             }
             Decision::Flush(..) => self.empties = true,
@@ -244,6 +261,7 @@ impl<E: Elevator> Elevator for Auditor<E> {
         if let Change::Flushable { flushable } = *change {
             self.is_flushable = flushable;
         }
+        self.turns.changed(change);
         self.inner.configure(now, change);
     }
 
@@ -308,6 +326,7 @@ impl<E: Elevator> Elevator for Auditor<E> {
 
     fn merged(&mut self, now: Instant, request: &Request, how: Merge) {
         self.changed(now);
+        self.turns.grown(request);
         self.inner.merged(now, request, how);
     }
 

@@ -30,9 +30,10 @@ use crate::why::Why;
 ///    schedulers and the rivals obey this law too, except in the calls listed in its test.
 /// 7. The same inputs give the same decisions on every machine.
 /// 8. Flushes and overlapping writes keep their order. The engine sees to this.
-/// 9. Every admitted request is dispatched within the bound stated in [`Description`]. The
-///    historical schedulers state none: the CFQs have defect D3, and `deadline` delays a request
-///    until all overdue ones have been dispatched.
+/// 9. Every admitted request is dispatched within the bounds stated in [`Description`]: of time, of
+///    requests that overtake it, or of [turns](Turns) that other tasks of its group have before
+///    its own task. The historical schedulers state none: the CFQs have defect D3, and `deadline`
+///    delays a request until all overdue ones have been dispatched.
 pub trait Elevator {
     /// Takes over a request and queues it.
     fn admit(&mut self, now: Instant, request: &Request) -> Admission;
@@ -70,7 +71,8 @@ pub trait Elevator {
     /// another's turn. May be reported again.
     fn awaited(&mut self, _now: Instant, _id: RequestId, _by: GroupId) {}
 
-    /// Removes a queued request that was cancelled or absorbed by a merge.
+    /// Removes a queued request that was cancelled or absorbed by a merge, or that comes again as a
+    /// synchronous one.
     fn withdraw(&mut self, now: Instant, id: RequestId);
 
     /// Applies a change to groups, tasks or the device.
@@ -343,6 +345,28 @@ pub enum Handover {
     Batch,
 }
 
+/// Law 9 among the tasks of a group that have the same I/O priority: how long one of them waits for
+/// the others.
+///
+/// A *turn* of a task is a run of its synchronous requests that are dispatched within `length`. A
+/// request is part of the turn of the one before if nothing else of the group is dispatched between
+/// them, or if the later one begins where the earlier one ended. What another group
+/// [waits for](Why::Awaited) is part of no turn.
+///
+/// While a task has synchronous requests queued and none of them is dispatched, the others of its
+/// group and priority have at most `each` turns for each of them that has any at a time, the task
+/// itself included, and for each request of its own last turn that began where the one before
+/// ended, if there were several. So where a turn is one request, one waits at most `each` times as
+/// long as its kind does in the mean, and a request of a task that has more queued waits as long
+/// for each that is served before it. A task that gets another priority waits from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turns {
+    /// How many turns for each task.
+    pub each: u32,
+    /// How long a turn is at most.
+    pub length: Span,
+}
+
 /// What an elevator states about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Description {
@@ -356,12 +380,15 @@ pub struct Description {
     /// Law 9: how many later requests may be dispatched before an earlier one, if the elevator
     /// promises a bound.
     pub overtaken_max: Option<u32>,
+    /// Law 9: how many turns others of a group have before a task that waits, if the elevator
+    /// promises a bound.
+    pub turns_max: Option<Turns>,
 }
 
 impl Description {
     /// A description that promises no bounds.
     #[must_use]
     pub const fn new(name: &'static str, handover: Handover) -> Self {
-        Self { name, handover, wait_max: None, overtaken_max: None }
+        Self { name, handover, wait_max: None, overtaken_max: None, turns_max: None }
     }
 }

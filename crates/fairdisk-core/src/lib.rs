@@ -46,7 +46,7 @@ pub use contradiction::Contradiction;
 pub use cost::{Cost, CostModel, Times};
 pub use elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge,
-    Submitter,
+    Submitter, Turns,
 };
 pub use engine::{
     Apart, Effect, Effects, Engine, EngineConfig, Input, PlugConfig, PlugFlash, PoolConfig,

@@ -89,7 +89,7 @@ use floor::Floors;
 use group::Group;
 use hierarchy::Hierarchy;
 use pace::Pace;
-use queues::Queues;
+use queues::{Queues, TURNS_MOST};
 use requests::Requests;
 use reserved::Reserved;
 use returning::Returning;
@@ -424,7 +424,8 @@ impl Elevator for Fair {
     }
 
     fn describe(&self) -> Description {
-        Description::new(FairParams::NAME, Handover::Single)
+        let turns_max = Some(TURNS_MOST);
+        Description { turns_max, ..Description::new(FairParams::NAME, Handover::Single) }
     }
 
     fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {

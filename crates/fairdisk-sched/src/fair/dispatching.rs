@@ -23,7 +23,8 @@ impl Fair {
             true => self.tree.reach(group),
             false => self.reach_beside_targets(group, why),
         }
-        self.queues.reach(now, queue);
+        // What another group waits for goes before all of its own.
+        self.queues.reach(now, queue, (why != Why::Awaited, continues));
         self.take_out(at);
         let q = &mut self.queues[queue];
         q.streak.add(continues && !op.is_write());

@@ -1,6 +1,7 @@
 //! A queue: the requests of one task in one group, or the asynchronous writes of a group.
 
 use super::mean::Mean;
+use super::queues::LastTurn;
 use super::stream::Streak;
 use fairdisk_core::list::List;
 use fairdisk_core::tree::Tree;
@@ -25,6 +26,7 @@ pub(super) struct Queue {
     /// Service received divided by the weight of its level, in the virtual time of its class.
     pub(super) start: u64,
     pub(super) in_line: bool,
+    pub(super) last_turn: LastTurn,
     /// Whether the queue, with nothing queued, keeps a place among those that are expected.
     pub(super) has_place: bool,
     pub(super) by_position: Tree,
@@ -59,6 +61,7 @@ impl Queue {
             ioprio,
             start: 0,
             in_line: false,
+            last_turn: LastTurn::NONE,
             has_place: false,
             by_position: Tree::new(),
             by_age: List::new(),
@@ -81,10 +84,14 @@ impl Queue {
         self.ioprio.class.rank()
     }
 
+    /// Its level in the class; levels beyond the last count as the last.
+    pub(super) const fn level(&self) -> u8 {
+        if self.ioprio.level < LEVELS { self.ioprio.level } else { LEVELS - 1 }
+    }
+
     /// The weight within its class: 8 at level 0 down to 1 at level 7.
     pub(super) const fn weight(&self) -> u64 {
-        let level = self.ioprio.level as u64;
-        if level < 7 { WEIGHT_MOST - level } else { 1 }
+        WEIGHT_MOST - self.level() as u64
     }
 
     /// Replaces a charge of `charged` by `cost`.

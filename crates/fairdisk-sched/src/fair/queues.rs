@@ -1,11 +1,13 @@
 //! All queues: found by task and group, and ordered within each group.
 //!
 //! Within a group the `ionice` classes are served in order. Within a class, the queue is next that
-//! has received the least service for its level.
+//! has received the least service for its level, unless others have [passed it over](turns).
 
 mod expected;
+mod turns;
 
 pub(super) use expected::For;
+pub(super) use turns::{LastTurn, TURNS_MOST};
 
 use super::NIL;
 use super::queue::{CLASSES, Queue, WEIGHT_MOST};
@@ -16,6 +18,7 @@ use expected::{Places, Ranks};
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Instant, IoPrio, Span, TaskId, dense};
+use turns::Level;
 
 /// The queues of one class of a group that have requests queued: its line.
 #[derive(Clone, Debug)]
@@ -25,6 +28,8 @@ struct Class {
     /// The queue that left the line last, or `NIL`. It keeps its place in the tree, as a task with
     /// one request at a time comes and goes with each.
     away: u32,
+    /// Those in line by level.
+    levels: Vec<Level>,
     /// Virtual time: the smallest start in line when a queue was last served.
     reached: u64,
     /// Since when the class has had requests without being served.
@@ -39,8 +44,14 @@ struct Class {
 const PASSED_OVER_REQUESTS: u32 = 32;
 
 impl Class {
-    const EMPTY: Self =
-        Self { tree: Tree::new(), away: NIL, reached: 0, waits_since: Instant::ZERO, passed: 0 };
+    const EMPTY: Self = Self {
+        tree: Tree::new(),
+        away: NIL,
+        levels: Vec::new(),
+        reached: 0,
+        waits_since: Instant::ZERO,
+        passed: 0,
+    };
 
     /// The number of queues in line.
     fn len(&self) -> u32 {
@@ -51,7 +62,7 @@ impl Class {
         self.len() == 0
     }
 
-    /// The queue that is next in the line.
+    /// The queue in line that has received the least service for its level.
     #[inline]
     fn first(&self, order: &Forest<u64>) -> Option<u32> {
         let first = order.first(&self.tree)?;
@@ -77,6 +88,8 @@ struct Leaf {
     /// All queues of the group that requests can still be added to.
     queues: List,
     ranks: Ranks,
+    /// The queue that was served last in the order of the group, or `NIL`.
+    served_last: u32,
 }
 
 /// The queues of all groups.
@@ -92,6 +105,7 @@ pub(super) struct Queues {
     leaves: Vec<Leaf>,
     in_leaf: Lists<()>,
     order: Forest<u64>,
+    due: Forest<u64>,
     places: Places,
     /// How long a class may be passed over before it is served once.
     patience: Span,
@@ -107,6 +121,7 @@ impl Queues {
             leaves: Vec::new(),
             in_leaf: Lists::new(),
             order: Forest::new(),
+            due: Forest::new(),
             places: Places::new(idle_max),
             patience,
         }
@@ -120,6 +135,7 @@ impl Queues {
                 asynchronous: NIL,
                 queues: List::new(),
                 ranks: Ranks::NONE,
+                served_last: NIL,
             });
         }
     }
@@ -277,6 +293,7 @@ impl Queues {
         let done = self[at].orphan && self[at].is_quiet();
         if done {
             self.give_place_up(at);
+            self.forget_turn(at);
             self[at].group = NIL;
             self.queues.free(at);
         }
@@ -303,6 +320,7 @@ impl Queues {
         } else {
             self.order.insert(&mut class.tree, at, queue.start);
         }
+        self.begin_waiting(at);
     }
 
     /// Takes a queue that has no requests queued out of its line.
@@ -314,8 +332,10 @@ impl Queues {
         if before != NIL {
             self.order.remove(&mut class.tree, before);
         }
+        let are_kept = leaf.ranks.are_kept;
+        self.end_waiting(at);
         self.queues[at].in_line = false;
-        if leaf.ranks.are_kept {
+        if are_kept {
             self.keep_place(at);
         }
     }
@@ -330,7 +350,9 @@ impl Queues {
             return;
         }
         self.order.remove(&mut class.tree, at);
-        self[at].in_line = false;
+        if core::mem::take(&mut self[at].in_line) {
+            self.end_waiting(at);
+        }
     }
 
     /// Replaces a charge of `charged` to the queue by `cost`.
@@ -370,7 +392,13 @@ impl Queues {
         let waiting = || classes.iter().filter(|class| !class.is_empty());
         let passed = |class: &&Class| class.is_passed_over(now, self.patience);
         let best = waiting().rev().find(passed).or_else(|| waiting().next());
-        best.and_then(|class| class.first(&self.order)).expect("it has requests")
+        best.and_then(|class| self.next_in(class)).expect("it has requests")
+    }
+
+    /// The queue of a class that is next.
+    #[inline]
+    fn next_in(&self, class: &Class) -> Option<u32> {
+        class.passed_over(&self.due).or_else(|| class.first(&self.order))
     }
 
     /// When the next class of the group will have been passed over for long enough to be served
@@ -397,14 +425,25 @@ impl Queues {
         let (queue, class) = (&self[at], self[at].class());
         let classes = &self.leaves[queue.group as usize].classes;
         let better = classes[..class].iter().any(|class| !class.is_empty());
-        let first = classes[class].first(&self.order);
-        !better && first.is_none_or(|first| first == at || queue.start < self[first].start)
+        let passed_over = classes[class].passed_over(&self.due);
+        let first = passed_over.or_else(|| classes[class].first(&self.order));
+        let is_next =
+            |first| first == at || passed_over.is_none() && queue.start < self[first].start;
+        !better && first.is_none_or(is_next)
     }
 
     /// Advances the virtual time of the class of the queue, which is in line and about to be
-    /// served. A queue that keeps the disk runs ahead of the others; newcomers start beside those.
+    /// served, in the order of its group or not, with a request that `continues` its last one or
+    /// not. A queue that keeps the disk runs ahead of the others; newcomers start beside those.
     #[inline]
-    pub(super) fn reach(&mut self, now: Instant, at: u32) {
+    pub(super) fn reach(&mut self, now: Instant, at: u32, (in_order, continues): (bool, bool)) {
+        if in_order {
+            self.count_turn(now, at, continues);
+        }
+        if self.queues[at].waiting > 1 {
+            self.end_waiting(at);
+            self.begin_waiting(at);
+        }
         let queue = &self.queues[at];
         let classes = &mut self.leaves[queue.group as usize].classes;
         classes.iter_mut().for_each(|class| class.passed = class.passed.saturating_add(1));

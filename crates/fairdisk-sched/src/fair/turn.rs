@@ -142,7 +142,7 @@ impl Fair {
         let class = |queue: u32| self.queues[queue].class();
         match class(first).cmp(&class(turn.queue)) {
             Ordering::Less => Some(Why::Preempted),
-            Ordering::Equal if self.stays_with_task(turn) => None,
+            Ordering::Equal if self.stays_before(turn, first) => None,
             Ordering::Equal => Some(Why::SliceExpired),
             Ordering::Greater => Some(Why::ClassStarved),
         }
@@ -223,6 +223,13 @@ impl Fair {
     pub(super) fn stays_with_task(&self, turn: Turn) -> bool {
         let round = if turn.alone { self.rounds.length } else { self.params.round };
         self.device.rotational && turn.used_by_queue < round / 2
+    }
+
+    /// Whether the queue of the turn goes on before this one of its class, which is first in line.
+    /// What nobody waits for makes way for what somebody does.
+    fn stays_before(&self, turn: Turn, first: u32) -> bool {
+        let is_asynchronous = |queue: u32| self.queues[queue].task.is_none();
+        self.stays_with_task(turn) && (!is_asynchronous(turn.queue) || is_asynchronous(first))
     }
 
     /// Whether a turn in which a task has the device to itself is over: after its group's part of a

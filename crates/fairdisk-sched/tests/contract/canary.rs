@@ -4,7 +4,7 @@ use crate::world::World;
 use fairdisk_core::{
     Admission, Auditor, Bio, BioId, Change, Completion, Decision, Description, Elevator,
     EngineConfig, Flags, GroupId, Handover, Input, Instant, IoPrio, Lba, Op, Request, RequestId,
-    Sectors, Span, TaskId, Why,
+    Sectors, Span, TaskId, Turns, Why,
 };
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,6 +38,8 @@ enum Wrong {
     Starves,
     /// Dispatches the second request first, in spite of its bound on overtaking.
     Overtakes,
+    /// Dispatches the newest request first, in spite of its bound on the turns of other tasks.
+    Favours,
 }
 
 struct Canary {
@@ -88,7 +90,7 @@ impl Elevator for Canary {
         }
         let id = match self.wrong {
             Wrong::Repeats => self.queue.front().copied(),
-            Wrong::Starves => self.queue.pop_back(),
+            Wrong::Starves | Wrong::Favours => self.queue.pop_back(),
             Wrong::Overtakes if self.queue.len() > 1 => self.queue.remove(1),
             _ => self.queue.pop_front(),
         };
@@ -113,9 +115,15 @@ impl Elevator for Canary {
     fn configure(&mut self, _now: Instant, _change: &Change) {}
 
     fn describe(&self) -> Description {
+        let named = Description::new("canary", Handover::Single);
+        let turns_max = Some(Turns { each: 1, length: Span::from_ms(1) });
         let wait_max = Some(Span::from_ms(20));
-        let overtaken_max = (self.wrong == Wrong::Overtakes).then_some(0);
-        Description { name: "canary", handover: Handover::Single, wait_max, overtaken_max }
+        match self.wrong {
+            Wrong::Nothing => Description { wait_max, turns_max, ..named },
+            Wrong::Favours => Description { turns_max, ..named },
+            Wrong::Overtakes => Description { wait_max, overtaken_max: Some(0), ..named },
+            _ => Description { wait_max, ..named },
+        }
     }
 
     fn drain(&mut self, _now: Instant) -> Option<RequestId> {
@@ -126,7 +134,7 @@ impl Elevator for Canary {
 fn read(number: u64) -> Bio {
     Bio {
         id: BioId(number),
-        task: TaskId(0),
+        task: TaskId(number as u32),
         group: GroupId::ROOT,
         op: Op::Read,
         start: Lba(number * 1000),
@@ -183,6 +191,7 @@ fn every_insane_canary_dies_of_its_law() {
         (Wrong::WaitsEmpty, "law 5"),
         (Wrong::Starves, "law 9"),
         (Wrong::Overtakes, "law 9"),
+        (Wrong::Favours, "law 9"),
     ];
     for (wrong, law) in table {
         let said = verdict(|| fly(wrong));

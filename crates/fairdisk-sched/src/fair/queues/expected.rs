@@ -98,8 +98,7 @@ impl Queue {
 
     /// Its priority as a number: the lower is served first.
     const fn rank(&self) -> u8 {
-        let level = if self.ioprio.level < LEVELS { self.ioprio.level } else { LEVELS - 1 };
-        self.class() as u8 * LEVELS + level
+        self.class() as u8 * LEVELS + self.level()
     }
 }
 

@@ -1,0 +1,113 @@
+//! How long a task may be passed over by others of its class and level.
+//!
+//! The order of a class is one of service received, so who had an expensive request waits until the
+//! others had as much. What a request takes varies: one read may wait for all that is in the write
+//! cache of the disk. And newcomers begin beside who had the least, however many come. So a task
+//! goes first once the others had several turns each.
+
+use super::super::NIL;
+use super::{Class, Queues};
+use fairdisk_core::tree::{Forest, Tree};
+use fairdisk_core::{Instant, Span, Turns};
+
+/// A task goes first once others of its class and level had this many turns for each of them that
+/// was in line when it began to wait, and for each request of its own last turn that began where
+/// the one before ended: a stream waits for longer after its turn. Chosen: a request then waits a
+/// few times as long as others do in the mean, and what tasks get is shared by service received
+/// unless a request takes several times as long as others.
+const PASSED_OVER_TURNS: u64 = 3;
+
+/// The bound that follows. Who was passed over for longer goes before, and a turn that was
+/// interrupted for a floor may go on.
+pub(in super::super) const TURNS_MOST: Turns = Turns { each: 5, length: Span::from_s(1) };
+
+/// The queues of a class that have one level. The queue for asynchronous writes has none.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    level: u8,
+    /// The turns of those by which these are passed over.
+    turns: u64,
+    /// The queues in line, by the number of turns from which on they go first.
+    waits: Tree,
+}
+
+/// The last turn of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct LastTurn {
+    since: Option<Instant>,
+    /// How many of its requests began where the one before ended.
+    continued: u32,
+}
+
+impl LastTurn {
+    pub(in super::super) const NONE: Self = Self { since: None, continued: 0 };
+}
+
+impl Class {
+    fn level(&mut self, level: u8) -> &mut Level {
+        let at = self.levels.iter().position(|one| one.level == level).unwrap_or_else(|| {
+            self.levels.push(Level { level, turns: 0, waits: Tree::new() });
+            self.levels.len() - 1
+        });
+        &mut self.levels[at]
+    }
+
+    /// A queue in line that was passed over for so long that it goes first.
+    #[inline]
+    pub(super) fn passed_over(&self, due: &Forest<u64>) -> Option<u32> {
+        self.levels.iter().find_map(|level| {
+            due.first(&level.waits).filter(|first| due.key(*first) <= level.turns)
+        })
+    }
+}
+
+impl Queues {
+    /// The queue's group, its class there, and its level in that. Nobody waits for what is
+    /// asynchronous, so that has no level.
+    fn place_of(&self, at: u32) -> Option<(usize, usize, u8)> {
+        let queue = &self.queues[at];
+        queue.task.is_some().then(|| (queue.group as usize, queue.class(), queue.level()))
+    }
+
+    /// Notes that a queue has come into line.
+    pub(super) fn begin_waiting(&mut self, at: u32) {
+        let Some((group, class, level)) = self.place_of(at) else { return };
+        let requests = u64::from(self.queues[at].last_turn.continued.max(1));
+        let level = self.leaves[group].classes[class].level(level);
+        let in_line = u64::from(level.waits.len()) + 1;
+        let due = level.turns + PASSED_OVER_TURNS * in_line * requests;
+        self.due.insert(&mut level.waits, at, due);
+    }
+
+    /// Notes that a queue leaves the line.
+    pub(super) fn end_waiting(&mut self, at: u32) {
+        let Some((group, class, level)) = self.place_of(at) else { return };
+        let level = self.leaves[group].classes[class].level(level);
+        self.due.remove(&mut level.waits, at);
+    }
+
+    /// Notes that a queue in line is served in its group's order, with a request that `continues`
+    /// its last one or not: that begins a [turn](Turns) or is part of the last one.
+    #[inline]
+    pub(super) fn count_turn(&mut self, now: Instant, at: u32, continues: bool) {
+        let leaf = &mut self.leaves[self.queues[at].group as usize];
+        let goes_on = continues || leaf.served_last == at;
+        leaf.served_last = at;
+        let Some((group, class, level)) = self.place_of(at) else { return };
+        let turn = &mut self.queues[at].last_turn;
+        if goes_on && turn.since.is_some_and(|since| now.since(since) < TURNS_MOST.length) {
+            turn.continued += u32::from(continues);
+            return;
+        }
+        *turn = LastTurn { since: Some(now), continued: 0 };
+        self.leaves[group].classes[class].level(level).turns += 1;
+    }
+
+    /// Notes that a queue is gone, so that another with its number begins a turn of its own.
+    pub(super) fn forget_turn(&mut self, at: u32) {
+        let last = &mut self.leaves[self.queues[at].group as usize].served_last;
+        if *last == at {
+            *last = NIL;
+        }
+    }
+}
