@@ -1,6 +1,6 @@
 //! No request waits for more than five times as long as those of its group do in the mean, whatever
-//! requests take and whoever comes, where tasks of one priority have one request at a time, on disks
-//! that take one command and on disks that take several.
+//! requests take and whoever comes, where tasks of one priority have one request at a time, on
+//! disks that take one command and on disks that take several.
 
 #[path = "support/filling.rs"]
 mod filling;

@@ -36,8 +36,8 @@ pub trait Job: Send {
         None
     }
 
-    /// Whether somebody has come to wait for the job, though it was submitted as asynchronous. Asked
-    /// with the disk locked, so it must take no lock.
+    /// Whether somebody has come to wait for the job, though it was submitted as asynchronous. It
+    /// is asked with the disk locked, so it must take no lock.
     fn is_awaited(&self) -> bool {
         false
     }

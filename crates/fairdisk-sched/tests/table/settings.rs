@@ -67,8 +67,8 @@ impl Settings {
         }
     }
 
-    /// Parses `unlimited`, or `per-direction`, `per-group` or `per-group-sync` followed by the number of
-    /// slots and of slots of a batch.
+    /// Parses `unlimited`, or `per-direction`, `per-group` or `per-group-sync` followed by how many
+    /// slots there are, and how many of a batch.
     fn set_pool(&mut self, words: &[&str]) -> Result<(), String> {
         let (layout, slots, batch) = match *words {
             ["unlimited"] => (PoolLayout::Unlimited, "1", "0"),

@@ -1,9 +1,10 @@
 //! Direct writes beside buffered writes of their own group that wait for the disk.
 
 use crate::host::{Host, finish, lacks_something, wait_until};
-use std::time::{Duration, Instant};
+use fairdisk_core::Span;
+use fairdisk_plane::{Clock as _, MonotonicClock};
 
-const WRITES: u32 = 8;
+const WRITES: u64 = 8;
 
 /// Nobody waits for buffered writes, so direct ones go first, wherever they go: into blocks that
 /// the file system has yet to mark as written, or over pages that wait to be written out, which
@@ -30,11 +31,12 @@ fn a_direct_write_does_not_wait_for_the_buffered_ones_of_its_group() {
         let write = format!(
             "dd if=/dev/zero of={file} bs=4k count={WRITES} conv=notrunc oflag=direct status=none"
         );
-        let begun = Instant::now();
+        let clock = MonotonicClock::start();
+        let begun = clock.now();
         finish(host.start(&group, &write));
-        let each = begun.elapsed() / WRITES;
-        println!("{file}: {each:?} each");
-        assert!(each < Duration::from_millis(500), "{file}: {each:?} each");
+        let each = clock.now().since(begun) / WRITES;
+        println!("{file}: {each} each");
+        assert!(each < Span::from_ms(500), "{file}: {each} each");
     }
     filling.kill().unwrap();
     filling.wait().unwrap();
