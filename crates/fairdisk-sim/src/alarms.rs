@@ -2,33 +2,36 @@
 
 use fairdisk_core::Instant;
 
-/// An alarm for each part, by its number.
+/// An alarm for each part, by its number. [`Instant::MAX`] stands for none.
 #[derive(Clone, Debug)]
 pub(crate) struct Alarms {
-    /// [`Instant::MAX`] where there is none.
-    at: Vec<Instant>,
     first: Instant,
+    /// Empty for a part that is alone: its alarm is the first.
+    each: Vec<Instant>,
 }
 
 impl Alarms {
     /// No alarms, for this many parts.
     pub(crate) fn new(parts: usize) -> Self {
-        Self { at: vec![Instant::MAX; parts], first: Instant::MAX }
+        let kept = if parts == 1 { 0 } else { parts };
+        Self { first: Instant::MAX, each: vec![Instant::MAX; kept] }
     }
 
     /// Replaces the alarm of a part.
     #[inline]
-    pub(crate) fn set(&mut self, part: usize, at: Option<Instant>) {
+    pub(crate) fn set(&mut self, part: u32, at: Option<Instant>) {
         let at = at.unwrap_or(Instant::MAX);
-        self.at[part] = at;
-        // One that is alone need not be looked for.
-        self.first = if self.at.len() == 1 { at } else { self.earliest() };
+        match self.each.is_empty() {
+            true => self.first = at,
+            false => self.set_among(part, at),
+        }
     }
 
     /// The parts are few and their alarms lie together, so all of them are looked at.
     #[inline(never)]
-    fn earliest(&self) -> Instant {
-        self.at.iter().fold(Instant::MAX, |first, at| first.min(*at))
+    fn set_among(&mut self, part: u32, at: Instant) {
+        self.each[part as usize] = at;
+        self.first = self.each.iter().fold(Instant::MAX, |first, at| first.min(*at));
     }
 
     /// The earliest alarm.
@@ -44,9 +47,8 @@ impl Alarms {
     }
 
     /// Whether the part has an alarm that is due at `now`.
-    #[inline]
-    pub(crate) fn is_due(&self, part: usize, now: Instant) -> bool {
-        self.at[part] <= now
+    pub(crate) fn is_due(&self, part: u32, now: Instant) -> bool {
+        self.each.get(part as usize).unwrap_or(&self.first) <= &now
     }
 }
 
@@ -65,5 +67,15 @@ mod tests {
         assert_eq!([0, 1, 2].map(|part| alarms.is_due(part, ms(6))), [false, false, true]);
         alarms.set(2, None);
         assert_eq!(alarms.first(), Some(ms(7)));
+    }
+
+    #[test]
+    fn one_that_is_alone_is_first() {
+        let (at, mut alarms) = (Instant::from_ns(5), Alarms::new(1));
+        assert!(!alarms.is_due(0, at) && !alarms.are_due(at));
+        alarms.set(0, Some(at));
+        assert!(alarms.is_due(0, at) && alarms.first() == Some(at));
+        alarms.set(0, None);
+        assert_eq!(alarms.first(), None);
     }
 }

@@ -34,14 +34,14 @@ use crate::events::Events;
 use crate::host::{Cpus, File, PageCache};
 use crate::workload::Awaited;
 use config::PAGE_BYTES;
-use disk::Disk;
+use disk::Disks;
 use fairdisk_core::{
     Change, Elevator, Engine, Entry, GroupId, Input, Instant, Prng, Refusal, RequestId, Sleeper,
     TaskId, Ticks,
 };
 pub use group::GroupSpec;
 pub use integrity::IntegrityWrites;
-use io::IoKind;
+use io::{Io, IoKind};
 use journaling::Volume;
 use numbers::Numbers;
 pub use outbox::Issued;
@@ -72,9 +72,11 @@ enum Event {
 #[derive(Debug)]
 pub struct Machine<E> {
     config: MachineConfig,
-    disks: Vec<Disk<E>>,
+    disks: Disks<E>,
     /// When each disk's engine wants its next tick.
     ticks: Alarms,
+    /// Whether any disk is plugged while it is idle.
+    plugs: bool,
     outbox: Outbox,
     cpus: Cpus,
     tasks: Vec<Task>,
@@ -109,13 +111,14 @@ impl<E: Elevator> Machine<E> {
             "whoever writes more than is written back would sleep for nanoseconds"
         );
         let numbers = Numbers::of_all(&config);
-        let disks = Disk::all(&config, elevators, &numbers);
+        let disks = Disks::new(&config, elevators, &numbers);
         let files = config.files.iter();
         let files = files.map(|spec| File::new(*spec, &config.volumes[spec.volume as usize]));
         let pages = config.page_cache();
         let seeds = config.disks.iter().map(|disk| Prng::new(disk.seed));
         let mut machine = Self {
             ticks: Alarms::new(disks.len()),
+            plugs: config.disks.iter().any(|disk| disk.engine.plug.is_some()),
             outbox: Outbox::default(),
             cpus: Cpus::new(config.cpu, seeds.map(|prng| prng.fork(0)).collect()),
             tasks: Vec::new(),
@@ -205,9 +208,9 @@ impl<E: Elevator> Machine<E> {
 
     /// Tells the engines whose ticks are due.
     fn tick(&mut self, now: Instant) {
-        for disk in 0..self.disks.len() {
+        for disk in 0..self.disks.len() as u32 {
             if self.ticks.is_due(disk, now) {
-                self.feed(now, disk as u32, Input::Tick);
+                self.feed(now, disk, Input::Tick);
                 self.settle(now);
             }
         }
@@ -242,32 +245,37 @@ impl<E: Elevator> Machine<E> {
     pub fn is_done(&self) -> bool {
         let is_clean = || self.write_back.as_ref().is_none_or(WriteBack::is_clean);
         let stopped = || self.stopping && self.tasks.iter().all(Task::is_asleep);
-        let all_left = || self.disks.iter().all(|disk| disk.left == 0);
+        let all_left = || self.disks.all(|disk| disk.left == 0);
         let ended = || all_left() && is_clean() || stopped();
-        self.disks.iter().all(|disk| disk.engine.accounts().in_flight() == 0) && ended()
+        self.disks.all(|disk| disk.engine.accounts().in_flight() == 0) && ended()
     }
 
     // ---- what came of it -----------------------------------------------------------------
 
+    /// The number of disks.
+    pub const fn disks(&self) -> u32 {
+        self.disks.len() as u32
+    }
+
     /// The engine of a disk, with its accounts and its journal.
     pub fn engine(&self, disk: u32) -> &Engine<E> {
-        &self.disks[disk as usize].engine
+        &self.disks[disk].engine
     }
 
     /// The engines of all disks.
-    pub fn engines(&self) -> impl ExactSizeIterator<Item = &Engine<E>> {
+    pub fn engines(&self) -> impl Iterator<Item = &Engine<E>> {
         self.disks.iter().map(|disk| &disk.engine)
     }
 
     /// The number of tasks of a disk that are programs; they have the first numbers there.
     pub fn programs(&self, disk: u32) -> usize {
-        self.disks[disk as usize].programs.len()
+        self.disks[disk].programs.len()
     }
 
     /// Removes and returns the journal entries of a disk since the last call, if journals keep
     /// them.
     pub fn drain_journal(&mut self, disk: u32) -> impl Iterator<Item = Entry> {
-        self.disks[disk as usize].engine.drain_journal()
+        self.disks[disk].engine.drain_journal()
     }
 
     /// Bytes in memory that are dirty or being written back.
@@ -291,16 +299,18 @@ impl<E: Elevator> Machine<E> {
     /// Marks an I/O as having all its parts. If all of them have completed already, so has the I/O.
     #[inline]
     fn all_made(&mut self, now: Instant, disk: u32, index: u32) {
-        if self.disks[disk as usize].ios.part_done(index, true) {
+        if self.disks[disk].ios.part_done(index, true) {
             self.io_done(now, disk, index);
         }
     }
 
     fn io_done(&mut self, now: Instant, disk: u32, index: u32) {
-        if self.disks[disk as usize].ios.get(index).failed {
-            self.failed(now, disk, index);
+        let io = self.disks[disk].ios.get(index);
+        if io.failed {
+            let io = *io;
+            self.failed(now, &io);
         }
-        let io = self.disks[disk as usize].ios.get(index);
+        let io = self.disks[disk].ios.get(index);
         match io.kind {
             IoKind::Data { task, file } => self.data_done(now, task, file, (disk, index)),
             IoKind::Metadata { task } => self.wake(now, task),
@@ -326,8 +336,7 @@ impl<E: Elevator> Machine<E> {
 
     /// Read-ahead and write-back return no error to a call, so their failures are counted here.
     #[cold]
-    fn failed(&mut self, now: Instant, disk: u32, index: u32) {
-        let io = self.disks[disk as usize].ios.get(index);
+    fn failed(&mut self, now: Instant, io: &Io) {
         let (IoKind::Pages { task, .. }
         | IoKind::WriteBehind { task }
         | IoKind::WriteBack { owner: task, .. }) = io.kind
@@ -374,7 +383,7 @@ impl<E: Elevator> Machine<E> {
         }
         let numbers = task.numbers.clone();
         for (disk, number) in numbers.all() {
-            self.disks[disk as usize].left -= 1;
+            self.disks[disk].left -= 1;
             self.feed(now, disk, Input::Configure(Change::TaskExited { task: number }));
             self.write_out(now, disk);
         }

@@ -17,7 +17,7 @@ impl<E: Elevator> World<E> {
     /// Attaches its disks, or its only one, to a machine.
     pub fn new(machine: Machine<E>, disks: impl Into<Jbod>) -> Self {
         let jbod = disks.into();
-        assert_eq!(jbod.disks().len(), machine.engines().len(), "each disk has a queue");
+        assert_eq!(jbod.disks().len(), machine.disks() as usize, "each disk has a queue");
         Self { machine, jbod, now: Instant::ZERO, done: Vec::new() }
     }
 
@@ -77,7 +77,8 @@ impl<E: Elevator> World<E> {
         let Some(now) = next.filter(|next| *next <= end) else { return false };
         self.now = now;
         if disks == Some(now) {
-            self.complete(now);
+            let Self { machine, jbod, done, .. } = self;
+            jbod.advance(now, done, |disk, done| machine.completed(now, disk, done.id, done.ok));
         }
         self.machine.advance(now);
         while let Some(Issued { disk, request, owner }) = self.machine.next_issued() {
@@ -85,20 +86,5 @@ impl<E: Elevator> World<E> {
             self.jbod.submit(now, disk, &DeviceIo { group: owner, ..DeviceIo::of(&request) });
         }
         true
-    }
-
-    /// Reports what has completed by `now`, in the order of disks.
-    #[inline]
-    fn complete(&mut self, now: Instant) {
-        for disk in 0..self.jbod.disks().len() as u32 {
-            self.jbod.advance(now, disk, &mut self.done);
-            for done in &self.done {
-                self.machine.completed(now, disk, done.id, done.ok);
-            }
-            self.done.clear();
-        }
-        while let Some((disk, done)) = self.jbod.deliver(now) {
-            self.machine.completed(now, disk, done.id, done.ok);
-        }
     }
 }

@@ -163,7 +163,7 @@ impl End {
         let setup = plan.setup(&arm, &plan.rows[0], seed)?;
         let groups = setup.groups.iter().map(|group| group.name.clone()).collect();
         let end = Instant::ZERO + plan.rows[0].duration.unwrap_or(RUN_MAX);
-        let waits = vec![None; setup.machine.engines().len()];
+        let waits = vec![None; setup.machine.disks() as usize];
         let world = World::new(setup.machine, setup.jbod);
         Ok(Self { world, end, now: Instant::ZERO, entries: VecDeque::new(), waits, groups })
     }

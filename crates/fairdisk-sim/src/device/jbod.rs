@@ -7,16 +7,30 @@ use fairdisk_core::Instant;
 
 /// The disks of a machine, by their numbers.
 #[derive(Clone, Debug)]
-pub struct Jbod {
+pub struct Jbod(Disks);
+
+#[derive(Clone, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one for a machine, and a box would cost every call an indirection"
+)]
+enum Disks {
+    /// One with a transport as fast as itself, which is driven without a detour.
+    One(DeviceModel),
+    Several(Several),
+}
+
+#[derive(Clone, Debug)]
+struct Several {
     disks: Vec<DeviceModel>,
     /// When each disk next does something by itself.
     alarms: Alarms,
-    link: Option<Box<Link>>,
+    link: Option<Link>,
 }
 
 impl From<DeviceModel> for Jbod {
     fn from(disk: DeviceModel) -> Self {
-        Self::new(vec![disk], None)
+        Self(Disks::One(disk))
     }
 }
 
@@ -25,79 +39,120 @@ impl Jbod {
     /// goes through one transport with this rate in each direction.
     #[must_use]
     pub fn new(disks: Vec<DeviceModel>, link_mb_per_s: Option<u32>) -> Self {
-        let link = link_mb_per_s.map(|rate| Box::new(Link::new(rate, disks.len())));
-        let mut jbod = Self { alarms: Alarms::new(disks.len()), disks, link };
-        (0..jbod.disks.len()).for_each(|disk| jbod.set_alarm(disk));
-        jbod
+        match (<[DeviceModel; 1]>::try_from(disks), link_mb_per_s) {
+            (Ok([disk]), None) => disk.into(),
+            (Ok(disk), link) => Self(Disks::Several(Several::new(disk.into(), link))),
+            (Err(disks), link) => Self(Disks::Several(Several::new(disks, link))),
+        }
     }
 
     /// The disks.
     #[must_use]
     pub fn disks(&self) -> &[DeviceModel] {
-        &self.disks
+        match &self.0 {
+            Disks::One(disk) => std::slice::from_ref(disk),
+            Disks::Several(several) => &several.disks,
+        }
     }
 
     /// The first disk, where there is one.
-    ///
-    /// # Panics
-    /// If there are none.
     #[must_use]
     pub fn only(&self) -> &DeviceModel {
-        &self.disks[0]
-    }
-
-    fn set_alarm(&mut self, disk: usize) {
-        self.alarms.set(disk, self.disks[disk].next_event());
+        &self.disks()[0]
     }
 
     /// When a disk or the transport next does something by itself; `None` while all are idle.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn next_event(&self) -> Option<Instant> {
-        let disks = self.alarms.first();
-        let Some(link) = &self.link else { return disks };
-        [disks, link.next_event()].into_iter().flatten().min()
+        match &self.0 {
+            Disks::One(disk) => disk.next_event(),
+            Disks::Several(several) => several.next_event(),
+        }
     }
 
     /// Submits a request to a disk, as [`Device::submit`] does.
-    #[inline]
+    #[inline(always)]
     pub fn submit(&mut self, now: Instant, disk: u32, io: &DeviceIo) {
+        match &mut self.0 {
+            Disks::One(only) => only.submit(now, io),
+            Disks::Several(several) => several.submit(now, disk, io),
+        }
+    }
+
+    /// Advances all disks and the transport to `now` and tells what has completed, in the order of
+    /// disks. `done` is an empty list to work with.
+    #[inline(always)]
+    pub fn advance(
+        &mut self,
+        now: Instant,
+        done: &mut Vec<Done>,
+        mut tell: impl FnMut(u32, &Done),
+    ) {
+        match &mut self.0 {
+            Disks::One(disk) => {
+                disk.advance(now, done);
+                done.iter().for_each(|done| tell(0, done));
+                done.clear();
+            }
+            Disks::Several(several) => several.advance(now, done, tell),
+        }
+    }
+}
+
+impl Several {
+    fn new(disks: Vec<DeviceModel>, link_mb_per_s: Option<u32>) -> Self {
+        let link = link_mb_per_s.map(|rate| Link::new(rate, disks.len()));
+        let mut several = Self { alarms: Alarms::new(disks.len()), disks, link };
+        (0..several.disks.len() as u32).for_each(|disk| several.set_alarm(disk));
+        several
+    }
+
+    fn set_alarm(&mut self, disk: u32) {
+        self.alarms.set(disk, self.disks[disk as usize].next_event());
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        let link = self.link.as_ref().and_then(Link::next_event);
+        [self.alarms.first(), link].into_iter().flatten().min()
+    }
+
+    #[inline(never)]
+    fn submit(&mut self, now: Instant, disk: u32, io: &DeviceIo) {
         let is_there = match &mut self.link {
             None => true,
             Some(link) => link.send(now, disk, io),
         };
         if is_there {
-            self.disks[disk as usize].submit(now, io);
-            self.set_alarm(disk as usize);
+            self.put(now, disk, io);
         }
     }
 
-    /// Advances a disk to `now`, and appends the requests that have completed. Disks are advanced
-    /// in their order, and then the [transport](Self::deliver).
-    #[inline]
-    pub fn advance(&mut self, now: Instant, disk: u32, done: &mut Vec<Done>) {
-        let at = disk as usize;
-        if !self.alarms.is_due(at, now) {
-            return;
-        }
-        self.disks[at].advance(now, done);
-        self.set_alarm(at);
-        if let Some(link) = &mut self.link {
-            done.retain(|done| link.answer(now, disk, *done));
-        }
+    fn put(&mut self, now: Instant, disk: u32, io: &DeviceIo) {
+        self.disks[disk as usize].submit(now, io);
+        self.set_alarm(disk);
     }
 
-    /// Submits what has come through the transport by `now` to its disks, and returns the next
-    /// request whose data has come from its disk.
-    #[inline]
-    pub fn deliver(&mut self, now: Instant) -> Option<(u32, Done)> {
-        let link = self.link.as_mut()?;
-        while let Some((disk, io)) = link.at_disk(now) {
-            let disk = disk as usize;
-            self.disks[disk].submit(now, &io);
-            self.alarms.set(disk, self.disks[disk].next_event());
+    #[inline(never)]
+    fn advance(&mut self, now: Instant, done: &mut Vec<Done>, mut tell: impl FnMut(u32, &Done)) {
+        for disk in 0..self.disks.len() as u32 {
+            if !self.alarms.is_due(disk, now) {
+                continue;
+            }
+            self.disks[disk as usize].advance(now, done);
+            self.set_alarm(disk);
+            if let Some(link) = &mut self.link {
+                done.retain(|done| link.answer(now, disk, *done));
+            }
+            done.iter().for_each(|done| tell(disk, done));
+            done.clear();
         }
-        link.at_host(now)
+        while let Some((disk, io)) = self.link.as_mut().and_then(|link| link.at_disk(now)) {
+            self.put(now, disk, &io);
+        }
+        while let Some((disk, done)) = self.link.as_mut().and_then(|link| link.at_host(now)) {
+            tell(disk, &done);
+        }
     }
 }
 
@@ -127,16 +182,11 @@ mod tests {
     /// When each request completes, in microseconds, with its disk and number.
     fn completions(mut jbod: Jbod, ios: &[(u32, DeviceIo)]) -> Vec<(u64, u32, u32)> {
         ios.iter().for_each(|(disk, io)| jbod.submit(Instant::ZERO, *disk, io));
-        let (mut completed, mut done) = (Vec::new(), Vec::new());
+        let mut completed = Vec::new();
         while let Some(now) = jbod.next_event() {
-            let us = now.as_ns() / 1000;
-            for disk in 0..jbod.disks().len() as u32 {
-                jbod.advance(now, disk, &mut done);
-                completed.extend(done.drain(..).map(|done| (us, disk, done.id.0)));
-            }
-            while let Some((disk, done)) = jbod.deliver(now) {
-                completed.push((us, disk, done.id.0));
-            }
+            let mut tell =
+                |disk, done: &Done| completed.push((now.as_ns() / 1000, disk, done.id.0));
+            jbod.advance(now, &mut Vec::new(), &mut tell);
         }
         completed
     }

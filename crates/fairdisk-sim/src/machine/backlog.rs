@@ -23,7 +23,7 @@ impl Backlog {
 impl<E: Elevator> Machine<E> {
     #[inline]
     pub(super) fn submit(&mut self, now: Instant, disk: u32, bio: Bio) {
-        let backlog = &mut self.disks[disk as usize].backlogs[bio.task.0 as usize];
+        let backlog = &mut self.disks[disk].backlogs[bio.task.0 as usize];
         if backlog.asleep > 0 {
             backlog.keep(bio);
         } else {
@@ -36,7 +36,7 @@ impl<E: Elevator> Machine<E> {
     pub(super) fn wake_sleeper(&mut self, now: Instant, disk: u32, sleeper: Sleeper, task: TaskId) {
         let burst = self.cpus.spec().slot_wake;
         let mut spare = 0;
-        let program = self.disks[disk as usize].programs.get(task.0 as usize);
+        let program = self.disks[disk].programs.get(task.0 as usize);
         let own = program.map(|index| &mut self.tasks[*index as usize].cpu);
         let at = self.cpus.run(now, own.unwrap_or(&mut spare), burst);
         self.events.push(at, Event::Retry(disk, sleeper, task));
@@ -44,19 +44,19 @@ impl<E: Elevator> Machine<E> {
 
     /// Lets a task try again for a slot; once it has one, it submits the rest of its bios.
     pub(super) fn retry(&mut self, now: Instant, disk: u32, sleeper: Sleeper, task: TaskId) {
-        let (at, number) = (disk as usize, task.0 as usize);
-        self.disks[at].backlogs[number].asleep -= 1;
+        let number = task.0 as usize;
+        self.disks[disk].backlogs[number].asleep -= 1;
         self.feed(now, disk, Input::Retry(sleeper));
-        while let backlog = &mut self.disks[at].backlogs[number]
+        while let backlog = &mut self.disks[disk].backlogs[number]
             && backlog.asleep == 0
             && let Some(bio) = backlog.waiting.pop_front()
         {
             self.feed(now, disk, Input::Submit(bio));
         }
-        if let Some(program) = self.disks[at].programs.get(number).copied() {
+        if let Some(program) = self.disks[disk].programs.get(number).copied() {
             self.went_to_sleep(now, program);
             self.resume_with_slot(now, program);
-        } else if task < self.disks[at].flusher {
+        } else if task < self.disks[disk].flusher {
             // A journal task waits for its log write.
             self.unplug(now, disk);
         } else {

@@ -10,6 +10,7 @@ use super::numbers::Numbers;
 use fairdisk_core::{
     Elevator, Engine, GroupId, Instant, Journal as Log, SECTOR_BYTES, Span, TaskId, Ticks,
 };
+use std::ops::{Index, IndexMut};
 
 /// The longest bio, in sectors, of a queue that merges nothing.
 const BIO_SECTORS_MAX: u32 = 1024;
@@ -35,46 +36,94 @@ pub(super) struct Disk<E> {
     pub(super) ticks: Ticks,
 }
 
-impl<E: Elevator> Disk<E> {
-    /// The disks of a machine, each with one of the elevators.
-    pub(super) fn all(
+/// The disks of a machine, by their numbers. The first one lies in the machine itself, because most
+/// have no other: it is found without looking it up.
+#[derive(Debug)]
+pub(super) struct Disks<E> {
+    first: Disk<E>,
+    others: Vec<Disk<E>>,
+}
+
+impl<E> Index<u32> for Disks<E> {
+    type Output = Disk<E>;
+
+    #[inline(always)]
+    fn index(&self, number: u32) -> &Disk<E> {
+        match number {
+            0 => &self.first,
+            number => &self.others[number as usize - 1],
+        }
+    }
+}
+
+impl<E> IndexMut<u32> for Disks<E> {
+    #[inline(always)]
+    fn index_mut(&mut self, number: u32) -> &mut Disk<E> {
+        match number {
+            0 => &mut self.first,
+            number => &mut self.others[number as usize - 1],
+        }
+    }
+}
+
+impl<E: Elevator> Disks<E> {
+    /// The disks, each with one of the elevators.
+    pub(super) fn new(
         config: &MachineConfig,
         elevators: impl IntoIterator<Item = E>,
         tasks: &[Numbers],
-    ) -> Vec<Self> {
-        let elevators = elevators.into_iter();
-        let disks = elevators.enumerate().map(|(at, elevator)| Self::new(config, at, elevator));
-        let mut disks: Vec<Self> = disks.collect();
+    ) -> Self {
+        let elevators = (0..).zip(elevators);
+        let mut disks = elevators.map(|(at, elevator)| Disk::new(config, at, elevator, tasks));
+        let Some(first) = disks.next() else { panic!("a machine has a disk") };
+        let disks = Self { first, others: disks.collect() };
         assert_eq!(disks.len(), config.disks.len(), "each disk has an elevator");
-        for (task, numbers) in (0..).zip(tasks) {
-            for (disk, _) in numbers.all() {
-                disks[disk as usize].programs.push(task);
-            }
-        }
-        let groups = config.group_count();
-        for (at, disk) in (0..).zip(&mut disks) {
-            let journals = config.volumes.iter().filter(|volume| volume.disk == at).count();
-            disk.left = disk.programs.len();
-            disk.flusher = TaskId((disk.left + journals) as u32);
-            disk.backlogs = vec![Backlog::default(); disk.left + journals + groups];
-        }
         disks
     }
+}
 
-    fn new(config: &MachineConfig, at: usize, elevator: E) -> Self {
-        let engine = config.disks[at].engine;
+impl<E> Disks<E> {
+    /// The number of disks.
+    #[inline]
+    pub(super) const fn len(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Disk<E>> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Disk<E>> {
+        std::iter::once(&mut self.first).chain(&mut self.others)
+    }
+
+    /// Whether all disks are like this.
+    #[inline]
+    pub(super) fn all(&self, is_like: impl Fn(&Disk<E>) -> bool) -> bool {
+        is_like(&self.first) && self.others.iter().all(is_like)
+    }
+}
+
+impl<E: Elevator> Disk<E> {
+    fn new(config: &MachineConfig, at: u32, elevator: E, tasks: &[Numbers]) -> Self {
+        let engine = config.disks[at as usize].engine;
         let log = if config.keep_journal { Log::keeping() } else { Log::hashing() };
         let bio_sectors_max = match engine.merge_sectors_max {
             0 => BIO_SECTORS_MAX,
             sectors => sectors,
         };
+        let is_here = |task: &Numbers| task.all().any(|(disk, _)| disk == at);
+        let programs = (0..).zip(tasks).filter(|(_, task)| is_here(task));
+        let programs: Vec<u32> = programs.map(|(task, _)| task).collect();
+        let journals = config.volumes.iter().filter(|volume| volume.disk == at).count();
+        let of_host = journals + config.group_count();
         Self {
             engine: Engine::new(elevator, engine, log),
             ios: Ios::new(),
-            programs: Vec::new(),
-            backlogs: Vec::new(),
-            flusher: TaskId(0),
-            left: 0,
+            left: programs.len(),
+            flusher: TaskId((programs.len() + journals) as u32),
+            backlogs: vec![Backlog::default(); programs.len() + of_host],
+            programs,
             charged_before: vec![Span::ZERO; config.group_count()],
             bio_bytes_max: u64::from(bio_sectors_max) * SECTOR_BYTES,
             ticks: engine.ticks,

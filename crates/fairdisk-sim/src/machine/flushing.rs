@@ -142,7 +142,7 @@ impl<E: Elevator> Machine<E> {
         let numbers = task.numbers.clone();
         task.step = Step::Flushing { disks: numbers.all().count() as u32, failed: false };
         for (disk, number) in numbers.all() {
-            let ios = &mut self.disks[disk as usize].ios;
+            let ios = &mut self.disks[disk].ios;
             let io = ios.insert(Io::new(IoKind::Flush { task: index }, started, Op::Flush));
             let bio = Bio::flush(ios.add_part(io), number, group, ioprio);
             self.submit(now, disk, bio);

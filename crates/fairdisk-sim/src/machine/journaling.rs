@@ -1,6 +1,6 @@
 //! The ext3 journal of a machine: commits, as writes to the log.
 
-use super::disk::Disk;
+use super::disk::Disks;
 use super::io::{Io, IoKind};
 use super::task::Step;
 use super::{Event, Machine, MachineConfig};
@@ -24,7 +24,7 @@ pub(super) struct Volume {
 
 impl Volume {
     /// The volumes of a machine.
-    pub(super) fn all<E>(config: &MachineConfig, disks: &[Disk<E>]) -> Vec<Self> {
+    pub(super) fn all<E>(config: &MachineConfig, disks: &Disks<E>) -> Vec<Self> {
         let mut tasks: Vec<u32> = disks.iter().map(|disk| disk.programs.len() as u32).collect();
         let volumes = config.volumes.iter().map(|spec| {
             let at = spec.disk as usize;
@@ -33,7 +33,7 @@ impl Volume {
             Self {
                 disk: spec.disk,
                 task,
-                journal: spec.journal.map(|journal| Journal::new(journal, disks[at].ticks)),
+                journal: spec.journal.map(|journal| Journal::new(journal, disks[spec.disk].ticks)),
                 log_waiters: Vec::new(),
                 commit_waiters: Vec::new(),
             }
@@ -76,7 +76,7 @@ impl<E: Elevator> Machine<E> {
             JournalStep::At(at) => self.events.push(at, Event::Commit(volume)),
             JournalStep::Write(start, sectors) => {
                 let at = self.volumes[volume as usize].disk;
-                let disk = &mut self.disks[at as usize];
+                let disk = &mut self.disks[at];
                 let io = disk.ios.insert(Io::new(IoKind::Journal { volume }, now, Op::Write));
                 let (mut from, end) = (start.0, start.0 + u64::from(sectors.0));
                 let most = disk.bio_bytes_max / SECTOR_BYTES;
@@ -102,7 +102,7 @@ impl<E: Elevator> Machine<E> {
             false => integrity.data(),
         };
         Bio {
-            id: self.disks[*disk as usize].ios.add_part(io),
+            id: self.disks[*disk].ios.add_part(io),
             task: *task,
             group: GroupId::ROOT,
             op: Op::Write,

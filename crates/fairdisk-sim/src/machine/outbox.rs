@@ -51,9 +51,9 @@ impl<E: Elevator> Machine<E> {
     /// Passes an input to the engine of a disk, and sorts its effects.
     pub(super) fn feed(&mut self, now: Instant, at: u32, input: Input<E>) {
         let Outbox { effects, issued, finished, woken, .. } = &mut self.outbox;
-        let disk = &mut self.disks[at as usize];
+        let disk = &mut self.disks[at];
         disk.engine.handle(now, input, effects);
-        self.ticks.set(at as usize, effects.wake_at);
+        self.ticks.set(at, effects.wake_at);
         if let Some(refusal) = effects.change_refused {
             self.refused.get_or_insert(refusal);
         }
@@ -86,7 +86,7 @@ impl<E: Elevator> Machine<E> {
         let mut at = 0;
         while let Some(&(disk, bio, ok)) = self.outbox.finished.get(at) {
             let index = Ios::index_of(bio);
-            if self.disks[disk as usize].ios.part_done(index, ok) {
+            if self.disks[disk].ios.part_done(index, ok) {
                 self.io_done(now, disk, index);
             }
             at += 1;

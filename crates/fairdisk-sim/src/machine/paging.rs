@@ -96,7 +96,7 @@ impl<E: Elevator> Machine<E> {
         let kind = IoKind::Pages { task: index, file, start: from as u32 };
         let mut io = Io::new(kind, now, Op::Read);
         io.bytes = (to - from) * PAGE_BYTES;
-        let io = self.disks[*disk as usize].ios.insert(io);
+        let io = self.disks[*disk].ios.insert(io);
         let (at, end) = (from * PAGE_BYTES, (to * PAGE_BYTES).min(spec.bytes));
         self.task(index).step = Step::Submit(Pending { io, at, end });
         true

@@ -44,7 +44,7 @@ impl Task {
 impl<E: Elevator> Machine<E> {
     #[inline(never)]
     pub(super) fn unplug(&mut self, now: Instant, disk: u32) {
-        if self.disks[disk as usize].engine.is_plugged() {
+        if self.disks[disk].engine.is_plugged() {
             self.feed(now, disk, Input::Unplug);
         }
     }
@@ -53,22 +53,17 @@ impl<E: Elevator> Machine<E> {
     /// submitted.
     #[inline]
     pub(super) fn went_to_sleep(&mut self, now: Instant, index: u32) {
-        let task = &self.tasks[index as usize];
-        let (home, is_elsewhere) = (task.numbers.home, !task.numbers.elsewhere.is_empty());
-        if self.disks[home as usize].engine.is_plugged() && task.awaits_io() {
-            self.unplug(now, home);
-        }
-        if is_elsewhere {
-            self.unplug_elsewhere(now, index);
+        if self.plugs && self.tasks[index as usize].awaits_io() {
+            self.unplug_disks_of(now, index);
         }
     }
 
-    #[cold]
-    fn unplug_elsewhere(&mut self, now: Instant, index: u32) {
+    #[inline(never)]
+    fn unplug_disks_of(&mut self, now: Instant, index: u32) {
+        self.unplug(now, self.tasks[index as usize].numbers.home);
         let mut others = 0;
-        while let task = &self.tasks[index as usize]
-            && task.awaits_io()
-            && let Some((disk, _)) = task.numbers.elsewhere.get(others).copied()
+        while let Some((disk, _)) =
+            self.tasks[index as usize].numbers.elsewhere.get(others).copied()
         {
             self.unplug(now, disk);
             others += 1;

@@ -59,7 +59,7 @@ impl<E: Elevator> Machine<E> {
         let mut io = Io::new(kind, task.io_started, op);
         io.bytes = bytes;
         let disk = self.files[file as usize].disk;
-        let io = self.disks[disk as usize].ios.insert(io);
+        let io = self.disks[disk].ios.insert(io);
         let pending = Pending { io, at: offset, end: offset + bytes };
         self.task(index).step = Step::Submit(pending);
         true
@@ -74,7 +74,7 @@ impl<E: Elevator> Machine<E> {
     ) -> bool {
         let file = self.tasks[index as usize].current.file as usize;
         let disk = self.files[file].disk;
-        let bio_bytes_max = self.disks[disk as usize].bio_bytes_max;
+        let bio_bytes_max = self.disks[disk].bio_bytes_max;
         while pending.at < pending.end {
             match self.files[file].map(pending.at) {
                 Mapped::NeedsBlock(lba) => {
@@ -94,7 +94,7 @@ impl<E: Elevator> Machine<E> {
                 }
             }
         }
-        let Io { kind, op, .. } = *self.disks[disk as usize].ios.get(pending.io);
+        let Io { kind, op, .. } = *self.disks[disk].ios.get(pending.io);
         self.sent_off(now, disk, kind, op);
         let goes_on = match kind {
             IoKind::Pages { .. } => self.missing_sent(index),
@@ -119,7 +119,7 @@ impl<E: Elevator> Machine<E> {
 
     #[inline(always)]
     fn bio(&mut self, index: u32, (at, io): (u32, u32), start: Lba, sectors: Sectors) -> Bio {
-        let disk = &mut self.disks[at as usize];
+        let disk = &mut self.disks[at];
         let id = disk.ios.add_part(io);
         let Io { kind, op, .. } = *disk.ios.get(io);
         let host_flusher = disk.flusher;
@@ -168,7 +168,7 @@ impl<E: Elevator> Machine<E> {
     pub(super) fn read_metadata(&mut self, now: Instant, index: u32, (disk, lba): (u32, Lba)) {
         self.task(index).paging.slept = true;
         let io = Io::new(IoKind::Metadata { task: index }, now, Op::Read);
-        let io = self.disks[disk as usize].ios.insert(io);
+        let io = self.disks[disk].ios.insert(io);
         self.submit_part(now, index, (disk, io), (lba, PAGE_SECTORS));
         self.all_made(now, disk, io);
     }
@@ -230,7 +230,7 @@ impl<E: Elevator> Machine<E> {
         file: u32,
         (disk, io): (u32, u32),
     ) {
-        let Io { op, bytes, started, failed, .. } = *self.disks[disk as usize].ios.get(io);
+        let Io { op, bytes, started, failed, .. } = *self.disks[disk].ios.get(io);
         let task = self.task(index);
         task.outstanding -= 1;
         let call = Call { file, op, bytes, started, failed };

@@ -2,7 +2,7 @@
 //! to be durable (spec: memory, sections 7.1 and 7.2).
 
 use super::config::PAGE_BYTES;
-use super::disk::Disk;
+use super::disk::{Disk, Disks};
 use super::integrity::Mark;
 use super::io::{Io, IoKind};
 use super::task::Step;
@@ -46,7 +46,7 @@ impl WriteBack {
         spec: WriteBackSpec,
         config: &MachineConfig,
         cache: &PageCache,
-        disks: &[Disk<E>],
+        disks: &Disks<E>,
     ) -> Self {
         let memory = config.memory_pages;
         let flusher = |disk: &Disk<E>| Flusher {
@@ -120,11 +120,7 @@ impl<E: Elevator> Machine<E> {
         }
         let Some(back) = &mut self.write_back else { return false };
         #[cfg(test)]
-        back.made_dirty.push((
-            self.disks[disk as usize].engine.journal().len(),
-            file,
-            pages.clone(),
-        ));
+        back.made_dirty.push((self.disks[disk].engine.journal().len(), file, pages.clone()));
         let dirtied = back.pages.dirtied(now, file, pages, index);
         let flusher = &mut back.flushers[disk as usize];
         if !flusher.will_look {
@@ -154,7 +150,7 @@ impl<E: Elevator> Machine<E> {
             if !back.dirtying.is_exceeded || throttle.left == 0 || self.stopping {
                 break;
             }
-            let queue = &self.disks[disk as usize];
+            let queue = &self.disks[disk];
             let number = self.tasks[index as usize].numbers.on(disk);
             if queue.backlogs[number.0 as usize].asleep > 0 {
                 self.hold_up(index, throttle);
@@ -188,9 +184,8 @@ impl<E: Elevator> Machine<E> {
     /// Resumes a throttled task that has got a request slot, if it waits for no other slot.
     pub(super) fn resume_with_slot(&mut self, now: Instant, index: u32) {
         let task = &self.tasks[index as usize];
-        let is_asleep = |(disk, number): (u32, TaskId)| {
-            self.disks[disk as usize].backlogs[number.0 as usize].asleep > 0
-        };
+        let is_asleep =
+            |(disk, number): (u32, TaskId)| self.disks[disk].backlogs[number.0 as usize].asleep > 0;
         if task.step == Step::AwaitSlots && !task.numbers.all().any(is_asleep) {
             self.task(index).step = Step::Balance;
             self.run(now, index);
@@ -238,15 +233,14 @@ impl<E: Elevator> Machine<E> {
     /// Lets the flusher of a disk write what is due, and more while too much is dirty. Once all
     /// tasks of the disk have ended it writes everything; in a stopped machine it writes nothing.
     pub(super) fn write_out(&mut self, now: Instant, disk: u32) {
-        let queue = disk as usize;
         while let Some(back) = &mut self.write_back {
-            let is_wanted = match self.disks[queue].left {
+            let is_wanted = match self.disks[disk].left {
                 0 => back.pages.waiting_of(disk) > 0,
                 _ => back.pages.waiting() > back.thresholds.background,
             };
-            let flusher = &mut back.flushers[queue];
+            let flusher = &mut back.flushers[disk as usize];
             let submitted_as = flusher.submitted_as.0 as usize;
-            let is_asleep = self.disks[queue].backlogs[submitted_as].asleep > 0;
+            let is_asleep = self.disks[disk].backlogs[submitted_as].asleep > 0;
             if is_asleep || self.stopping || !is_wanted && !flusher.is_at_work {
                 return;
             }
@@ -298,7 +292,7 @@ impl<E: Elevator> Machine<E> {
         let kind = IoKind::WriteBack { owner, submitter, file, start: start as u32 };
         let mut io = Io::new(kind, now, Op::Write);
         io.bytes = pages * PAGE_BYTES;
-        let queue = &mut self.disks[disk as usize];
+        let queue = &mut self.disks[disk];
         let (io, bio_bytes_max) = (queue.ios.insert(io), queue.bio_bytes_max);
         let mut at = start * PAGE_BYTES;
         let end = (at + pages * PAGE_BYTES).min(spec.bytes);
@@ -307,7 +301,7 @@ impl<E: Elevator> Machine<E> {
             let Mapped::At(lba, contiguous) = self.files[file as usize].map(at) else { continue };
             let bytes = contiguous.min(end - at).min(bio_bytes_max);
             let sectors = Sectors(bytes.div_ceil(SECTOR_BYTES) as u32);
-            let id = self.disks[disk as usize].ios.add_part(io);
+            let id = self.disks[disk].ios.add_part(io);
             self.submit(now, disk, Bio { id, start: lba, sectors, ..bio });
             at += bytes;
         }
@@ -328,7 +322,7 @@ impl<E: Elevator> Machine<E> {
             Some(task) => (task.numbers.on(disk), task.group, task.ioprio),
             None => {
                 let group = if with_d5 { GroupId::ROOT } else { of(owner).group };
-                (TaskId(self.disks[disk as usize].flusher.0 + group.0), group, IoPrio::UNSET)
+                (TaskId(self.disks[disk].flusher.0 + group.0), group, IoPrio::UNSET)
             }
         };
         let mark = match writer {

@@ -203,7 +203,7 @@ fn retell(
         }
         next = (next + listener.step()).min(end);
         world.run_until_done(next);
-        let others = (0..world.machine().engines().len() as u32).filter(|other| *other != at);
+        let others = (0..world.machine().disks()).filter(|other| *other != at);
         others.for_each(|other| drop(world.machine_mut().drain_journal(other)));
         curious = world.machine_mut().drain_journal(at).all(|entry| listener.enter(&entry));
         let elevator = world.machine().engine(at).elevator();
