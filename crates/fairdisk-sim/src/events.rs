@@ -45,7 +45,7 @@ impl<T> Ord for Entry<T> {
     }
 }
 
-impl<T> Events<T> {
+impl<T: Copy> Events<T> {
     pub(crate) fn new() -> Self {
         Self { line: Vec::with_capacity(IN_LINE + 1), heap: BinaryHeap::new(), serial: 0 }
     }
@@ -71,9 +71,10 @@ impl<T> Events<T> {
         let mut place = self.line.len();
         self.line.push(entry);
         while place > 0 && self.line[place - 1].at <= at {
-            self.line.swap(place - 1, place);
+            self.line[place] = self.line[place - 1];
             place -= 1;
         }
+        self.line[place] = entry;
         if self.line.len() > IN_LINE {
             let last = self.line.remove(0);
             self.push_behind(last);
