@@ -91,6 +91,12 @@ impl<T: Copy> Events<T> {
         self.line.last().map(|entry| entry.at)
     }
 
+    /// Whether an event is due at `now`.
+    #[inline]
+    pub(crate) fn are_due(&self, now: Instant) -> bool {
+        self.next_at().is_some_and(|next| next <= now)
+    }
+
     /// Removes and returns the first event due at `now`.
     #[inline(always)]
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<T> {
