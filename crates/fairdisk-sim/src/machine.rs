@@ -313,31 +313,17 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn io_done(&mut self, now: Instant, disk: u32, index: u32) {
-        let io = self.disks[disk].ios.get(index);
+        let io = *self.disks[disk].ios.get(index);
         if io.failed {
-            let io = *io;
             self.failed(now, &io);
         }
-        let io = self.disks[disk].ios.get(index);
         match io.kind {
-            IoKind::Data { task, file } => self.data_done(now, task, file, (disk, index)),
+            IoKind::Data { task, file } => self.data_done(now, task, file, &io),
             IoKind::Metadata { task } => self.wake(now, task),
-            IoKind::Pages { .. } => {
-                let io = *io;
-                self.pages_read(now, &io);
-            }
-            IoKind::WriteBehind { task } => {
-                let bytes = io.bytes;
-                self.write_behind_done(now, task, bytes);
-            }
-            IoKind::WriteBack { .. } => {
-                let io = *io;
-                self.written_back(now, disk, &io);
-            }
-            IoKind::Flush { task } => {
-                let io = *io;
-                self.flush_done(now, task, &io);
-            }
+            IoKind::Pages { .. } => self.pages_read(now, &io),
+            IoKind::WriteBehind { task } => self.write_behind_done(now, task, io.bytes),
+            IoKind::WriteBack { .. } => self.written_back(now, disk, &io),
+            IoKind::Flush { task } => self.flush_done(now, task, &io),
             IoKind::Journal { volume } => self.journal_written(now, volume),
         }
     }

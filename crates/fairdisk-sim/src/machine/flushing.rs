@@ -107,6 +107,7 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Writes back dirty data in the range of the current direct I/O before that I/O begins.
+    #[inline(never)]
     pub(super) fn clean(&mut self, now: Instant, index: u32) -> bool {
         let (file, pages) = self.pages_of_current(index);
         let Some(back) = &mut self.write_back else { return false };
@@ -144,7 +145,7 @@ impl<E: Elevator> Machine<E> {
         for (disk, number) in numbers.all() {
             let ios = &mut self.disks[disk].ios;
             let io = ios.insert(Io::new(IoKind::Flush { task: index }, started, Op::Flush));
-            let bio = Bio::flush(ios.add_part(io), number, group, ioprio);
+            let bio = Bio::flush(ios.add_part(io).0, number, group, ioprio);
             self.submit(now, disk, bio);
             self.all_made(now, disk, io);
         }

@@ -77,12 +77,12 @@ impl Ios {
         &self.ios[index as usize]
     }
 
-    /// Adds a part to the I/O and returns its bio's id.
-    pub(super) fn add_part(&mut self, index: u32) -> BioId {
+    /// Adds a part to the I/O. Returns its bio's id, and the I/O.
+    pub(super) fn add_part(&mut self, index: u32) -> (BioId, &Io) {
         let io = &mut self.ios[index as usize];
         io.parts += 1;
         io.made += 1;
-        BioId(u64::from(index) << PART_BITS | u64::from(io.made))
+        (BioId(u64::from(index) << PART_BITS | u64::from(io.made)), io)
     }
 
     pub(super) const fn index_of(bio: BioId) -> u32 {
@@ -116,8 +116,8 @@ mod tests {
             let io = Io::new(IoKind::Journal { volume: 0 }, Instant::ZERO, Op::Write);
             assert_eq!(ios.insert(io), index);
         }
-        let parts = (0..largest).map(|_| ios.add_part(1));
+        let parts = (0..largest).map(|_| ios.add_part(1).0);
         assert!(parts.collect::<Vec<_>>().iter().all(|part| Ios::index_of(*part) == 1));
-        assert_eq!(Ios::index_of(ios.add_part(2)), 2);
+        assert_eq!(Ios::index_of(ios.add_part(2).0), 2);
     }
 }

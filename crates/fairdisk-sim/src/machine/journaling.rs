@@ -102,7 +102,7 @@ impl<E: Elevator> Machine<E> {
             false => integrity.data(),
         };
         Bio {
-            id: self.disks[*disk].ios.add_part(io),
+            id: self.disks[*disk].ios.add_part(io).0,
             task: *task,
             group: GroupId::ROOT,
             op: Op::Write,

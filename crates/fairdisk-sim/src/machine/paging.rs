@@ -91,14 +91,14 @@ impl<E: Elevator> Machine<E> {
         };
         task.paging.window = Window { start: to, pages: start + pages - to };
         task.paging.coming += 1;
-        let File { disk, spec, .. } = &self.files[file as usize];
+        let File { disk, spec, .. } = self.files[file as usize];
         self.pages.expect(file, from, to);
         let kind = IoKind::Pages { task: index, file, start: from as u32 };
         let mut io = Io::new(kind, now, Op::Read);
         io.bytes = (to - from) * PAGE_BYTES;
-        let io = self.disks[*disk].ios.insert(io);
+        let io = self.disks[disk].ios.insert(io);
         let (at, end) = (from * PAGE_BYTES, (to * PAGE_BYTES).min(spec.bytes));
-        self.task(index).step = Step::Submit(Pending { io, at, end });
+        self.task(index).step = Step::Submit(Pending { disk, io, at, end });
         true
     }
 

@@ -83,6 +83,7 @@ pub(super) struct Call {
 /// The part of an I/O yet to be submitted, in bytes of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pending {
+    pub(super) disk: u32,
     pub(super) io: u32,
     pub(super) at: u64,
     pub(super) end: u64,
@@ -335,9 +336,7 @@ impl<E: Elevator> Machine<E> {
             return false;
         }
         if io.begins && task.drops_files {
-            let is_mapped = task.paging.is_mapped();
-            self.send_dirty(now, index, io.file);
-            self.pages.drop_file(io.file, is_mapped);
+            self.drop_file(now, index, io.file);
         }
         let task = self.task(index);
         if task.is_mapped() {

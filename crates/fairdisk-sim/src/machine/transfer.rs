@@ -60,7 +60,7 @@ impl<E: Elevator> Machine<E> {
         io.bytes = bytes;
         let disk = self.files[file as usize].disk;
         let io = self.disks[disk].ios.insert(io);
-        let pending = Pending { io, at: offset, end: offset + bytes };
+        let pending = Pending { disk, io, at: offset, end: offset + bytes };
         self.task(index).step = Step::Submit(pending);
         true
     }
@@ -73,7 +73,7 @@ impl<E: Elevator> Machine<E> {
         mut pending: Pending,
     ) -> bool {
         let file = self.tasks[index as usize].current.file as usize;
-        let disk = self.files[file].disk;
+        let Pending { disk, io, .. } = pending;
         let bio_bytes_max = self.disks[disk].bio_bytes_max;
         while pending.at < pending.end {
             match self.files[file].map(pending.at) {
@@ -89,18 +89,18 @@ impl<E: Elevator> Machine<E> {
                     let bytes = contiguous.min(pending.end - pending.at);
                     let bytes = bytes.min(bio_bytes_max - within);
                     let sectors = Sectors((within + bytes).div_ceil(SECTOR_BYTES) as u32);
-                    self.submit_part(now, index, (disk, pending.io), (lba, sectors));
+                    self.submit_part(now, index, (disk, io), (lba, sectors));
                     pending.at += bytes;
                 }
             }
         }
-        let Io { kind, op, .. } = *self.disks[disk].ios.get(pending.io);
+        let Io { kind, op, .. } = *self.disks[disk].ios.get(io);
         self.sent_off(now, disk, kind, op);
         let goes_on = match kind {
             IoKind::Pages { .. } => self.missing_sent(index),
             _ => self.submitted(now, index),
         };
-        self.all_made(now, disk, pending.io);
+        self.all_made(now, disk, io);
         goes_on
     }
 
@@ -120,8 +120,7 @@ impl<E: Elevator> Machine<E> {
     #[inline(always)]
     fn bio(&mut self, index: u32, (at, io): (u32, u32), start: Lba, sectors: Sectors) -> Bio {
         let disk = &mut self.disks[at];
-        let id = disk.ios.add_part(io);
-        let Io { kind, op, .. } = *disk.ios.get(io);
+        let (id, &Io { kind, op, .. }) = disk.ios.add_part(io);
         let host_flusher = disk.flusher;
         let is_behind = matches!(kind, IoKind::WriteBehind { .. });
         let task = &self.tasks[index as usize];
@@ -223,14 +222,8 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    pub(super) fn data_done(
-        &mut self,
-        now: Instant,
-        index: u32,
-        file: u32,
-        (disk, io): (u32, u32),
-    ) {
-        let Io { op, bytes, started, failed, .. } = *self.disks[disk].ios.get(io);
+    pub(super) fn data_done(&mut self, now: Instant, index: u32, file: u32, io: &Io) {
+        let Io { op, bytes, started, failed, .. } = *io;
         let task = self.task(index);
         task.outstanding -= 1;
         let call = Call { file, op, bytes, started, failed };

@@ -98,6 +98,7 @@ impl<E: Elevator> Machine<E> {
 
     /// Keeps the current write in memory: reads the metadata that maps its pages from `at` on, then
     /// dirties them. A page that is partly written counts as wholly written.
+    #[inline(never)]
     pub(super) fn dirty_pages(&mut self, now: Instant, index: u32, mut at: u64) -> bool {
         let task = &self.tasks[index as usize];
         let (FileIo { file, offset, bytes, .. }, is_mapped) = (task.current, task.is_mapped());
@@ -139,6 +140,7 @@ impl<E: Elevator> Machine<E> {
 
     /// Throttles a task that has dirtied pages: while there are too many, it writes some back, of
     /// any file of that disk, or sleeps if there are none to write.
+    #[inline(never)]
     pub(super) fn balance(&mut self, now: Instant, index: u32) -> bool {
         let Some(mut throttle) = self.task(index).throttle else {
             return self.pages_used(now, index);
@@ -201,12 +203,16 @@ impl<E: Elevator> Machine<E> {
         free.for_each(|page| self.pages.release(file, page));
     }
 
-    /// Sends the dirty data of a file to the disk before the task drops the file from memory. The
-    /// task does not wait; pages that are not written yet stay in memory.
-    pub(super) fn send_dirty(&mut self, now: Instant, index: u32, file: u32) {
-        let Some(back) = &mut self.write_back else { return };
-        let mark = back.pages.mark();
-        self.write_older(now, Writer::Task(index), file, 0..u64::MAX, mark);
+    /// Sends the dirty data of a file to the disk and drops the file from memory. The task does not
+    /// wait; pages that are not written yet stay in memory.
+    #[inline(never)]
+    pub(super) fn drop_file(&mut self, now: Instant, index: u32, file: u32) {
+        if let Some(back) = &mut self.write_back {
+            let mark = back.pages.mark();
+            self.write_older(now, Writer::Task(index), file, 0..u64::MAX, mark);
+        }
+        let is_mapped = self.tasks[index as usize].paging.is_mapped();
+        self.pages.drop_file(file, is_mapped);
     }
 
     // ---- the flusher ---------------------------------------------------------------------
@@ -301,7 +307,7 @@ impl<E: Elevator> Machine<E> {
             let Mapped::At(lba, contiguous) = self.files[file as usize].map(at) else { continue };
             let bytes = contiguous.min(end - at).min(bio_bytes_max);
             let sectors = Sectors(bytes.div_ceil(SECTOR_BYTES) as u32);
-            let id = self.disks[disk].ios.add_part(io);
+            let (id, _) = self.disks[disk].ios.add_part(io);
             self.submit(now, disk, Bio { id, start: lba, sectors, ..bio });
             at += bytes;
         }
