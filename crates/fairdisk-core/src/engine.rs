@@ -188,8 +188,8 @@ impl<E: Elevator> Engine<E> {
             Input::Submit(ref bio) => self.submit(bio, out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Cancel(bio) => self.cancel(bio, out),
-            Input::Hurry(bio) => {
-                self.hurry(bio, out);
+            Input::Hurry(bios) => {
+                self.hurry(&bios);
                 self.unplug();
             }
             Input::Tick => {}
@@ -314,7 +314,7 @@ impl<E: Elevator> Engine<E> {
     fn sleep(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
         self.log(Record::Sleeps(bio.id));
         self.bios.slept(index, self.now);
-        self.pools.push_sleeper(bio, index);
+        self.pools.push_sleeper(bio, index, self.bios.is_hurried(index));
         out.list.push(Effect::Sleep { task: bio.task });
     }
 
@@ -335,6 +335,9 @@ impl<E: Elevator> Engine<E> {
     #[inline(always)]
     fn queue(&mut self, index: BioIndex, bio: &Bio) {
         let id = self.requests.insert(bio, index, self.now);
+        if self.bios.is_hurried(index) {
+            self.requests.hurry(id);
+        }
         self.bios.set_request(index, id);
         self.log(Record::Queued(bio.id, id));
         if bio.op == Op::Flush {

@@ -156,10 +156,11 @@ impl TurnsAudit {
         if let Some(own) = self.waiting.get_mut(&member) {
             (own.since, own.most) = (turns, waiting);
         }
-        let Some(Turns { each, .. }) = bound else { return };
+        let Some(Turns { each, continued: counted, .. }) = bound else { return };
         let is_kin = |it: &(&Member, &Waiting)| it.0.0 == group && it.1.priority == priority;
         for (member, other) in self.waiting.iter().filter(is_kin) {
             let continued = self.last.get(member).map_or(1, |last| last.continued.max(1));
+            let continued = continued.min(u64::from(counted));
             let (passed, most) = (turns - other.since, u64::from(each) * other.most * continued);
             assert!(passed <= most, "law 9: {passed} turns of others in {group:?}, not {most}");
         }

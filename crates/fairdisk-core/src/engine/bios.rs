@@ -37,6 +37,8 @@ struct Slot {
     holds: bool,
     /// Whether this bio is held behind another.
     is_held: bool,
+    /// Whether somebody has come to wait for it, which was submitted as asynchronous.
+    is_hurried: bool,
 }
 
 /// The part of a bio's state that only bios that wait need.
@@ -87,6 +89,7 @@ impl Bios {
             next: NIL,
             holds: false,
             is_held: false,
+            is_hurried: false,
         };
         let index = self.free.pop().unwrap_or(self.slots.len() as u32);
         match self.slots.get_mut(index as usize) {
@@ -125,11 +128,19 @@ impl Bios {
         &mut self.waiting[at]
     }
 
-    /// Marks the bio as waited for, and returns it.
-    pub(super) fn make_sync(&mut self, index: BioIndex) -> Bio {
-        let bio = &mut self.slots[index.0 as usize].bio;
-        bio.sync = true;
-        *bio
+    /// Makes the bio, which has had no slot yet, as if it had been submitted as synchronous.
+    pub(super) fn make_sync(&mut self, index: BioIndex) {
+        self.slots[index.0 as usize].bio.sync = true;
+    }
+
+    /// Notes that somebody has come to wait for the bio.
+    pub(super) fn hurry(&mut self, index: BioIndex) {
+        self.slots[index.0 as usize].is_hurried = true;
+    }
+
+    /// Whether somebody has come to wait for the bio.
+    pub(super) fn is_hurried(&self, index: BioIndex) -> bool {
+        self.slots[index.0 as usize].is_hurried
     }
 
     pub(super) fn bio(&self, index: BioIndex) -> &Bio {

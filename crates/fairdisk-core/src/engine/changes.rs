@@ -46,11 +46,11 @@ impl<E: Elevator> Engine<E> {
         let Some(id) = id.filter(|id| self.requests.is_queued_for(*id, index)) else {
             return false;
         };
-        let request = self.requests[id];
+        let slot = self.requests.pool_slot(id);
         self.elevator.withdraw(self.now, id);
         self.merge.remove(id);
         self.requests.remove(id);
-        self.give_slot_back((&request).into(), out);
+        self.give_slot_back(slot, out);
         true
     }
 

@@ -25,9 +25,9 @@ pub enum Input<E> {
     },
     /// A submitter wants a bio back. If the bio is already at the device it completes as usual.
     Cancel(BioId),
-    /// Somebody waits from now on for a bio that was submitted as asynchronous. A bio that it is
-    /// held behind is not hurried with it.
-    Hurry(BioId),
+    /// Somebody waits from now on for these bios, in order, those of them that were submitted as
+    /// asynchronous. A bio that one is held behind is not hurried with it.
+    Hurry(Box<[BioId]>),
     /// The time requested with [`Effects::wake_at`] has come.
     Tick,
     /// A task waits for the bios it has submitted, or wants them to start: unplug the device.

@@ -12,7 +12,7 @@ use crate::request::{Op, RequestId};
 impl<E: Elevator> Engine<E> {
     pub(super) fn completed(&mut self, id: RequestId, ok: bool, out: &mut Effects) {
         self.log(Record::Completed(id, ok));
-        let Completed { request, stamp, first, is_known } = self.requests.completed(id);
+        let Completed { request, pool_slot, stamp, first, is_known } = self.requests.completed(id);
         let device_time = self.at_device.completed(self.now, stamp);
         let account = self.accounts.group_mut(request.group);
         account.device_requests += 1;
@@ -39,7 +39,7 @@ impl<E: Elevator> Engine<E> {
             next = self.bios.next_in_request(index);
             self.finish(index, ok, out);
         }
-        self.give_slot_back((&request).into(), out);
+        self.give_slot_back(pool_slot, out);
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use super::bios::BioIndex;
 use super::effects::Effects;
 use crate::elevator::{Elevator, Merge};
 use crate::journal::Record;
-use crate::request::{Bio, Flags, Op, RequestId};
+use crate::request::{Bio, Flags, Op, Request, RequestId};
 use crate::why::Why;
 
 impl<E: Elevator> Engine<E> {
@@ -100,15 +100,15 @@ impl<E: Elevator> Engine<E> {
         // After a front merge the first bio is the oldest one, not the one with the lowest
         // position.
         let first = self.requests.first_bio(next);
-        let (start, sectors) = (self.requests[next].start, self.requests[next].sectors);
-        let whole = Bio { start, sectors, ..*self.bios.bio(first) };
+        let Request { start, sectors, sync, .. } = self.requests[next];
+        let whole = Bio { start, sectors, sync, ..*self.bios.bio(first) };
         id != next
             && self.can_merge(id, &whole)
             && self.elevator.may_absorb(&self.requests[id], &self.requests[next])
     }
 
     fn absorb(&mut self, id: RequestId, next: RequestId, out: &mut Effects) {
-        let joined = self.requests[next];
+        let (joined, slot) = (self.requests[next], self.requests.pool_slot(next));
         self.log(Record::Absorbed(id, next));
         self.elevator.withdraw(self.now, next);
         self.merge.remove(next);
@@ -123,6 +123,6 @@ impl<E: Elevator> Engine<E> {
         let how = Merge::Absorbed { absorbed: next, arrived: joined.arrived };
         self.elevator.merged(self.now, &request, how);
         self.tell_awaited_from(first);
-        self.give_slot_back((&joined).into(), out);
+        self.give_slot_back(slot, out);
     }
 }

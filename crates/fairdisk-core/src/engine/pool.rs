@@ -49,18 +49,21 @@ impl Apart {
 pub(super) struct Slot {
     group: GroupId,
     op: Op,
+    /// Whether it was submitted as synchronous.
     sync: bool,
+}
+
+impl Slot {
+    /// The slot of a request, which may have been hurried since.
+    pub(super) const fn of(request: &Request, is_hurried: bool) -> Self {
+        let Request { group, op, sync, .. } = *request;
+        Self { group, op, sync: sync && !is_hurried }
+    }
 }
 
 impl From<&Bio> for Slot {
     fn from(bio: &Bio) -> Self {
         Self { group: bio.group, op: bio.op, sync: bio.sync }
-    }
-}
-
-impl From<&Request> for Slot {
-    fn from(request: &Request) -> Self {
-        Self { group: request.group, op: request.op, sync: request.sync }
     }
 }
 
@@ -141,11 +144,10 @@ impl Pools {
         self.pools[pool].taken < requests + requests / 2
     }
 
-    /// Takes a slot for a request that has one in another pool, whether this one is full or not.
-    pub(super) fn add(&mut self, slot: Slot) {
-        if self.config.layout != PoolLayout::Unlimited {
-            let pool = self.index(slot);
-            self.pools[pool].taken += 1;
+    /// Has some sleepers woken before the others, in the order in which they came.
+    pub(super) fn put_first(&mut self, are_first: impl Fn(BioIndex) -> bool) {
+        for pool in &mut self.pools {
+            pool.sleepers.make_contiguous().sort_by_key(|sleeper| !are_first(*sleeper));
         }
     }
 
@@ -167,9 +169,11 @@ impl Pools {
         pool.sleepers.pop_front()
     }
 
-    pub(super) fn push_sleeper(&mut self, bio: &Bio, index: BioIndex) {
+    /// Adds a sleeper, which is woken next if it is `first`, else last.
+    pub(super) fn push_sleeper(&mut self, bio: &Bio, index: BioIndex, first: bool) {
         let pool = self.index(bio.into());
-        self.pools[pool].sleepers.push_back(index);
+        let sleepers = &mut self.pools[pool].sleepers;
+        if first { sleepers.push_front(index) } else { sleepers.push_back(index) }
     }
 
     pub(super) fn forget_sleeper(&mut self, bio: &Bio, index: BioIndex) -> bool {
@@ -279,8 +283,8 @@ mod tests {
     fn sleepers_are_woken_in_order_once_the_pool_is_below_its_size() {
         let mut pools = pools(PoolLayout::Shared(Apart::Direction));
         assert_eq!(taken(&mut pools, T0, &read(1)), 159);
-        pools.push_sleeper(&read(2), BioIndex(20));
-        pools.push_sleeper(&read(3), BioIndex(30));
+        pools.push_sleeper(&read(2), BioIndex(20), false);
+        pools.push_sleeper(&read(3), BioIndex(30), false);
         for left in (128..159).rev() {
             assert_eq!(pools.give_back((&read(0)).into()), None, "{left} are taken");
         }
@@ -316,7 +320,7 @@ mod tests {
     #[test]
     fn a_sleeper_can_be_forgotten_once() {
         let mut pools = pools(PoolLayout::Shared(Apart::Direction));
-        pools.push_sleeper(&read(2), BioIndex(5));
+        pools.push_sleeper(&read(2), BioIndex(5), false);
         assert!(pools.forget_sleeper(&read(2), BioIndex(5)));
         assert!(!pools.forget_sleeper(&read(2), BioIndex(5)));
     }

@@ -2,6 +2,7 @@
 
 use super::at_device::Stamp;
 use super::bios::{BioIndex, Bios};
+use super::pool::Slot as PoolSlot;
 use crate::account::GroupLoad;
 use crate::request::{Bio, BioId, GroupId, IoPrio, Request, RequestId, TaskId};
 use crate::time::Instant;
@@ -35,11 +36,15 @@ struct Slot {
     elevator: u32,
     /// When the request was issued, in units of the [`AtDevice`](super::at_device::AtDevice) clock.
     stamp: Stamp,
+    /// Whether it was queued as asynchronous, and has become synchronous.
+    is_hurried: bool,
 }
 
 /// A request that the device has completed.
 pub(super) struct Completed {
     pub(super) request: Request,
+    /// Its place in a pool.
+    pub(super) pool_slot: PoolSlot,
     pub(super) first: Option<BioIndex>,
     /// When the request was issued, in units of the [`AtDevice`](super::at_device::AtDevice) clock.
     pub(super) stamp: Stamp,
@@ -130,12 +135,25 @@ impl Requests {
             last: index,
             elevator: self.elevator,
             stamp: Stamp::default(),
+            is_hurried: false,
         };
         match self.slots.get_mut(id.0 as usize) {
             Some(free) => *free = slot,
             None => self.slots.push(slot),
         }
         id
+    }
+
+    /// The place of a request in a pool.
+    pub(super) fn pool_slot(&self, id: RequestId) -> PoolSlot {
+        let slot = &self.slots[id.0 as usize];
+        PoolSlot::of(&slot.request, slot.is_hurried)
+    }
+
+    /// Makes an asynchronous request synchronous.
+    pub(super) fn hurry(&mut self, id: RequestId) {
+        let slot = &mut self.slots[id.0 as usize];
+        (slot.request.sync, slot.is_hurried) = (true, true);
     }
 
     /// Frees the slot of `id`.
@@ -154,9 +172,10 @@ impl Requests {
         let Some(slot) = slot else { panic!("{id:?} finished but is not in flight") };
         slot.state = State::Free;
         self.free.push(id.0);
-        let Slot { request, first, stamp, elevator, .. } = *slot;
+        let Slot { request, first, stamp, elevator, is_hurried, .. } = *slot;
+        let pool_slot = PoolSlot::of(&request, is_hurried);
         let first = first.some();
-        Completed { request, first, stamp, is_known: elevator == self.elevator }
+        Completed { request, pool_slot, first, stamp, is_known: elevator == self.elevator }
     }
 
     /// Whether the elevator has it queued.

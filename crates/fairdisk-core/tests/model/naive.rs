@@ -41,6 +41,8 @@ pub(crate) struct Naive {
     /// The held bios, in the order in which they were held.
     held: Vec<BioId>,
     queue: Vec<BioId>,
+    /// Those for which somebody has come to wait.
+    hurried: Vec<BioId>,
     list: Vec<BioId>,
     pools: BTreeMap<(u32, bool), Pool>,
     batches: BTreeMap<TaskId, (u32, Instant)>,
@@ -57,6 +59,7 @@ impl Naive {
             bios: Vec::new(),
             held: Vec::new(),
             queue: Vec::new(),
+            hurried: Vec::new(),
             list: Vec::new(),
             pools: BTreeMap::new(),
             batches: BTreeMap::new(),
@@ -115,23 +118,27 @@ impl Naive {
         self.now = now;
         let is_past = |place| matches!(place, Place::Listed | Place::Staged | Place::AtDevice);
         let may = |(bio, place): &&mut (Bio, Place)| bio.id == id && !bio.sync && !is_past(*place);
-        let entry = self.bios.iter_mut().find(may);
+        let entry = self.bios.iter_mut().find(may).filter(|_| !self.hurried.contains(&id));
         if let Some((bio, place)) = entry {
             let (before, place) = (*bio, *place);
-            bio.sync = true;
-            let after = *bio;
+            let is_held = matches!(place, Place::Held(_));
+            bio.sync |= is_held;
             match place {
                 Place::Sleeping => {
-                    self.pool(&before).sleepers.retain(|sleeper| *sleeper != id);
-                    self.take_or_sleep(after);
+                    let hurried = self.hurried.clone();
+                    let sleepers = &mut self.pool(&before).sleepers;
+                    sleepers.retain(|sleeper| *sleeper != id);
+                    let first = sleepers.iter().take_while(|one| hurried.contains(one)).count();
+                    sleepers.insert(first, id);
                 }
                 Place::Queued => {
                     self.queue.retain(|queued| *queued != id);
-                    self.pool(&after).taken += 1;
-                    self.give_back(&before);
                     self.queue.push(id);
                 }
                 _ => {}
+            }
+            if !is_held {
+                self.hurried.push(id);
             }
         }
         self.plug = None;
@@ -191,7 +198,11 @@ impl Naive {
     fn take_or_sleep(&mut self, bio: Bio) {
         if !self.take_slot(&bio) {
             self.set(bio.id, Place::Sleeping);
-            self.pool(&bio).sleepers.push(bio.id);
+            let at = match self.hurried.contains(&bio.id) {
+                true => 0,
+                false => self.pool(&bio).sleepers.len(),
+            };
+            self.pool(&bio).sleepers.insert(at, bio.id);
             self.out.push(Out::Sleep(bio.task));
         } else if bio.op == Op::Flush {
             self.set(bio.id, Place::Listed);

@@ -49,7 +49,7 @@ impl Pair {
             Act::Hurry { back } => {
                 let id = BioId(self.bios.saturating_sub(back));
                 let expected = self.naive.hurry(self.now, id);
-                self.compare(Input::Hurry(id), &expected);
+                self.compare(Input::Hurry([id].into()), &expected);
             }
             Act::Pause { us } => self.now += Span::from_us(us),
             Act::Tick => {

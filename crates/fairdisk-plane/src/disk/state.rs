@@ -93,6 +93,8 @@ struct Whose {
     task: TaskId,
     group: GroupId,
     asked: Instant,
+    /// Whether somebody waits for it.
+    sync: bool,
 }
 
 /// The device model that sets the pace, and the state of each request.
@@ -205,10 +207,16 @@ impl State {
     /// Tells the scheduler for which of the waiting jobs somebody has come to wait.
     pub(super) fn hurry(&mut self, now: Instant) {
         self.advance(now);
-        for number in 0..self.waiting.len() {
-            if self.waiting[number].as_ref().is_some_and(|job| job.is_awaited()) {
-                self.feed(now, Input::Hurry(BioId(number as u64)));
+        let mut hurried = Vec::new();
+        for ((number, job), whose) in (0..).zip(&self.waiting).zip(&mut self.whose) {
+            let Some(whose) = whose.as_mut().filter(|whose| !whose.sync) else { continue };
+            whose.sync = job.as_ref().is_some_and(|job| job.is_awaited());
+            if whose.sync {
+                hurried.push(BioId(number));
             }
+        }
+        if !hurried.is_empty() {
+            self.feed(now, Input::Hurry(hurried.into()));
         }
     }
 
@@ -239,7 +247,7 @@ impl State {
         let sync = order.sync || job.as_ref().is_some_and(|job| job.is_awaited());
         self.waits += usize::from(job.is_some());
         self.waiting[number as usize] = job;
-        let whose = Whose { task: order.task, group: order.group, asked: now };
+        let whose = Whose { task: order.task, group: order.group, asked: now, sync };
         self.whose[number as usize] = Some(whose);
         Bio {
             id: BioId(number.into()),

@@ -161,7 +161,7 @@ impl Sea {
             Event::ComeBack => self.come_back(),
             Event::FillGap => self.fill_gap(),
             Event::Tick => self.world.handle(Input::Tick),
-            Event::Cancel => self.cancel(),
+            Event::CancelOrHurry => self.cancel_or_hurry(),
             Event::Reprioritise => self.reprioritise(),
             Event::ChangeGroups => self.change_groups(),
             Event::MoveTask => self.move_task(),
@@ -328,9 +328,13 @@ impl Sea {
         }
     }
 
-    fn cancel(&mut self) {
+    fn cancel_or_hurry(&mut self) {
         let recent = self.submitted.saturating_sub(self.prng.below(40));
-        self.world.handle(Input::Cancel(BioId(recent)));
+        if self.prng.chance(1, 2) {
+            return self.world.handle(Input::Cancel(BioId(recent)));
+        }
+        let some = recent..=recent + self.prng.below(8);
+        self.world.handle(Input::Hurry(some.map(BioId).collect()));
     }
 
     fn reprioritise(&mut self) {

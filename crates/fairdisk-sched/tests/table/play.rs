@@ -134,7 +134,7 @@ impl Player {
             ["submit", name, op, ref words @ ..] => Input::Submit(self.cast.bio(name, op, words)?),
             ["retry", name] => Input::Retry(self.cast.take_sleeper(name)?),
             ["cancel", name] => Input::Cancel(self.cast.bio_called(name)?),
-            ["hurry", name] => Input::Hurry(self.cast.bio_called(name)?),
+            ["hurry", name] => Input::Hurry([self.cast.bio_called(name)?].into()),
             ["tick"] => Input::Tick,
             ["unplug"] => Input::Unplug,
             ["switch", name] => Input::Switch(Box::new(Auditor::new(self.spec(name)?.build()))),

@@ -64,9 +64,11 @@ pub(crate) struct Ranges {
     gathering: Option<Chunk>,
     /// Pieces sent that have not passed the gate, by their start: end and number.
     queued: BTreeMap<u64, (u64, u64)>,
-    /// The number of pieces sent and not finished, and of those that were not sent as urgent.
+    /// The number of pieces sent and not finished.
     on_their_way: usize,
-    unhurried: usize,
+    /// The number of those for which nobody waits, all of them with `hurried_below` or above.
+    unawaited: usize,
+    hurried_below: u64,
     sent: u64,
     /// Bytes sent since somebody last waited for the file's data; `None` if nobody has yet.
     since_awaited: Option<u64>,
@@ -129,7 +131,7 @@ impl Ranges {
             chunk.urgent |= *bytes < AWAITED_BYTES;
             *bytes += chunk.bytes();
         }
-        self.unhurried += usize::from(!chunk.urgent);
+        self.unawaited += usize::from(!chunk.urgent);
         // Of two pieces that begin at the same offset, the longer one absorbs more writes.
         let queued = self.queued.entry(chunk.start).or_insert((chunk.end, chunk.number));
         if queued.0 < chunk.end {
@@ -155,7 +157,8 @@ impl Ranges {
     pub(crate) fn finished(&mut self, chunk: &Chunk) -> (Option<Chunk>, Vec<Then>) {
         self.let_through(chunk);
         self.on_their_way -= 1;
-        self.unhurried -= usize::from(!chunk.urgent);
+        let is_unawaited = !chunk.urgent && chunk.number >= self.hurried_below;
+        self.unawaited -= usize::from(is_unawaited);
         let mut free = Vec::new();
         for waiter in &mut self.waiters {
             waiter.left -= usize::from(chunk.number < waiter.below);
@@ -170,10 +173,11 @@ impl Ranges {
         (next, free)
     }
 
-    /// The number from which on nobody waits for pieces, if some before it were not sent as urgent
-    /// and are still on their way.
-    pub(crate) fn to_hurry(&self) -> Option<u64> {
-        (self.unhurried > 0).then_some(self.sent)
+    /// Notes that somebody waits for all pieces sent so far. Returns the number from which on
+    /// nobody does, if that is new to some of them.
+    pub(crate) fn hurry(&mut self) -> Option<u64> {
+        self.hurried_below = self.sent;
+        (std::mem::take(&mut self.unawaited) > 0).then_some(self.sent)
     }
 
     /// Runs `then` once everything written so far is on the disk. Returns the piece to send for

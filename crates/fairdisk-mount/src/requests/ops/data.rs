@@ -310,7 +310,7 @@ impl Tree {
         });
         let (waiting, to_hurry) = {
             let mut ranges = file.state.ranges();
-            (ranges.when_clean(then), ranges.to_hurry())
+            (ranges.when_clean(then), ranges.hurry())
         };
         // Noted before the gate is told, so that a piece on its way there is not missed.
         if let Some(below) = to_hurry {

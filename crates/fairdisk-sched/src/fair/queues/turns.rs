@@ -19,7 +19,8 @@ const PASSED_OVER_TURNS: u64 = 3;
 
 /// The bound that follows. Who was passed over for longer goes before, and a turn that was
 /// interrupted for a floor may go on.
-pub(in super::super) const TURNS_MOST: Turns = Turns { each: 5, length: Span::from_s(1) };
+pub(in super::super) const TURNS_MOST: Turns =
+    Turns { each: 5, length: Span::from_s(1), continued: 32 };
 
 /// The queues of a class that have one level. The queue for asynchronous writes has none.
 #[derive(Clone, Debug)]
@@ -96,7 +97,7 @@ impl Queues {
         let Some((group, class, level)) = self.place_of(at) else { return };
         let turn = &mut self.queues[at].last_turn;
         if goes_on && turn.since.is_some_and(|since| now.since(since) < TURNS_MOST.length) {
-            turn.continued += u32::from(continues);
+            turn.continued = (turn.continued + u32::from(continues)).min(TURNS_MOST.continued);
             return;
         }
         *turn = LastTurn { since: Some(now), continued: 0 };

@@ -35,8 +35,9 @@ pub(super) enum Event {
     FillGap,
     /// The engine is asked although nothing has happened.
     Tick,
-    /// A bio is cancelled that is in flight, has ended, or never existed.
-    Cancel,
+    /// A bio is cancelled that is in flight, has ended, or never existed, or somebody comes to wait
+    /// for some of them.
+    CancelOrHurry,
     Reprioritise,
     ChangeGroups,
     MoveTask,
@@ -102,7 +103,7 @@ impl Kind {
             (2, Event::ComeBack),
             (6, Event::FillGap),
             (5, Event::Tick),
-            (5, Event::Cancel),
+            (5, Event::CancelOrHurry),
             (3, Event::Reprioritise),
             (3, Event::ChangeGroups),
             (3, Event::MoveTask),
@@ -146,7 +147,7 @@ impl Kind {
             (72, Event::Submit),
             (6, Event::FillGap),
             (5, Event::Tick),
-            (5, Event::Cancel),
+            (5, Event::CancelOrHurry),
             (3, Event::Reprioritise),
             (3, Event::ChangeGroups),
             (3, Event::MoveTask),
