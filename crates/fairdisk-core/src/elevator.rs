@@ -356,9 +356,10 @@ pub enum Handover {
 /// While a task has synchronous requests queued and none of them is dispatched, the others of its
 /// group and priority have at most `each` turns for each of them that has any at a time, the task
 /// itself included, and for each request of its own last turn, up to `continued`, that began where
-/// the one before ended, if there were several. So where a turn is one request, one waits at most `each` times as
-/// long as its kind does in the mean, and a request of a task that has more queued waits as long
-/// for each that is served before it. A task that gets another priority waits from then on.
+/// the one before ended, if there were several. So where a turn is one request, one waits at most
+/// `each` times as long as its kind does in the mean, and a request of a task that has more queued
+/// waits as long for each that is served before it. A task that gets another priority waits from
+/// then on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
     /// How many turns for each task.
