@@ -20,7 +20,7 @@ const PASSED_OVER_TURNS: u64 = 3;
 /// The bound that follows. Who was passed over for longer goes before, and a turn that was
 /// interrupted for a floor may go on.
 pub(in super::super) const TURNS_MOST: Turns =
-    Turns { each: 5, length: Span::from_s(1), continued: 32 };
+    Turns { each: 5, length: Span::from_s(1), continued: 256 };
 
 /// The queues of a class that have one level. The queue for asynchronous writes has none.
 #[derive(Clone, Debug)]
