@@ -28,7 +28,7 @@ struct Class {
     /// The queue that left the line last, or `NIL`. It keeps its place in the tree, as a task with
     /// one request at a time comes and goes with each.
     away: u32,
-    /// Those in line by level.
+    /// Those in line, by level, the best first.
     levels: Vec<Level>,
     /// Virtual time: the smallest start in line when a queue was last served.
     reached: u64,

@@ -46,14 +46,15 @@ impl LastTurn {
 
 impl Class {
     fn level(&mut self, level: u8) -> &mut Level {
-        let at = self.levels.iter().position(|one| one.level == level).unwrap_or_else(|| {
-            self.levels.push(Level { level, turns: 0, waits: Tree::new() });
-            self.levels.len() - 1
-        });
+        let at = self.levels.partition_point(|one| one.level < level);
+        if self.levels.get(at).is_none_or(|one| one.level != level) {
+            self.levels.insert(at, Level { level, turns: 0, waits: Tree::new() });
+        }
         &mut self.levels[at]
     }
 
-    /// A queue in line that was passed over for so long that it goes first.
+    /// A queue in line that was passed over for so long that it goes first, of the best level that
+    /// has one.
     #[inline]
     pub(super) fn passed_over(&self, due: &Forest<u64>) -> Option<u32> {
         self.levels.iter().find_map(|level| {
