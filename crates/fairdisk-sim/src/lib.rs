@@ -17,6 +17,7 @@ pub mod workload;
 pub mod world;
 
 pub use machine::{
-    DiskConfig, GroupSpec, IntegrityWrites, Issued, Machine, MachineConfig, TaskReport, Unplugs,
+    DiskConfig, GroupSpec, IntegrityWrites, Issued, Machine, MachineConfig, MemoryConfig,
+    TaskReport, Unplugs,
 };
 pub use world::World;

@@ -4,6 +4,7 @@
 //! has an outbox with the requests to issue, and the time of its next event. It never reads a
 //! clock.
 
+mod allocating;
 mod backlog;
 mod config;
 mod disk;
@@ -19,6 +20,7 @@ mod paging;
 mod phases;
 mod plugging;
 mod reading;
+mod reclaiming;
 mod tally;
 mod task;
 mod transfer;
@@ -31,6 +33,7 @@ pub use tally::{GroupTally, OpTally, TaskReport};
 
 use crate::alarms::Alarms;
 use crate::events::Events;
+use crate::host::memory::{Memory, Taker, Vmstat};
 use crate::host::{Cpus, File, PageCache};
 use crate::workload::Awaited;
 use config::PAGE_BYTES;
@@ -49,6 +52,8 @@ use outbox::Outbox;
 use paging::PageWaiter;
 use phases::Phases;
 pub use plugging::Unplugs;
+pub use reclaiming::MemoryConfig;
+use reclaiming::Reclaiming;
 use std::collections::BTreeMap;
 use task::{Step, Task};
 use writing_back::WriteBack;
@@ -66,6 +71,10 @@ enum Event {
     Commit(u32),
     /// The flusher of a disk checks for old data.
     LookForOld(u32),
+    /// kswapd gets to run.
+    Kswapd,
+    /// The time of a nap is over.
+    NapOver(u64),
 }
 
 /// A simulated host: its tasks, page cache, file systems and CPUs, and the queues of its disks.
@@ -87,6 +96,10 @@ pub struct Machine<E> {
     /// The page cache.
     pages: PageCache,
     page_waiters: Vec<PageWaiter>,
+    /// What each task has taken of memory, and when it last asked.
+    hands: Vec<(Instant, Taker)>,
+    /// Who waits for memory; `None` if that is an amount that is always there at once.
+    reclaiming: Option<Box<Reclaiming>>,
     write_back: Option<WriteBack>,
     events: Events<Event>,
     /// The first refusal of an elevator, if there was one.
@@ -127,6 +140,10 @@ impl<E: Elevator> Machine<E> {
             spare_waiters: Vec::new(),
             write_back: config.write_back.map(|spec| WriteBack::new(spec, &config, &pages, &disks)),
             pages,
+            hands: config.tasks.iter().map(|_| (Instant::ZERO, Taker::new(0))).collect(),
+            reclaiming: config
+                .memory
+                .map(|memory| Box::new(Reclaiming::new(memory, config.tasks.len()))),
             page_waiters: Vec::with_capacity(config.tasks.len()),
             events: Events::new(),
             refused: None,
@@ -209,6 +226,8 @@ impl<E: Elevator> Machine<E> {
                 Event::Retry(disk, sleeper, task) => self.retry(now, disk, sleeper, task),
                 Event::Commit(volume) => self.commit(now, volume),
                 Event::LookForOld(disk) => self.look_for_old(now, disk),
+                Event::Kswapd => self.run_kswapd(now),
+                Event::NapOver(number) => self.nap_over(now, number),
             }
             self.settle(now);
         }
@@ -292,6 +311,18 @@ impl<E: Elevator> Machine<E> {
         self.write_back.as_ref().map_or(0, |back| back.pages.held() * PAGE_BYTES)
     }
 
+    /// What has happened to memory so far, if it is modelled page by page.
+    #[must_use]
+    pub fn vmstat(&self) -> Option<Vmstat> {
+        self.memory().map(|memory| *memory.vmstat())
+    }
+
+    /// The memory, if it is modelled page by page.
+    #[must_use]
+    pub fn memory(&self) -> Option<&Memory> {
+        self.pages.frames()
+    }
+
     /// The report of each task.
     pub fn task_reports(&self) -> impl Iterator<Item = &TaskReport> {
         self.tasks.iter().map(|task| &task.report)
@@ -316,6 +347,9 @@ impl<E: Elevator> Machine<E> {
         let io = *self.disks[disk].ios.get(index);
         if io.failed {
             self.failed(now, &io);
+        }
+        if self.reclaiming.is_some() {
+            self.end_naps_after(now, &io);
         }
         match io.kind {
             IoKind::Data { task, file } => self.data_done(now, task, file, &io),
@@ -349,6 +383,9 @@ impl<E: Elevator> Machine<E> {
         task.report.finished = Some(now);
         task.report.cut_off = self.stopping;
         self.unmap_files(index);
+        if self.reclaiming.is_some() {
+            self.give_frames_back(now, index);
+        }
         self.forget(now, index);
         self.stopping |= self.count_end(self.config.tasks[index as usize].awaited);
         if self.phases.ended(&self.config.tasks[index as usize]) {

@@ -31,6 +31,7 @@ fn empty() -> MachineConfig {
         disks: Vec::new(),
         groups: vec![GroupSpec::default(); 3],
         volumes: Vec::new(),
+        memory: None,
         memory_pages: 1 << 20,
         ..dirty::config(0, Vec::new())
     };

@@ -361,6 +361,11 @@ impl Memory {
         self.spec.kernel.too_many_isolated && self.lru.isolated > u64::from(self.lru.inactive.len())
     }
 
+    /// Counts a direct reclaim that made progress and got no page.
+    pub const fn count_without_page(&mut self) {
+        self.vmstat.without_page += 1;
+    }
+
     /// Whether dirty pages are held up by congested disks: all that reclaim met in a chunk were,
     /// and free memory has not been above [`Mark::High`] since.
     #[must_use]

@@ -1,11 +1,13 @@
 //! The page cache: which pages of files are in memory. A [`Policy`] decides which leave it when it
 //! is full. Writing a page counts as reading it. Sizes are in pages of 4 KiB.
 
+mod kept;
 mod second_chance;
 
+pub(crate) use kept::Kept;
 pub(crate) use second_chance::SecondChance;
 
-use super::memory::Arrival;
+use super::memory::{Arrival, Memory};
 use std::ops::Range;
 
 /// Whether a page is in memory.
@@ -64,38 +66,49 @@ struct CachedFile {
 
 /// The page cache of all files.
 #[derive(Debug)]
-pub(crate) struct PageCache<P = SecondChance> {
+pub(crate) struct PageCache<P = Kept> {
     files: Vec<CachedFile>,
     policy: P,
 }
 
-impl PageCache {
-    /// An empty cache of `capacity` pages. `file_pages` gives the size of each file in pages, or 0
-    /// if no task uses the page cache for that file.
+#[cfg(test)]
+impl PageCache<SecondChance> {
+    /// An empty cache of `capacity` pages, for files of these sizes in pages.
     pub(crate) fn new(capacity: u64, file_pages: impl Iterator<Item = u64>) -> Self {
         let file_pages: Vec<u64> = file_pages.collect();
         let policy = SecondChance::new(capacity, file_pages.iter().copied());
         Self::with(policy, file_pages.into_iter())
     }
 
-    /// Records that a task wrote all of the pages.
     pub(crate) fn written(&mut self, file: u32, pages: Range<u64>) {
         self.written_by(&mut (), file, pages);
     }
 
-    /// Marks the pages `start..end`, all absent, as on their way, and evicts others to make room.
     pub(crate) fn expect(&mut self, file: u32, start: u64, end: u64) {
         self.expected_by(&mut (), file, start..end);
     }
 
-    /// Drops the file's pages. `is_mapped` says whether the caller itself maps the file.
     pub(crate) fn drop_file(&mut self, file: u32, is_mapped: bool) {
         self.dropped_by(&mut (), file, is_mapped);
     }
 
-    /// Drops the pages in memory because they are written or trimmed past the page cache.
     pub(crate) fn overtaken(&mut self, file: u32, pages: Range<u64>) {
         self.overtaken_by(&mut (), file, pages);
+    }
+}
+
+impl PageCache {
+    /// The memory, if it is modelled page by page.
+    pub(crate) fn memory(&mut self) -> Option<&mut Memory> {
+        self.policy.memory()
+    }
+
+    /// The same, to look at.
+    pub(crate) const fn frames(&self) -> Option<&Memory> {
+        match &self.policy {
+            Kept::SecondChance(_) => None,
+            Kept::Frames(memory) => Some(memory),
+        }
     }
 }
 
@@ -156,6 +169,11 @@ impl<P: Policy> PageCache<P> {
         self.policy.release(file, page);
     }
 
+    /// The number of pages in `start..end` that are neither in memory nor on their way.
+    pub(crate) fn count_missing(&self, file: u32, pages: Range<u64>) -> u64 {
+        pages.filter(|page| self.is_absent(file, *page)).count() as u64
+    }
+
     /// The first contiguous pages in `start..end` that are neither in memory nor on their way.
     pub(crate) fn missing(&self, file: u32, start: u64, end: u64) -> Option<(u64, u64)> {
         let first = (start..end).find(|page| self.is_absent(file, *page))?;
@@ -208,6 +226,8 @@ impl<P: Policy> PageCache<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    type PageCache = super::PageCache<SecondChance>;
 
     fn fill(cache: &mut PageCache, start: u64, end: u64) {
         cache.expect(0, start, end);

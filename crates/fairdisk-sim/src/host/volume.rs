@@ -70,14 +70,34 @@ pub(crate) struct File {
     /// The disk of its volume.
     pub(crate) disk: u32,
     indirect: bool,
-    /// Which indirect blocks are in memory, by the chunk that they describe.
-    cached: Vec<bool>,
-    /// Whether the block that points to all indirect blocks but the first is in memory.
-    root_cached: bool,
+    /// The indirect blocks, by the chunk that they describe.
+    indirect_blocks: Vec<Metadata>,
+    /// The block that points to all indirect blocks but the first.
+    root: Metadata,
     /// The last second in which the inode's times were set.
     pub(crate) touched_second: u64,
     /// The file's present size in bytes.
     pub(crate) size: u64,
+}
+
+/// What is known of a metadata block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Metadata {
+    /// It must be read.
+    Unread,
+    /// Its contents are known.
+    Known,
+    /// Its contents are known, and it was put into the page cache, which it may have left.
+    Cached,
+}
+
+/// Which metadata block of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pointer {
+    /// The one that points to all indirect blocks but the first.
+    Root,
+    /// The indirect block of a chunk.
+    Chunk(u64),
 }
 
 /// Where a byte of a file is.
@@ -93,13 +113,14 @@ impl File {
     pub(crate) fn new(spec: FileSpec, volume: &VolumeSpec) -> Self {
         let indirect = volume.kind != VolumeKind::Raw;
         let blocks = spec.bytes.div_ceil(BLOCK_BYTES);
+        let at_first = if volume.warm { Metadata::Known } else { Metadata::Unread };
         let chunks = if indirect { blocks.saturating_sub(DIRECT).div_ceil(FAN_OUT) } else { 0 };
         Self {
             spec,
             disk: volume.disk,
             indirect,
-            cached: vec![volume.warm; chunks as usize],
-            root_cached: volume.warm,
+            indirect_blocks: vec![at_first; chunks as usize],
+            root: at_first,
             touched_second: u64::MAX,
             size: spec.bytes,
         }
@@ -108,8 +129,8 @@ impl File {
     /// Creates the file, empty and with its indirect blocks in memory.
     pub(crate) fn create(&mut self) {
         self.size = 0;
-        self.cached.fill(true);
-        self.root_cached = true;
+        self.indirect_blocks.fill(Metadata::Known);
+        self.root = Metadata::Known;
     }
 
     /// Where the byte at `offset` is, or which block must be read to know. A block that is returned
@@ -124,17 +145,46 @@ impl File {
             return self.found(block, offset, DIRECT);
         };
         let chunk = past / FAN_OUT;
-        if chunk > 0 && !self.root_cached {
-            self.root_cached = true;
-            return Mapped::NeedsBlock(self.at_block(DIRECT + 1 + FAN_OUT));
-        }
-        if !self.cached[chunk as usize] {
-            self.cached[chunk as usize] = true;
-            let before = if chunk == 0 { 0 } else { chunk + 1 };
-            return Mapped::NeedsBlock(self.at_block(DIRECT + chunk * FAN_OUT + before));
+        let unread = self.pointers(offset).find(|at| self.metadata(*at) == Metadata::Unread);
+        if let Some(at) = unread {
+            self.set_metadata(at, Metadata::Known);
+            return Mapped::NeedsBlock(self.place(at));
         }
         let metadata = if chunk == 0 { 1 } else { chunk + 2 };
         self.found(block + metadata, offset, DIRECT + (chunk + 1) * FAN_OUT)
+    }
+
+    /// The metadata blocks that map the byte at `offset`, in the order in which they are read.
+    pub(crate) fn pointers(&self, offset: u64) -> impl Iterator<Item = Pointer> + use<> {
+        let past = (offset / BLOCK_BYTES).checked_sub(DIRECT).filter(|_| self.indirect);
+        let chunk = past.map(|past| past / FAN_OUT);
+        let root = chunk.filter(|chunk| *chunk > 0).map(|_| Pointer::Root);
+        root.into_iter().chain(chunk.map(Pointer::Chunk))
+    }
+
+    /// Where a metadata block is.
+    pub(crate) const fn place(&self, at: Pointer) -> Lba {
+        match at {
+            Pointer::Root => self.at_block(DIRECT + 1 + FAN_OUT),
+            Pointer::Chunk(0) => self.at_block(DIRECT),
+            Pointer::Chunk(chunk) => self.at_block(DIRECT + chunk * FAN_OUT + chunk + 1),
+        }
+    }
+
+    /// What is known of a metadata block.
+    pub(crate) fn metadata(&self, at: Pointer) -> Metadata {
+        match at {
+            Pointer::Root => self.root,
+            Pointer::Chunk(chunk) => self.indirect_blocks[chunk as usize],
+        }
+    }
+
+    /// Records what is known of a metadata block.
+    pub(crate) fn set_metadata(&mut self, at: Pointer, known: Metadata) {
+        match at {
+            Pointer::Root => self.root = known,
+            Pointer::Chunk(chunk) => self.indirect_blocks[chunk as usize] = known,
+        }
     }
 
     /// The result for a byte in block `block` on disk, with data contiguous up to the file's block

@@ -3,9 +3,11 @@
 use super::group::GroupSpec;
 use super::integrity::IntegrityWrites;
 use super::plugging::Unplugs;
-use crate::host::{CpuSpec, FileSpec, PageCache, VolumeSpec, WriteBackSpec};
+use super::reclaiming::MemoryConfig;
+use crate::host::memory::Memory;
+use crate::host::{CpuSpec, FileSpec, Kept, PageCache, SecondChance, VolumeSpec, WriteBackSpec};
 use crate::workload::TaskSpec;
-use fairdisk_core::{Change, CostModel, EngineConfig, GroupId, SECTOR_BYTES, Sectors};
+use fairdisk_core::{Change, CostModel, EngineConfig, GroupId, Prng, SECTOR_BYTES, Sectors};
 
 pub(super) const PAGE_BYTES: u64 = 4096;
 pub(super) const PAGE_SECTORS: Sectors = Sectors((PAGE_BYTES / SECTOR_BYTES) as u32);
@@ -21,6 +23,9 @@ pub struct MachineConfig {
     pub read_ahead_pages: u64,
     /// Memory for the page cache, in pages of 4 KiB.
     pub memory_pages: u64,
+    /// Memory page by page, for which tasks may have to wait. `None` makes it an amount that is
+    /// always there at once.
+    pub memory: Option<MemoryConfig>,
     /// Buffered bytes a task may have on their way to the disk before it must wait.
     pub write_behind_bytes: u64,
     /// How dirty pages are held in memory and written back; `None` sends buffered data to the disk
@@ -117,6 +122,17 @@ impl MachineConfig {
             true => spec.bytes.div_ceil(PAGE_BYTES),
             false => 0,
         });
-        PageCache::new(self.memory_pages, pages)
+        let file_pages: Vec<u64> = pages.collect();
+        let seed = self.disks.first().map_or(0, |disk| disk.seed);
+        let kept = match self.memory {
+            Some(memory) => Kept::Frames(Box::new(
+                Memory::new(memory.spec, &mut Prng::new(seed).fork(2)).expect("it was checked"),
+            )),
+            None => {
+                let policy = SecondChance::new(self.memory_pages, file_pages.iter().copied());
+                Kept::SecondChance(policy)
+            }
+        };
+        PageCache::with(kept, file_pages.into_iter())
     }
 }

@@ -2,6 +2,15 @@
 
 use fairdisk_core::{BioId, Instant, Op};
 
+/// The part of an I/O yet to be submitted, in bytes of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pending {
+    pub(super) disk: u32,
+    pub(super) io: u32,
+    pub(super) at: u64,
+    pub(super) end: u64,
+}
+
 /// The kind of an I/O and the task it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IoKind {

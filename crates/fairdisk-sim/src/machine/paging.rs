@@ -2,9 +2,10 @@
 //! that this or another task has requested.
 
 use super::Machine;
+use super::allocating::TAKEN_MAX;
 use super::config::PAGE_BYTES;
-use super::io::{Io, IoKind};
-use super::task::{Pending, Step};
+use super::io::{Io, IoKind, Pending};
+use super::task::Step;
 use crate::host::{File, Mapping, ReadAhead, Window};
 use crate::workload::FileIo;
 use fairdisk_core::{Elevator, Instant, Op};
@@ -87,12 +88,22 @@ impl<E: Elevator> Machine<E> {
         let Window { start, pages } = task.paging.window;
         let Some((from, to)) = self.pages.missing(file, start, start + pages) else {
             task.paging.window = Window::default();
+            if self.reclaiming.is_some() {
+                self.give_frames_back(now, index);
+            }
             return false;
         };
+        let to = if self.reclaiming.is_some() { to.min(from + TAKEN_MAX) } else { to };
+        if !self.has_frames(index, to - from) {
+            let missing = self.pages.count_missing(file, start..start + pages);
+            self.begin_allocation(index, missing.min(TAKEN_MAX));
+            return true;
+        }
+        let task = &mut self.tasks[index as usize];
         task.paging.window = Window { start: to, pages: start + pages - to };
         task.paging.coming += 1;
         let File { disk, spec, .. } = self.files[file as usize];
-        self.pages.expect(file, from, to);
+        self.pages.expected_by(&mut self.hands[index as usize], file, from..to);
         let kind = IoKind::Pages { task: index, file, start: from as u32 };
         let mut io = Io::new(kind, now, Op::Read);
         io.bytes = (to - from) * PAGE_BYTES;

@@ -27,6 +27,7 @@ impl Task {
             Step::Cleaning | Step::Syncing | Step::Committing | Step::Flushing { .. } => true,
             Step::Copy => self.paging.waits,
             Step::Begin
+            | Step::Allocate
             | Step::Fetch
             | Step::TouchBefore
             | Step::TouchAfter(_)

@@ -82,6 +82,8 @@ pub struct TaskReport {
     pub finished: Option<Instant>,
     /// Whether the task was stopped before it had finished.
     pub cut_off: bool,
+    /// The time it reclaimed memory itself, or waited for it.
+    pub memory_wait: Span,
 }
 
 /// Totals of a task for one operation.

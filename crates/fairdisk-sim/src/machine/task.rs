@@ -1,6 +1,7 @@
 //! Tasks: closed loops that submit, wait, think for a while and submit again.
 
 use super::flushing::CleanWalk;
+use super::io::Pending;
 use super::numbers::Numbers;
 use super::paging::Paging;
 use super::tally::TaskReport;
@@ -41,6 +42,8 @@ pub(super) enum Step {
     Fault,
     /// Have such a page read, and wait for it.
     AwaitPage,
+    /// Take memory, for the step that comes after.
+    Allocate,
     /// Wait, with as many I/Os in flight as the task keeps.
     Full,
     /// Wait for a trim.
@@ -78,15 +81,6 @@ pub(super) struct Call {
     pub(super) bytes: u64,
     pub(super) started: Instant,
     pub(super) failed: bool,
-}
-
-/// The part of an I/O yet to be submitted, in bytes of its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pending {
-    pub(super) disk: u32,
-    pub(super) io: u32,
-    pub(super) at: u64,
-    pub(super) end: u64,
 }
 
 #[derive(Debug)]
@@ -250,6 +244,9 @@ impl Task {
 impl<E: Elevator> Machine<E> {
     /// Runs the task until it must wait.
     pub(super) fn run(&mut self, now: Instant, index: u32) {
+        if self.reclaiming.is_some() {
+            self.note_taker(now, index);
+        }
         loop {
             let goes_on = match self.tasks[index as usize].step {
                 Step::Begin => self.begin(now, index),
@@ -265,6 +262,7 @@ impl<E: Elevator> Machine<E> {
                 Step::Copy => self.copy(now, index),
                 Step::Fault => self.fault(now, index),
                 Step::AwaitPage => self.await_page(now, index),
+                Step::Allocate => self.allocate(now, index),
                 Step::Waiting => self.go_on(index),
                 Step::Syncing => self.walk_on(now, index),
                 Step::Committing => {

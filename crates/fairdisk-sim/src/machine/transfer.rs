@@ -2,8 +2,8 @@
 
 use super::config::{PAGE_BYTES, PAGE_SECTORS};
 use super::integrity::Mark;
-use super::io::{Io, IoKind};
-use super::task::{Call, Pending, Step, Task};
+use super::io::{Io, IoKind, Pending};
+use super::task::{Call, Step, Task};
 use super::{Event, Machine};
 use crate::host::Mapped;
 use crate::workload::FileIo;
@@ -43,9 +43,12 @@ impl<E: Elevator> Machine<E> {
             let whole = offset.div_ceil(PAGE_BYTES)..(offset + bytes) / PAGE_BYTES;
             let touched = offset / PAGE_BYTES..(offset + bytes).div_ceil(PAGE_BYTES);
             self.supersede(file, whole.clone());
+            let hand = &mut self.hands[index as usize];
             match op == Op::Write && is_buffered {
-                true => self.pages.written(file, whole),
-                false => self.pages.overtaken(file, touched),
+                // Nobody waits here for memory: only what is there already is kept.
+                true if self.reclaiming.is_some() => self.pages.read(file, whole),
+                true => self.pages.written_by(hand, file, whole),
+                false => self.pages.overtaken_by(hand, file, touched),
             }
         }
         let task = &mut self.tasks[index as usize];
@@ -76,7 +79,12 @@ impl<E: Elevator> Machine<E> {
         let Pending { disk, io, .. } = pending;
         let bio_bytes_max = self.disks[disk].bio_bytes_max;
         while pending.at < pending.end {
-            match self.files[file].map(pending.at) {
+            let Some(mapped) = self.map(index, file as u32, pending.at) else {
+                self.task(index).step = Step::Submit(pending);
+                self.begin_allocation(index, 1);
+                return true;
+            };
+            match mapped {
                 Mapped::NeedsBlock(lba) => {
                     self.task(index).step = Step::Submit(pending);
                     self.read_metadata(now, index, (disk, lba));

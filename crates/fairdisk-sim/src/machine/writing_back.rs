@@ -1,12 +1,14 @@
 //! Write-back of dirty pages by the flusher, by throttled writers and by tasks that need their data
 //! to be durable (spec: memory, sections 7.1 and 7.2).
 
+use super::allocating::TAKEN_MAX;
 use super::config::PAGE_BYTES;
 use super::disk::{Disk, Disks};
 use super::integrity::Mark;
 use super::io::{Io, IoKind};
 use super::task::Step;
 use super::{Event, Machine, MachineConfig};
+use crate::host::memory::PageId;
 use crate::host::{
     DirtyPages, Dirtying, File, Mapped, PageCache, Stretch, Thresholds, Throttle, WriteBackSpec,
 };
@@ -99,24 +101,30 @@ impl<E: Elevator> Machine<E> {
     /// Keeps the current write in memory: reads the metadata that maps its pages from `at` on, then
     /// dirties them. A page that is partly written counts as wholly written.
     #[inline(never)]
-    pub(super) fn dirty_pages(&mut self, now: Instant, index: u32, mut at: u64) -> bool {
+    pub(super) fn dirty_pages(&mut self, now: Instant, index: u32, at: u64) -> bool {
         let task = &self.tasks[index as usize];
         let (FileIo { file, offset, bytes, .. }, is_mapped) = (task.current, task.is_mapped());
         let disk = self.files[file as usize].disk;
-        while at < offset + bytes {
-            match self.files[file as usize].map(at) {
-                Mapped::NeedsBlock(lba) => {
+        let end = self.end_of_taken(at, offset + bytes);
+        let mut mapped_to = at;
+        while mapped_to < end {
+            match self.map(index, file, mapped_to) {
+                None => return self.take_for_write(index, at, 1),
+                Some(Mapped::NeedsBlock(lba)) => {
                     self.task(index).step = Step::DirtyPages(at);
                     self.read_metadata(now, index, (disk, lba));
                     return false;
                 }
-                Mapped::At(_, contiguous) => at += contiguous,
+                Some(Mapped::At(_, contiguous)) => mapped_to += contiguous,
             }
         }
-        let pages = offset / PAGE_BYTES..(offset + bytes).div_ceil(PAGE_BYTES);
-        let count = pages.end - pages.start;
+        let pages = at / PAGE_BYTES..end.div_ceil(PAGE_BYTES);
+        let missing = self.pages.count_missing(file, pages.clone());
+        if !self.has_frames(index, missing) {
+            return self.take_for_write(index, at, missing);
+        }
         for page in pages.clone() {
-            self.pages.written(file, page..page + 1);
+            self.pages.written_by(&mut self.hands[index as usize], file, page..page + 1);
             self.pages.hold(file, page);
         }
         let Some(back) = &mut self.write_back else { return false };
@@ -129,13 +137,35 @@ impl<E: Elevator> Machine<E> {
             self.events.push(back.spec.next_look(now), Event::LookForOld(disk));
         }
         let task = &mut self.tasks[index as usize];
-        task.throttle = back.dirtying.count(task.cpu, dirtied).map(Throttle::new);
+        let throttle = back.dirtying.count(task.cpu, dirtied).map(Throttle::new);
+        task.throttle = throttle.or(task.throttle);
+        if end < offset + bytes {
+            task.step = Step::DirtyPages(end);
+            return true;
+        }
         task.step = Step::Balance;
+        if self.reclaiming.is_some() {
+            self.give_frames_back(now, index);
+        }
         if !is_mapped {
+            let count = (offset + bytes).div_ceil(PAGE_BYTES) - offset / PAGE_BYTES;
             let burst = Span::from_ns(self.cpus.spec().page_copy.as_ns() * count);
             self.run_later(now, index, burst);
         }
         is_mapped
+    }
+
+    /// Has the task take pages for the part of a write from `at` on.
+    fn take_for_write(&mut self, index: u32, at: u64, pages: u64) -> bool {
+        self.task(index).step = Step::DirtyPages(at);
+        self.begin_allocation(index, pages);
+        true
+    }
+
+    /// The end of the part of a write from `at` to `end` whose pages are taken at once.
+    fn end_of_taken(&self, at: u64, end: u64) -> u64 {
+        let taken = (at / PAGE_BYTES + TAKEN_MAX) * PAGE_BYTES;
+        if self.reclaiming.is_some() { end.min(taken) } else { end }
     }
 
     /// Throttles a task that has dirtied pages: while there are too many, it writes some back, of
@@ -212,7 +242,7 @@ impl<E: Elevator> Machine<E> {
             self.write_older(now, Writer::Task(index), file, 0..u64::MAX, mark);
         }
         let is_mapped = self.tasks[index as usize].paging.is_mapped();
-        self.pages.drop_file(file, is_mapped);
+        self.pages.dropped_by(&mut self.hands[index as usize], file, is_mapped);
     }
 
     // ---- the flusher ---------------------------------------------------------------------
@@ -234,6 +264,18 @@ impl<E: Elevator> Machine<E> {
         }
         flusher.is_at_work = true;
         self.write_out(now, disk);
+    }
+
+    /// Has the flushers write what is dirty now, because memory is short.
+    pub(super) fn wake_flushers(&mut self, now: Instant) {
+        for disk in 0..self.disks.len() as u32 {
+            let Some(back) = &mut self.write_back else { return };
+            if back.pages.waiting_of(disk) > 0 {
+                back.pages.make_due(disk, now);
+                back.flushers[disk as usize].is_at_work = true;
+                self.write_out(now, disk);
+            }
+        }
     }
 
     /// Lets the flusher of a disk write what is due, and more while too much is dirty. Once all
@@ -311,6 +353,9 @@ impl<E: Elevator> Machine<E> {
             self.submit(now, disk, Bio { id, start: lba, sectors, ..bio });
             at += bytes;
         }
+        if let Some(memory) = self.pages.memory() {
+            (start..start + pages).for_each(|page| memory.write_begun(PageId::of_file(file, page)));
+        }
         self.all_made(now, disk, io);
     }
 
@@ -356,6 +401,9 @@ impl<E: Elevator> Machine<E> {
         let pages = u64::from(start)..u64::from(start) + io.bytes / PAGE_BYTES;
         let Some(back) = &mut self.write_back else { return };
         back.pages.written(file, pages.clone());
+        if let Some(memory) = self.pages.memory() {
+            pages.clone().for_each(|page| memory.written(PageId::of_file(file, page)));
+        }
         let free = pages.clone().filter(|page| !back.pages.holds(file, *page));
         free.for_each(|page| self.pages.release(file, page));
         self.wake_waiters(now, file, pages);

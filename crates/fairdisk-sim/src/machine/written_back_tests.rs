@@ -39,6 +39,7 @@ fn config(seed: u32) -> MachineConfig {
     let mut mixed = writer(2, 900, 1);
     mixed.stream.direction = Direction::Mixed(30);
     let mut config = MachineConfig {
+        memory: None,
         memory_pages: [300, 1000, 4096][seed as usize % 3],
         async_of_submitter: seed.is_multiple_of(2),
         ..dirty::config(FILES, vec![passing, mapping, syncing, through, direct, mixed])

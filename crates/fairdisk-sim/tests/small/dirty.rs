@@ -31,6 +31,7 @@ pub(crate) fn config(files: u32, tasks: Vec<TaskSpec>) -> MachineConfig {
     MachineConfig {
         disks: vec![DiskConfig { engine, ..DiskConfig::default() }],
         files: (0..files).map(file).collect(),
+        memory: None,
         memory_pages: FILE_PAGES,
         write_back: Some(LINUX),
         keep_journal: true,

@@ -20,6 +20,7 @@ pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
         disks: vec![DiskConfig::default()],
         cpu,
         read_ahead_pages: 32,
+        memory: None,
         memory_pages: 1024,
         write_behind_bytes: 1 << 20,
         write_back: None,

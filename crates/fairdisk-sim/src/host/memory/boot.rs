@@ -74,17 +74,23 @@ pub enum Unfit {
     },
 }
 
+impl MemorySpec {
+    /// Checks that there is something to reclaim beside what is in use for good.
+    pub fn fits(&self) -> Result<(), Unfit> {
+        let present = present_pages(self.mib);
+        let marks = Watermarks::new(present, self.min_free_kib);
+        let needed = self.used_pages + self.anonymous_pages + marks.high + CHUNK_PAGES as u64;
+        if present < needed { Err(Unfit::TooSmall { present, needed }) } else { Ok(()) }
+    }
+}
+
 impl Memory {
     /// Memory as it is when the machine starts. The generator decides how it is worn.
     pub fn new(spec: MemorySpec, prng: &mut Prng) -> Result<Self, Unfit> {
         let present = present_pages(spec.mib);
         let marks = Watermarks::new(present, spec.min_free_kib);
         let fixed = spec.used_pages + spec.anonymous_pages;
-        // With less there would be nothing to reclaim.
-        let needed = fixed + marks.high + u64::from(CHUNK_PAGES);
-        if present < needed {
-            return Err(Unfit::TooSmall { present, needed });
-        }
+        spec.fits()?;
         let cpus = spec.cpus.max(1);
         let mut frames = Frames::new(present as u32);
         let mut buddies = Buddies::new(&mut frames, spec.kernel.buddies_kept);

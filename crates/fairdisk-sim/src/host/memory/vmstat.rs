@@ -30,8 +30,31 @@ pub struct Vmstat {
     pub pageoutrun: u64,
     /// Direct reclaims.
     pub allocstall: u64,
+    /// Direct reclaims that made progress and got no page; no counter of the kernel.
+    pub without_page: u64,
     /// Pages evicted before they were used; no counter of the kernel.
     pub thrown_away: u64,
+}
+
+impl Vmstat {
+    /// Adds what has happened elsewhere.
+    pub const fn add(&mut self, other: &Self) {
+        self.pgalloc += other.pgalloc;
+        self.pgfree += other.pgfree;
+        self.pgactivate += other.pgactivate;
+        self.pgdeactivate += other.pgdeactivate;
+        self.pgrefill += other.pgrefill;
+        self.pgscan_kswapd += other.pgscan_kswapd;
+        self.pgscan_direct += other.pgscan_direct;
+        self.pgsteal += other.pgsteal;
+        self.kswapd_steal += other.kswapd_steal;
+        self.nr_vmscan_write += other.nr_vmscan_write;
+        self.pgrotated += other.pgrotated;
+        self.pageoutrun += other.pageoutrun;
+        self.allocstall += other.allocstall;
+        self.without_page += other.without_page;
+        self.thrown_away += other.thrown_away;
+    }
 }
 
 /// Where the pages of a machine are. Each is in one place.

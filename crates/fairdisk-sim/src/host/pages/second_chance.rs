@@ -107,7 +107,7 @@ pub(crate) struct SecondChance {
 
 impl SecondChance {
     /// Memory of `capacity` pages, for files of these sizes.
-    pub(super) fn new(capacity: u64, file_pages: impl Iterator<Item = u64>) -> Self {
+    pub(crate) fn new(capacity: u64, file_pages: impl Iterator<Item = u64>) -> Self {
         let files: Vec<FilePages> = file_pages.map(FilePages::new).collect();
         let all: usize = files.iter().map(|file| file.states.len()).sum();
         let capacity = (capacity as usize).min(all);
@@ -249,8 +249,9 @@ impl Policy for SecondChance {
 
 #[cfg(test)]
 mod tests {
-    use super::super::PageCache;
     use super::*;
+
+    type PageCache = super::super::PageCache<SecondChance>;
 
     fn fill(cache: &mut PageCache, start: u64, end: u64) {
         cache.expect(0, start, end);
