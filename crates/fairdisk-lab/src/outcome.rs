@@ -5,6 +5,7 @@ mod directions;
 mod figure;
 mod html;
 mod json;
+mod memory;
 mod rounds;
 mod score;
 mod table;
@@ -16,6 +17,7 @@ pub use html::to_html;
 pub(crate) use html::write_notes;
 pub use json::to_json;
 pub(crate) use json::{flushes, latency_ms, published_change};
+pub use memory::MemoryOutcome;
 pub use score::Score;
 pub use table::{Style, to_table};
 pub(crate) use table::{milliseconds, notes, runs, widest};
@@ -154,6 +156,8 @@ pub struct RowOutcome {
     pub in_flight: u64,
     /// Bytes that were dirty in memory at the end.
     pub dirty_bytes: f64,
+    /// What happened to memory, where the host has it page by page.
+    pub memory: Option<MemoryOutcome>,
     /// Failed I/Os.
     pub errors: u64,
 }
@@ -353,6 +357,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         completed: sum(&|run| run.completed),
         in_flight: sum(&|run| run.in_flight),
         dirty_bytes: sum(&|run| run.dirty_bytes) as f64 / n,
+        memory: MemoryOutcome::of(runs),
         errors: sum(&|run| run.groups.iter().map(|group| group.errors).sum()),
     }
 }

@@ -15,6 +15,7 @@ use crate::threads::on_threads;
 use fairdisk_core::{Accounts, Elevator, GroupId, Instant, Prng, Span};
 use fairdisk_sched::{Scheduler, With};
 use fairdisk_sim::device::Device as _;
+use fairdisk_sim::host::memory::Vmstat;
 use fairdisk_sim::{Machine, World};
 use ramp::demand_left;
 use std::collections::BTreeMap;
@@ -67,6 +68,27 @@ pub struct RunResult {
     pub in_flight: u64,
     /// Bytes that were dirty in memory or being written back at the end.
     pub dirty_bytes: u64,
+    /// What happened to memory, where the host has it page by page.
+    pub memory: Option<MemoryRun>,
+}
+
+/// What happened to memory.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryRun {
+    /// What was counted since the start.
+    pub vmstat: Vmstat,
+    /// The time that tasks reclaimed themselves or waited for memory, all together.
+    pub wait: Span,
+}
+
+impl MemoryRun {
+    /// Both together.
+    #[must_use]
+    pub fn with(mut self, other: Self) -> Self {
+        self.vmstat.add(&other.vmstat);
+        self.wait += other.wait;
+        self
+    }
 }
 
 impl RunResult {
@@ -86,6 +108,8 @@ impl RunResult {
         self.completed += other.completed;
         self.in_flight += other.in_flight;
         self.dirty_bytes += other.dirty_bytes;
+        let memory = self.memory.zip(other.memory).map(|(one, two)| one.with(two));
+        self.memory = memory.or(self.memory);
     }
 
     /// Records the disks' work for each group of the machine, the first of which is the root group.
@@ -270,6 +294,10 @@ pub fn collect<E: Elevator>(
         completed: accounts.iter().map(|disk| disk.completed).sum(),
         in_flight: accounts.iter().map(Accounts::in_flight).sum(),
         dirty_bytes: machine.dirty_bytes(),
+        memory: machine.vmstat().map(|vmstat| MemoryRun {
+            vmstat,
+            wait: machine.task_reports().fold(Span::ZERO, |sum, task| sum + task.memory_wait),
+        }),
     }
 }
 

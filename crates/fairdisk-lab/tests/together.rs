@@ -235,3 +235,31 @@ fn a_link_that_nobody_shares_and_values_that_cannot_be_are_refused() {
     let machines = plan(FOUR_DISKS, &fits).rig.machines().collect::<Vec<_>>();
     assert!(machines.iter().eq([&(0..2)]), "{machines:?}");
 }
+
+/// With a kernel, the disks have the memory of one machine, and what happened to it is counted.
+#[test]
+fn memory_page_by_page_is_of_one_machine_and_counted() {
+    let sets = ["device.jbod=3", "host.memory.kernel=2.6.32", "host.memory.mib=64"];
+    for run in runs(FOUR_DISKS, &options(&sets)) {
+        assert!(run.memory.is_some_and(|memory| memory.vmstat.pgalloc > 0));
+    }
+    let sets = ["device.jbod=3", "host.memory.mib=64"];
+    assert!(runs(FOUR_DISKS, &options(&sets)).iter().all(|run| run.memory.is_none()));
+}
+
+#[test]
+fn a_memory_that_there_cannot_be_is_refused_with_its_remedy() {
+    let refused = |sets: &[&str]| {
+        let plan = Plan::experiment(FOUR_DISKS, &options(sets));
+        plan.expect_err("it is wrong").to_string()
+    };
+    let unknown = refused(&["host.memory.kernel=2.6.12"]);
+    assert!(
+        unknown.contains("`2.6.12` is no kernel whose memory management is known"),
+        "{unknown}"
+    );
+    assert!(unknown.contains("\"2.6.24\" to \"2.6.37\""), "{unknown}");
+    let sets = ["host.memory.kernel=2.6.32", "host.memory.mib=64", "host.memory.used_mib=64"];
+    let small = refused(&sets);
+    assert!(small.contains("memory.mib") && small.contains("64"), "{small}");
+}

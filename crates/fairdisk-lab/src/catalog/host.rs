@@ -3,6 +3,7 @@
 use super::allowed::{Wrong, demand, demand_within};
 use super::error::CatalogError;
 use super::library::{Document, Kind, check_id, find};
+use super::memory::Memory;
 use super::overrides::{Override, read};
 use super::pair::pair;
 use super::source::Source;
@@ -21,8 +22,8 @@ pub struct Host {
     pub hz: u32,
     /// The number of CPUs.
     pub cpus: u32,
-    /// Whether the disks of a JBOD run together, on one machine; otherwise each runs on a machine
-    /// of its own with its part of the memory and all CPUs.
+    /// Whether the disks of a JBOD run together, on one machine, as they do if memory has a kernel;
+    /// otherwise each runs on a machine of its own with its part of the memory and all CPUs.
     #[serde(default)]
     pub disks_together: bool,
     /// CPU time between an I/O completion and the same task's next submission: minimum, maximum.
@@ -49,23 +50,6 @@ pub struct Host {
     pub plug: Option<Plug>,
     /// The ext3 journals.
     pub journal: JournalFile,
-}
-
-/// The memory of a host.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields, default)]
-pub struct Memory {
-    /// Memory for the page cache, in MiB.
-    pub mib: u64,
-    /// CPU time of a page fault, without any waiting and without copying the page, in ns.
-    pub fault_ns: u64,
-}
-
-impl Default for Memory {
-    /// An ordinary host: 8 GiB, and a microsecond per fault.
-    fn default() -> Self {
-        Self { mib: 8192, fault_ns: 1000 }
-    }
 }
 
 /// How a host writes dirty pages back.
@@ -155,6 +139,12 @@ impl Host {
         Ok(host)
     }
 
+    /// Whether the disks of a JBOD run on one machine.
+    #[must_use]
+    pub fn runs_disks_together(&self) -> bool {
+        self.disks_together || self.memory.kernel.is_some()
+    }
+
     /// Checks that the file is called `id` and that its values can be run: times and sizes that no
     /// host has would overflow.
     fn check(&self, id: &str) -> Result<(), Wrong> {
@@ -167,15 +157,13 @@ impl Host {
         let text = format!("[{least}, {most}]");
         let fits = least <= most && (1..=SECOND_US).contains(&most);
         demand(fits, "turnaround_us", text, allowed)?;
-        let Self { queue, journal, memory, .. } = self;
+        let Self { queue, journal, .. } = self;
         let values = [
             ("cpus", self.cpus.into(), 1..=1024),
             ("slot_wake_us", self.slot_wake_us, 0..=SECOND_US),
             ("page_copy_ns", self.page_copy_ns, 1..=1_000_000_000),
             ("read_ahead_kib", self.read_ahead_kib, 4..=GIB_KIB),
             ("write_behind_kib", self.write_behind_kib, 0..=1024 * GIB_KIB),
-            ("memory.mib", memory.mib, 16..=1 << 24),
-            ("memory.fault_ns", memory.fault_ns, 0..=1_000_000_000),
             ("queue.requests", queue.requests.into(), 4..=1_000_000),
             ("queue.batch_requests", queue.batch_requests.into(), 0..=1_000_000),
             ("queue.merge_kib_max", queue.merge_kib_max.into(), 0..=GIB_KIB),
@@ -184,6 +172,7 @@ impl Host {
             ("journal.blocks", journal.blocks.into(), 1024..=GIB_KIB),
         ];
         demand_within(-20..=19, "journal.nice", journal.nice)?;
+        self.memory.check(self.cpus)?;
         let plug = self.plug.map(|plug| {
             let (requests, delay) = (u64::from(plug.requests), plug.delay_ms);
             [("plug.requests", requests, 1..=1_000_000), ("plug.delay_ms", delay, 0..=1000)]

@@ -138,7 +138,8 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
         write_table(body, &head, 3, arms.iter().flat_map(figures));
     }
     for arm in arms {
-        let notes = [still_dirty(arm), given_up(arm)].into_iter().flatten();
+        let notes =
+            [still_dirty(arm), arm.memory.map(|it| it.line()), given_up(arm)].into_iter().flatten();
         let notes: String = notes.map(|note| format!("; {note}")).collect();
         let _ = writeln!(
             body,

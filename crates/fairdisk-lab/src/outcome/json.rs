@@ -93,6 +93,9 @@ fn row(row: &RowOutcome) -> Value {
     if row.dirty_bytes > 0.0 {
         value["dirty_bytes"] = json!(row.dirty_bytes);
     }
+    if let Some(memory) = &row.memory {
+        value["memory"] = memory.json();
+    }
     if !row.figures.is_empty() {
         value["figures"] = row.figures.iter().map(figure).collect();
     }

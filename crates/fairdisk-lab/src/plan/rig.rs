@@ -36,7 +36,7 @@ impl Rig {
     ) -> Result<Self, CatalogError> {
         let DeviceEntry { spec, array, .. } = device::load(device, overrides)?;
         let entry = Host::load(host, overrides)?;
-        if array.link_mb_per_s.is_some() && !entry.disks_together {
+        if array.link_mb_per_s.is_some() && !entry.runs_disks_together() {
             device::demand_unlinked(device, overrides)?;
         }
         Ok(Self {
@@ -52,7 +52,7 @@ impl Rig {
     /// The disks of each machine: all of them, or one after another.
     pub fn machines(&self) -> impl Iterator<Item = Range<u32>> + use<> {
         let disks = self.array.disks;
-        let of_one = if self.host.disks_together { disks } else { 1 };
+        let of_one = if self.host.runs_disks_together() { disks } else { 1 };
         (0..disks).step_by(of_one as usize).map(move |first| first..first + of_one)
     }
 

@@ -221,6 +221,7 @@ impl Plan {
             cpu: cpu_spec(&rig.host),
             read_ahead_pages: rig.host.read_ahead_kib / 4,
             memory_pages,
+            memory: rig.host.memory.config(rig.host.cpus),
             write_behind_bytes: rig.host.write_behind_kib * 1024,
             write_back: write_back_spec(&rig.host),
             meta_hint: rig.host.meta_hint,

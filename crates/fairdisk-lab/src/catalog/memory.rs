@@ -1,0 +1,137 @@
+//! The memory of a host, in host files: an amount, or page by page as a kernel has it.
+
+use super::allowed::{Wrong, demand_within};
+use fairdisk_core::Span;
+use fairdisk_sim::MemoryConfig;
+use fairdisk_sim::host::memory::{Kernel, MemorySpec, RELEASES, Unfit};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The memory of a host.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields, default)]
+pub struct Memory {
+    /// Memory in MiB: of the machine with `kernel`, else for the page cache.
+    pub mib: u64,
+    /// CPU time of a page fault, without any waiting and without copying the page, in ns.
+    pub fault_ns: u64,
+    /// The kernel that manages it page by page; without this, it is there at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Release>,
+    /// CPU time to take a page and insert it into the page cache, in ns.
+    #[serde(skip_serializing_if = "is_take")]
+    pub take_ns: u64,
+    /// CPU time to scan a page for eviction and free it, in ns.
+    #[serde(skip_serializing_if = "is_scan")]
+    pub scan_ns: u64,
+    /// Memory that the kernel and its tables hold, in MiB.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub used_mib: u64,
+    /// Memory of programs, which nothing evicts, in MiB.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub anonymous_mib: u64,
+    /// The part of scanning that goes to pages of files, in percent.
+    #[serde(skip_serializing_if = "is_all")]
+    pub file_share_percent: u64,
+    /// `vm.min_free_kbytes`, if a user has set it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_free_kib: Option<u64>,
+}
+
+const TAKE_NS: u64 = 1500;
+const SCAN_NS: u64 = 1000;
+
+const fn is_take(ns: &u64) -> bool {
+    *ns == TAKE_NS
+}
+
+const fn is_scan(ns: &u64) -> bool {
+    *ns == SCAN_NS
+}
+
+const fn is_zero(mib: &u64) -> bool {
+    *mib == 0
+}
+
+const fn is_all(percent: &u64) -> bool {
+    *percent == 100
+}
+
+impl Default for Memory {
+    /// An ordinary host: 8 GiB, and a microsecond per fault.
+    fn default() -> Self {
+        Self {
+            mib: 8192,
+            fault_ns: 1000,
+            kernel: None,
+            take_ns: TAKE_NS,
+            scan_ns: SCAN_NS,
+            used_mib: 0,
+            anonymous_mib: 0,
+            file_share_percent: 100,
+            min_free_kib: None,
+        }
+    }
+}
+
+/// A kernel whose memory management is known.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[serde(transparent)]
+pub struct Release(&'static str);
+
+impl<'de> Deserialize<'de> for Release {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = RELEASES.iter().find(|known| **known == name);
+        known.map(|known| Self(known)).ok_or_else(|| {
+            let (first, last) = (RELEASES[0], RELEASES[RELEASES.len() - 1]);
+            serde::de::Error::custom(format!(
+                "`{name}` is no kernel whose memory management is known; allowed: \"{first}\" to \
+                 \"{last}\""
+            ))
+        })
+    }
+}
+
+/// Pages of 4 KiB per MiB.
+const MIB_PAGES: u64 = 256;
+
+impl Memory {
+    /// Checks the values of the memory of a host with so many CPUs.
+    pub(super) fn check(&self, cpus: u32) -> Result<(), Wrong> {
+        for (path, value, range) in [
+            ("memory.mib", self.mib, 16..=1 << 24),
+            ("memory.fault_ns", self.fault_ns, 0..=1_000_000_000),
+            ("memory.take_ns", self.take_ns, 0..=1_000_000_000),
+            ("memory.scan_ns", self.scan_ns, 1..=1_000_000_000),
+            ("memory.used_mib", self.used_mib, 0..=1 << 24),
+            ("memory.anonymous_mib", self.anonymous_mib, 0..=1 << 24),
+            ("memory.file_share_percent", self.file_share_percent, 1..=100),
+        ] {
+            demand_within(range, path, value)?;
+        }
+        if let Some(kib) = self.min_free_kib {
+            demand_within(128..=65_536, "memory.min_free_kib", kib)?;
+        }
+        if let Some(Err(Unfit::TooSmall { needed, .. })) =
+            self.config(cpus).map(|config| config.spec.fits())
+        {
+            let least = needed.div_ceil(MIB_PAGES);
+            return demand_within(least..=1 << 24, "memory.mib", self.mib);
+        }
+        Ok(())
+    }
+
+    /// The memory page by page, if the host asks for that.
+    pub(crate) fn config(&self, cpus: u32) -> Option<MemoryConfig> {
+        let kernel = Kernel::of_release(self.kernel?.0)?;
+        let spec = MemorySpec {
+            min_free_kib: self.min_free_kib,
+            used_pages: self.used_mib * MIB_PAGES,
+            anonymous_pages: self.anonymous_mib * MIB_PAGES,
+            file_share_percent: self.file_share_percent,
+            ..MemorySpec::new(kernel, self.mib, cpus)
+        };
+        let (page_take, page_scan) = (Span::from_ns(self.take_ns), Span::from_ns(self.scan_ns));
+        Some(MemoryConfig { spec, page_take, page_scan })
+    }
+}
