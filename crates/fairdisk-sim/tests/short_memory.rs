@@ -136,6 +136,14 @@ fn short_lists_of_the_cpus_restore_what_is_lost() {
     assert!(vain(&short) < vain(&long), "{}, {}", vain(&short), vain(&long));
 }
 
+/// A kswapd that does not nap delivers what tasks would have to reclaim for themselves.
+#[test]
+fn a_kswapd_that_never_naps_restores_what_is_lost() {
+    let naps = readers(4_000, ("2.6.32", 128), |_| {});
+    let never = readers(4_000, ("2.6.32", 128), |spec| spec.kernel.kswapd_never_naps = true);
+    assert!(seconds(&never) < seconds(&naps) / 2.0, "{}, {}", seconds(&never), seconds(&naps));
+}
+
 #[test]
 fn who_waits_for_memory_takes_that_much_longer() {
     let ends = |world: &World<Fifo>| -> Vec<(f64, f64)> {
@@ -153,6 +161,59 @@ fn who_waits_for_memory_takes_that_much_longer() {
         let off = (elapsed - base - waited) / elapsed;
         assert!(off.abs() < 0.03, "{elapsed} ms, {base} without waiting, {waited} waited: {off}");
     }
+}
+
+// ---- read-ahead --------------------------------------------------------------------------------
+
+/// The submitted reads of a disk, in pages, in order.
+fn reads(world: &mut World<Fifo>) -> Vec<(u64, u64)> {
+    let entries = world.machine_mut().drain_journal(0);
+    let read = |record: &Record| match record {
+        Record::Submitted(bio) => Some((bio.start.0 / 8, u64::from(bio.sectors.0) / 8)),
+        _ => None,
+    };
+    entries.filter_map(|entry| read(&entry.record)).collect()
+}
+
+/// A reader of the second half of a file, then one that begins in its middle and meets the marks of
+/// the first. A mark belongs to its page, so the second reads ahead where the first had stopped.
+#[test]
+fn readers_of_one_file_meet_each_others_marks() {
+    let with = |memory: Option<MemoryConfig>| {
+        let mut config = machine(1, FILE_PAGES, memory);
+        config.memory_pages = 1 << 20;
+        let first = TaskSpec { keeps_cache: true, ..reader(0, 400) };
+        let mut second = TaskSpec { phase: 1, keeps_cache: true, ..reader(0, 320) };
+        second.stream.offset = 320 * PAGE;
+        config.tasks.extend([first, second]);
+        let mut world = world(config);
+        world.run_until_done(s(60));
+        assert!(world.machine().is_done());
+        let reads = reads(&mut world);
+        let ends = reads.iter().map(|(start, pages)| start + pages);
+        (reads.len(), ends.max(), reads.iter().map(|(_, pages)| pages).sum::<u64>())
+    };
+    let (_, end, pages) = with(Some(memory("2.6.32", 512, 4)));
+    assert_eq!(Some(pages), end, "each page is read once");
+    let (_, own_end, own_pages) = with(None);
+    assert_eq!(Some(own_pages), own_end);
+    assert!(end > own_end, "{end:?}: who meets a mark reads ahead of it, {own_end:?} without");
+}
+
+/// The window is no longer than half of the memory that is inactive or free. A reader reads ahead
+/// by up to two of them.
+#[test]
+fn windows_are_as_long_as_memory_allows() {
+    const WANTED: u64 = 12_000;
+    let ahead = |mib| {
+        let mut config = machine(1, READ_PAGES, Some(memory("2.6.32", mib, 4)));
+        config.read_ahead_pages = 8192;
+        config.tasks.push(reader(0, WANTED));
+        let ends = reads(&mut run(config)).into_iter().map(|(start, pages)| start + pages);
+        ends.max().expect("it reads") - WANTED
+    };
+    let [little, plenty] = [ahead(16), ahead(256)];
+    assert!(little <= 2 * 2048 && plenty > 8192, "{little}, {plenty}");
 }
 
 // ---- direct I/O --------------------------------------------------------------------------------

@@ -202,12 +202,25 @@ impl Pools {
     }
 
     #[inline]
-    fn index(&mut self, slot: Slot) -> usize {
-        let index = match self.config.layout {
+    /// Whether seven eighths of the slots are taken that requests like this get theirs from (spec:
+    /// memory, 5.4).
+    pub(super) fn is_congested(&self, group: GroupId, op: Op, sync: bool) -> bool {
+        let pool = self.pools.get(self.position(&Slot { group, op, sync }));
+        let requests = self.config.requests;
+        self.config.layout != PoolLayout::Unlimited
+            && pool.is_some_and(|pool| pool.taken > requests - requests / 8)
+    }
+
+    const fn position(&self, slot: &Slot) -> usize {
+        match self.config.layout {
             PoolLayout::Unlimited => 0,
-            PoolLayout::Shared(apart) => apart.pool_of(&slot),
-            PoolLayout::PerGroup(apart) => slot.group.0 as usize * 2 + apart.pool_of(&slot),
-        };
+            PoolLayout::Shared(apart) => apart.pool_of(slot),
+            PoolLayout::PerGroup(apart) => slot.group.0 as usize * 2 + apart.pool_of(slot),
+        }
+    }
+
+    fn index(&mut self, slot: Slot) -> usize {
+        let index = self.position(&slot);
         dense::entry(&mut self.pools, index as u32, Pool::default);
         index
     }

@@ -4,11 +4,17 @@ use super::Engine;
 use super::bios::BioIndex;
 use crate::account::{Accounts, GroupLoad};
 use crate::elevator::Elevator;
-use crate::request::{Bio, BioId, GroupId, Request, RequestId};
+use crate::request::{Bio, BioId, GroupId, Op, Request, RequestId};
 use crate::time::Instant;
 use alloc::collections::{BTreeMap, BTreeSet};
 
 impl<E: Elevator> Engine<E> {
+    /// Whether so many requests of this kind are queued that whoever can do without more submits
+    /// none (spec: memory, 5.4).
+    pub fn is_congested(&self, group: GroupId, op: Op, sync: bool) -> bool {
+        self.pools.is_congested(group, op, sync)
+    }
+
     /// The accounts as of `now`, with bios that still wait included in the longest waits. Visits
     /// every bio, so it is meant for occasional use.
     pub fn accounts_at(&self, now: Instant) -> Accounts {

@@ -268,6 +268,12 @@ impl Memory {
         self.set(id, flag::USED | flag::MAPPED);
     }
 
+    /// The longest window of read-ahead that there is memory for (spec: memory, 4.1).
+    pub fn window_max(&mut self, now: Instant) -> u64 {
+        let free = self.free_seen(now).max(0) as u64;
+        (u64::from(self.lru.inactive.len()) + free) / 2
+    }
+
     /// Sets the mark that makes whoever reads the page read ahead.
     pub fn set_mark(&mut self, id: PageId) {
         self.set(id, flag::MARK);

@@ -7,7 +7,9 @@ mod second_chance;
 pub(crate) use kept::Kept;
 pub(crate) use second_chance::SecondChance;
 
-use super::memory::{Arrival, Memory};
+use super::memory::{Arrival, Memory, PageId};
+use super::windows::{Nearby, Windows};
+use fairdisk_core::Instant;
 use std::ops::Range;
 
 /// Whether a page is in memory.
@@ -101,6 +103,57 @@ impl PageCache {
     /// The memory, if it is modelled page by page.
     pub(crate) fn memory(&mut self) -> Option<&mut Memory> {
         self.policy.memory()
+    }
+
+    /// Whether reading a page of a file reads ahead: it carries a mark. Where memory is an amount,
+    /// the mark is the reader's own.
+    #[inline]
+    pub(crate) fn has_mark(&self, file: u32, page: u64, own: Option<u64>) -> bool {
+        match &self.policy {
+            Kept::SecondChance(_) => own == Some(page),
+            Kept::Frames(memory) => memory.has_mark(PageId::of_file(file, page)),
+        }
+    }
+
+    /// Takes the mark off a page, which is reached.
+    pub(crate) fn clear_mark(&mut self, file: u32, page: u64) {
+        if let Kept::Frames(memory) = &mut self.policy {
+            memory.clear_mark(PageId::of_file(file, page));
+        }
+    }
+
+    /// Puts the mark of a window on its page, if it is among these.
+    pub(crate) fn set_mark(&mut self, file: u32, mark: Option<u64>, pages: Range<u64>) {
+        if let Kept::Frames(memory) = &mut self.policy
+            && let Some(mark) = mark.filter(|mark| pages.contains(mark))
+        {
+            memory.set_mark(PageId::of_file(file, mark));
+        }
+    }
+
+    /// What is around a reader of a file that has reached a page.
+    pub(crate) fn nearby(
+        &mut self,
+        now: Instant,
+        (file, page): (u32, u64),
+        is_absent: bool,
+        windows: &Windows,
+    ) -> Nearby {
+        let Kept::Frames(memory) = &mut self.policy else { return Nearby::UNKNOWN };
+        let pages_max = memory.window_max(now);
+        let (max, file_pages) = (windows.max().min(pages_max), self.files[file as usize].pages);
+        let is_in_memory =
+            |page: &u64| memory.presence(PageId::of_file(file, *page)) != Presence::Absent;
+        let is_expected = windows.expects(page, false);
+        let run = match is_absent && !is_expected {
+            true => (page.saturating_sub(max)..page).rev().take_while(is_in_memory).count() as u64,
+            false => 0,
+        };
+        let hole = match !is_absent && !is_expected {
+            true => (page + 1..(page + 1 + max).min(file_pages)).find(|page| !is_in_memory(page)),
+            false => None,
+        };
+        Nearby { is_known: true, pages_max, hole, run }
     }
 
     /// The same, to look at.

@@ -4,7 +4,7 @@
 //! continues. A read that is not sequential gets what it asked for and nothing more.
 
 use super::mapping::Advice;
-use super::windows::{Window, Windows};
+use super::windows::{Nearby, Next, Reached, Window, Windows};
 
 /// The read-ahead state of an open file.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,12 @@ impl ReadAhead {
         self.last_before == Some(page)
     }
 
-    /// The window to submit for a reader that has reached the mark, or a page that `is_absent`, and
+    /// The windows of the file.
+    pub(crate) const fn windows(&self) -> &Windows {
+        &self.windows
+    }
+
+    /// The window to submit for a reader that has reached a mark, or a page that `is_absent`, and
     /// still wants `request` pages.
     pub(crate) fn next(
         &mut self,
@@ -50,12 +55,18 @@ impl ReadAhead {
         request: u64,
         is_absent: bool,
         file_pages: u64,
+        nearby: Nearby,
     ) -> Window {
-        let behind_last = self.last_before.is_some_and(|last| page.wrapping_sub(last) <= 1);
-        if self.random || !self.windows.advance(page, request, !is_absent, behind_last) {
-            return Window { start: page, pages: request.min(file_pages.saturating_sub(page)) };
+        let as_asked = Window { start: page, pages: request.min(file_pages.saturating_sub(page)) };
+        if self.random {
+            return if is_absent { as_asked } else { Window::default() };
         }
-        self.windows.window(file_pages)
+        let follows = self.last_before.is_some_and(|last| page.wrapping_sub(last) <= 1);
+        match self.windows.advance(&Reached { page, request, is_absent, follows, nearby }) {
+            Next::Window => self.windows.window(file_pages),
+            Next::AsAsked => as_asked,
+            Next::Nothing => Window::default(),
+        }
     }
 }
 
@@ -77,7 +88,7 @@ mod tests {
         for page in pages.clone() {
             let is_absent = page >= *until;
             if is_absent || state.mark() == Some(page) {
-                let window = state.next(page, pages.end - page, is_absent, FILE);
+                let window = state.next(page, pages.end - page, is_absent, FILE, Nearby::UNKNOWN);
                 *until = window.start + window.pages;
                 windows.push((page, window));
             }
@@ -112,7 +123,7 @@ mod tests {
     fn nothing_is_read_past_the_end() {
         let mut state = ReadAhead::new(Advice::Normal, 32);
         state.begin(10);
-        assert_eq!(state.next(0, 10, true, 10), window(0, 10));
+        assert_eq!(state.next(0, 10, true, 10, Nearby::UNKNOWN), window(0, 10));
     }
 
     #[test]
@@ -140,7 +151,7 @@ mod tests {
         assert_eq!(read(&mut state, 0..2, &mut 0)[0], (0, window(0, 8)));
         let mut state = ReadAhead::new(Advice::Sequential, 32);
         state.begin(256);
-        assert_eq!(state.next(0, 256, true, FILE), window(0, 128));
+        assert_eq!(state.next(0, 256, true, FILE, Nearby::UNKNOWN), window(0, 128));
     }
 
     #[test]

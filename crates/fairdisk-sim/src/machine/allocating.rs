@@ -3,6 +3,7 @@
 
 use super::Machine;
 use super::config::PAGE_SECTORS;
+use super::disk::Disk;
 use super::reclaiming::{Sleeper, Wakes};
 use super::task::Step;
 use crate::host::memory::{
@@ -118,7 +119,8 @@ impl<E: Elevator> Machine<E> {
                 Stage::Look => self.look_for_pages(now, index, &mut allocation),
                 Stage::Reclaim(direct) => self.reclaim(now, index, &mut allocation, direct),
                 Stage::Chunk(direct, mut pass) => {
-                    self.evict(now, cpu, &mut pass, Sleeper::Task(index));
+                    let may_write = direct.may_write();
+                    self.evict(now, cpu, &mut pass, Sleeper::Task(index), may_write);
                     self.next_chunk(now, index, &mut allocation, (direct, pass))
                 }
             };
@@ -218,11 +220,8 @@ impl<E: Elevator> Machine<E> {
             it.has_drained = false;
             return Progress::Again;
         }
-        let is_congested = self.is_congested();
+        let is_congested = self.disks.iter().any(Disk::is_write_congested);
         let Some(memory) = self.pages.memory() else { return Progress::Done };
-        if freed > 0 && !it.has_drained {
-            memory.count_without_page();
-        }
         let without = match freed {
             // The kernel would look for a program to end. Here whoever has a part of what it needs
             // leaves it to others.
@@ -236,6 +235,9 @@ impl<E: Elevator> Machine<E> {
             it.has_drained = true;
             memory.drain(now);
             return self.reclaimed(now, index, it, freed);
+        }
+        if freed > 0 {
+            memory.count_without_page();
         }
         it.has_drained = false;
         it.stage = Stage::Reclaim(Direct::new(memory));

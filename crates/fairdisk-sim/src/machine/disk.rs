@@ -8,7 +8,7 @@ use super::backlog::Backlog;
 use super::io::Ios;
 use super::numbers::Numbers;
 use fairdisk_core::{
-    Elevator, Engine, GroupId, Instant, Journal as Log, SECTOR_BYTES, Span, TaskId, Ticks,
+    Elevator, Engine, GroupId, Instant, Journal as Log, Op, SECTOR_BYTES, Span, TaskId, Ticks,
 };
 use std::ops::{Index, IndexMut};
 
@@ -128,6 +128,12 @@ impl<E: Elevator> Disk<E> {
             bio_bytes_max: u64::from(bio_sectors_max) * SECTOR_BYTES,
             ticks: engine.ticks,
         }
+    }
+
+    /// Whether there are many asynchronous writes of any group.
+    pub(super) fn is_write_congested(&self) -> bool {
+        let mut groups = (0..self.charged_before.len() as u32).map(GroupId);
+        groups.any(|group| self.engine.is_congested(group, Op::Write, false))
     }
 
     /// The length of a group's turns while counting, if the elevator charges groups by time.

@@ -7,6 +7,7 @@
 use super::Machine;
 use super::paging::Paging;
 use super::task::Step;
+use crate::host::{Mapping, Window};
 use crate::workload::FileIo;
 use fairdisk_core::{Elevator, Instant, Op, Span};
 
@@ -15,12 +16,15 @@ impl<E: Elevator> Machine<E> {
     pub(super) fn fault(&mut self, now: Instant, index: u32) -> bool {
         let task = &mut self.tasks[index as usize];
         let FileIo { slot, file, .. } = task.current;
-        let file_pages = self.pages.of_file(file);
-        let Paging { mappings, page, end, window, .. } = &mut task.paging;
+        let Paging { mappings, page, end, .. } = &mut task.paging;
         let mapping = &mut mappings[slot as usize];
         let first = *page;
-        while *page < *end && self.pages.is_present(file, *page) && !mapping.is_mark(*page) {
-            mapping.hit(*page, file_pages);
+        let own = |mapping: &Mapping, page| mapping.is_mark(page).then_some(page);
+        while *page < *end
+            && self.pages.is_present(file, *page)
+            && !self.pages.has_mark(file, *page, own(mapping, *page))
+        {
+            mapping.hit(*page);
             self.pages.touch(file, *page);
             *page += 1;
         }
@@ -32,12 +36,33 @@ impl<E: Elevator> Machine<E> {
         if *page == *end {
             return self.touched(now, index);
         }
-        *window = match self.pages.is_absent(file, *page) {
-            true => mapping.miss(*page, file_pages),
-            false => mapping.hit(*page, file_pages),
-        };
-        task.step = Step::AwaitPage;
+        self.fault_in(now, index);
+        self.task(index).step = Step::AwaitPage;
         true
+    }
+
+    /// Begins what a fault reads that found its page absent, on its way, or with a mark.
+    fn fault_in(&mut self, now: Instant, index: u32) {
+        let task = &mut self.tasks[index as usize];
+        let FileIo { slot, file, .. } = task.current;
+        let (page, mut mapping) = (task.paging.page, task.paging.mappings[slot as usize]);
+        let file_pages = self.pages.of_file(file);
+        let is_absent = self.pages.is_absent(file, page);
+        let own = mapping.is_mark(page).then_some(page);
+        let is_marked = !is_absent && self.pages.has_mark(file, page, own);
+        self.pages.clear_mark(file, page);
+        let mut window = Window::default();
+        if is_absent || is_marked && !self.is_read_congested(index, file) {
+            let nearby = self.pages.nearby(now, (file, page), is_absent, mapping.windows());
+            window = match is_absent {
+                true => mapping.miss(page, file_pages, nearby),
+                false => mapping.hit_mark(page, file_pages, nearby),
+            };
+        } else {
+            mapping.hit(page);
+        }
+        self.task(index).paging.mappings[slot as usize] = mapping;
+        self.begin_window(index, window, mapping.windows().mark_in(window));
     }
 
     /// Submits the reads of the fault, then waits for its page and touches it.

@@ -23,6 +23,8 @@ pub(super) struct Paging {
     pub(super) end: u64,
     /// Pages to read that have not been checked yet.
     pub(super) window: Window,
+    /// The page that is to carry the mark of the window.
+    pub(super) mark: Option<u64>,
     /// Reads submitted and not completed.
     pub(super) coming: u32,
     /// Whether the task waits for its page.
@@ -80,6 +82,20 @@ impl<E: Elevator> Machine<E> {
         &mut self.task(stream_of).paging.readers[slot as usize]
     }
 
+    /// Begins a window with its mark for the task.
+    pub(super) fn begin_window(&mut self, index: u32, window: Window, mark: Option<u64>) {
+        let paging = &mut self.task(index).paging;
+        (paging.window, paging.mark) = (window, mark);
+    }
+
+    /// Whether the disk of a file has so many requests of the task's group that nothing is read
+    /// ahead. Where memory is an amount, nobody looks.
+    pub(super) fn is_read_congested(&self, index: u32, file: u32) -> bool {
+        let disk = self.files[file as usize].disk;
+        let group = self.tasks[index as usize].group;
+        self.reclaiming.is_some() && self.disks[disk].engine.is_congested(group, Op::Read, true)
+    }
+
     /// Submits the next part of the task's window that nobody has requested. Returns whether there
     /// was one.
     pub(super) fn read_missing(&mut self, now: Instant, index: u32) -> bool {
@@ -103,7 +119,9 @@ impl<E: Elevator> Machine<E> {
         task.paging.window = Window { start: to, pages: start + pages - to };
         task.paging.coming += 1;
         let File { disk, spec, .. } = self.files[file as usize];
+        let mark = task.paging.mark;
         self.pages.expected_by(&mut self.hands[index as usize], file, from..to);
+        self.pages.set_mark(file, mark, from..to);
         let kind = IoKind::Pages { task: index, file, start: from as u32 };
         let mut io = Io::new(kind, now, Op::Read);
         io.bytes = (to - from) * PAGE_BYTES;

@@ -22,13 +22,17 @@ impl<E: Elevator> Machine<E> {
             return true;
         }
         let is_absent = self.pages.is_absent(file, page);
-        if is_absent || reader.mark() == Some(page) {
+        if is_absent || self.pages.has_mark(file, page, reader.mark()) {
+            self.pages.clear_mark(file, page);
             let file_pages = self.pages.of_file(file);
-            paging.window = reader.next(page, end - page, is_absent, file_pages);
-            let is_missing = paging.window.pages > 0;
-            *self.reader(index, slot) = reader;
-            if is_missing {
-                return true;
+            let nearby = self.pages.nearby(now, (file, page), is_absent, reader.windows());
+            if is_absent || !self.is_read_congested(index, file) {
+                let window = reader.next(page, end - page, is_absent, file_pages, nearby);
+                *self.reader(index, slot) = reader;
+                if window.pages > 0 {
+                    self.begin_window(index, window, reader.windows().mark_in(window));
+                    return true;
+                }
             }
         }
         if !self.pages.is_present(file, page) {
@@ -36,7 +40,9 @@ impl<E: Elevator> Machine<E> {
             return false;
         }
         let mark = reader.mark();
-        let stops = |page: &u64| mark == Some(*page) || !self.pages.is_present(file, *page);
+        let stops = |page: &u64| {
+            self.pages.has_mark(file, *page, mark) || !self.pages.is_present(file, *page)
+        };
         let stop = (page + 1..end).find(stops).unwrap_or(end);
         // Reading on within a page is not a second use of it.
         let used = page + u64::from(reader.goes_on_in(page));

@@ -3,7 +3,7 @@
 
 use super::allocating::{Allocation, RECLAIM_NAP};
 use super::io::{Io, IoKind};
-use super::writing_back::Writer;
+use super::writing_back::{WriteBack, Writer};
 use super::{Event, Machine};
 use crate::host::memory::{Kswapd, KswapdStep, Mark, MemorySpec, NapEnds, PageId, Pass, Reclaimer};
 use fairdisk_core::{Elevator, Instant, Op, Span};
@@ -120,7 +120,7 @@ impl<E: Elevator> Machine<E> {
             let Some(reclaiming) = &mut self.reclaiming else { return };
             let cpu = reclaiming.cpu;
             if let Some(mut pass) = reclaiming.pass.take() {
-                self.evict(now, cpu, &mut pass, Sleeper::Kswapd);
+                self.evict(now, cpu, &mut pass, Sleeper::Kswapd, true);
                 if self.scan_next(now, pass) {
                     return;
                 }
@@ -171,12 +171,23 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Ends the chunk of a pass: what can leaves the page cache, and dirty pages are sent to the
-    /// disk, each alone.
-    pub(super) fn evict(&mut self, now: Instant, cpu: u32, pass: &mut Pass, who: Sleeper) {
-        let back = self.write_back.as_ref();
+    /// disk, each alone. A task writes none before it has scanned much, and none to a congested
+    /// disk.
+    pub(super) fn evict(
+        &mut self,
+        now: Instant,
+        cpu: u32,
+        pass: &mut Pass,
+        who: Sleeper,
+        may_write: bool,
+    ) {
+        let (back, disks, files) = (self.write_back.as_ref(), &self.disks, &self.files);
         let Some(memory) = self.pages.memory() else { return };
         memory.evict(now, cpu, pass, |id: PageId| {
-            back.is_some_and(|back| back.pages.is_waiting(id.file(), id.page()))
+            let disk = &disks[files[id.file() as usize].disk];
+            let is_taken = who == Sleeper::Kswapd || !disk.is_write_congested();
+            let is_waiting = |back: &WriteBack| back.pages.is_waiting(id.file(), id.page());
+            may_write && is_taken && back.is_some_and(is_waiting)
         });
         let dirty: Vec<PageId> = memory.dirty_found().to_vec();
         for id in dirty {
@@ -192,14 +203,6 @@ impl<E: Elevator> Machine<E> {
     }
 
     // ---- naps ----------------------------------------------------------------------------
-
-    /// Whether asynchronous requests of any disk are congested.
-    pub(super) fn is_congested(&self) -> bool {
-        self.disks.iter().any(|disk| {
-            let background = disk.backlogs.iter().skip(disk.flusher.0 as usize);
-            background.into_iter().any(|backlog| backlog.asleep > 0)
-        })
-    }
 
     /// Has somebody nap, until a tick that is at most so far away.
     pub(super) fn nap(&mut self, now: Instant, who: Sleeper, most: Span, wakes: Wakes) {

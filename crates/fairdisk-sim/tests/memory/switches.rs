@@ -33,7 +33,10 @@ fn scenario(switch: &str, kernel: Kernel) -> String {
         "nap_ends_sync" | "nap_ends_async" => format!("{:?}", kernel.nap_ends()),
         "list_per_type" => two_types(kernel),
         "too_many_isolated" => reclaim_beside_many(kernel),
-        "kswapd_awake_below_min" | "kswapd_sleeps_twice" | "kswapd_checks_after" => {
+        "kswapd_awake_below_min"
+        | "kswapd_sleeps_twice"
+        | "kswapd_checks_after"
+        | "kswapd_never_naps" => {
             kswapd_with_a_short_list(kernel)
         }
         "mapped_once" => a_page_used_through_a_mapping(kernel),

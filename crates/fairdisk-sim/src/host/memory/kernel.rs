@@ -160,6 +160,8 @@ switches! {
     None => {
         watermark_wait "" "Mel Gorman"
             "who reclaimed and gets no page waits until free memory is above low (a distribution)";
+        kswapd_never_naps "" ""
+            "kswapd does not nap between passes, whatever they bring: to see the cost of its naps";
     }
 }
 

@@ -111,6 +111,9 @@ impl Kswapd {
     }
 
     fn naps(&self, memory: &mut Memory, now: Instant) -> bool {
+        if memory.spec.kernel.kswapd_never_naps {
+            return false;
+        }
         let may_nap = !memory.spec.kernel.kswapd_awake_below_min || memory.is_above(now, Mark::Min);
         may_nap && self.scanned > 0 && self.priority < NAP_BELOW_PRIORITY
     }
