@@ -201,7 +201,9 @@ mod tests {
 
     #[test]
     fn advice_about_the_file_changes_how_far_is_read_ahead() {
-        let miss = |advice, file_advice| Mapping::new(advice, file_advice, 32).miss(640, FILE, Nearby::UNKNOWN);
+        let miss = |advice, file_advice| {
+            Mapping::new(advice, file_advice, 32).miss(640, FILE, Nearby::UNKNOWN)
+        };
         assert_eq!(miss(Advice::Sequential, Advice::Sequential), window(640, 64));
         assert_eq!(miss(Advice::Sequential, Advice::Random), window(640, 1));
         assert_eq!(miss(Advice::Random, Advice::Sequential), window(640, 1));

@@ -156,7 +156,7 @@ impl PageCache {
         Nearby { is_known: true, pages_max, hole, run }
     }
 
-    /// The same, to look at.
+    /// The memory, if it is modelled page by page, to look at.
     pub(crate) const fn frames(&self) -> Option<&Memory> {
         match &self.policy {
             Kept::SecondChance(_) => None,

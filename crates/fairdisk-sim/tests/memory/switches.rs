@@ -36,9 +36,7 @@ fn scenario(switch: &str, kernel: Kernel) -> String {
         "kswapd_awake_below_min"
         | "kswapd_sleeps_twice"
         | "kswapd_checks_after"
-        | "kswapd_never_naps" => {
-            kswapd_with_a_short_list(kernel)
-        }
+        | "kswapd_never_naps" => kswapd_with_a_short_list(kernel),
         "mapped_once" => a_page_used_through_a_mapping(kernel),
         "buddies_kept" => frames_after_a_drop(kernel),
         "exact_count" => free_pages_while_kswapd_is_awake(kernel),
