@@ -381,7 +381,8 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         task.step = Step::Exited;
         task.report.finished = Some(now);
-        task.report.cut_off = self.stopping;
+        let is_over = self.phases.is_over(&self.config.tasks[index as usize]);
+        task.report.cut_off = self.stopping || is_over;
         self.unmap_files(index);
         if self.reclaiming.is_some() {
             self.give_frames_back(now, index);

@@ -1,7 +1,8 @@
 //! Start order of tasks: the tasks of a phase start when all tasks of earlier phases have ended,
-//! and a task may wait for the tasks of a job.
+//! and a task may wait for the tasks of a job. The first of a set that ends, ends the set.
 
 use crate::workload::TaskSpec;
+use std::collections::BTreeSet;
 
 #[derive(Debug)]
 pub(super) struct Phases {
@@ -9,6 +10,8 @@ pub(super) struct Phases {
     left: Vec<u32>,
     /// For each job, the tasks that have not ended.
     left_of_job: Vec<u32>,
+    /// The sets of tasks of which one has ended.
+    over: BTreeSet<u32>,
     now: u32,
     /// Indices of the tasks that have not started.
     waiting: Vec<u32>,
@@ -19,7 +22,7 @@ impl Phases {
         let left = count(tasks, |task| task.phase);
         let left_of_job = count(tasks, |task| task.job);
         let waiting = (0..tasks.len() as u32).collect();
-        let mut phases = Self { left, left_of_job, now: 0, waiting };
+        let mut phases = Self { left, left_of_job, over: BTreeSet::new(), now: 0, waiting };
         phases.skip_ended();
         phases
     }
@@ -38,8 +41,14 @@ impl Phases {
         task.phase == self.now && task.wait_for.is_none_or(|job| left(job) == 0)
     }
 
+    /// Whether the task must stop because another of its set has ended.
+    pub(super) fn is_over(&self, task: &TaskSpec) -> bool {
+        task.ends_with.is_some_and(|set| self.over.contains(&set))
+    }
+
     /// Counts a task that has ended. Returns whether others may now be ready to start.
     pub(super) fn ended(&mut self, task: &TaskSpec) -> bool {
+        self.over.extend(task.ends_with);
         let of_job = &mut self.left_of_job[task.job as usize];
         *of_job -= 1;
         let job_ended = *of_job == 0;

@@ -305,7 +305,7 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn fetch(&mut self, now: Instant, index: u32) -> bool {
-        if self.stopping {
+        if self.stopping || self.phases.is_over(&self.config.tasks[index as usize]) {
             return self.drain(now, index);
         }
         let task = self.task(index);

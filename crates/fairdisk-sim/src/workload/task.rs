@@ -44,6 +44,8 @@ pub struct TaskSpec {
     pub job: u32,
     /// The task starts when every task of this job has ended.
     pub wait_for: Option<u32>,
+    /// The set of tasks that all stop when the first of them ends.
+    pub ends_with: Option<u32>,
     /// The task does not start before this time.
     pub start: Instant,
     /// Time after the start during which its I/Os are not counted in reports.
@@ -103,6 +105,7 @@ impl Default for TaskSpec {
             phase: 0,
             job: 0,
             wait_for: None,
+            ends_with: None,
             start: Instant::ZERO,
             ramp: Span::ZERO,
             awaited: Awaited::WithOthers,
