@@ -9,6 +9,7 @@ mod memory;
 mod rounds;
 mod score;
 mod table;
+mod throughput;
 
 pub use change::ChangeOutcome;
 pub use directions::{Amount, Directions};
@@ -21,6 +22,7 @@ pub use memory::MemoryOutcome;
 pub use score::Score;
 pub use table::{Style, to_table};
 pub(crate) use table::{milliseconds, notes, runs, widest};
+pub use throughput::Throughput;
 
 use crate::plan::{Figures, Plan, ROOT_GROUP};
 use crate::run::{Ensemble, GroupRun, PlanRuns, Refused, RunEnd, RunResult};
@@ -142,6 +144,8 @@ pub struct RowOutcome {
     pub groups: Vec<GroupOutcome>,
     /// The results of each named task.
     pub tasks: Vec<TaskOutcome>,
+    /// The tests of iozone, as it reports them.
+    pub throughput: Vec<Throughput>,
     /// Published figures without a column of their own, beside the measured ones.
     pub figures: Vec<FigureOutcome>,
     /// The total I/Os that the source gives.
@@ -346,6 +350,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         total_bytes: bytes as f64 / n,
         groups: groups(plan, ensemble, published),
         tasks: tasks(plan, ensemble, published),
+        throughput: throughput(plan, ensemble),
         figures: figure::figures(
             row.load.as_ref(),
             ensemble,
@@ -360,6 +365,12 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         memory: MemoryOutcome::of(runs),
         errors: sum(&|run| run.groups.iter().map(|group| group.errors).sum()),
     }
+}
+
+/// The tests of iozone that the row consists of, if it does.
+fn throughput(plan: &Plan, ensemble: &Ensemble) -> Vec<Throughput> {
+    let children = plan.rows[ensemble.row].load.children();
+    children.iter().map(|children| Throughput::of(children, ensemble)).collect()
 }
 
 fn total_ios(run: &RunResult) -> u64 {

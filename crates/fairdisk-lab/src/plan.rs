@@ -10,6 +10,7 @@ mod jobfile_load;
 mod jobfile_notes;
 mod jobfile_plan;
 mod jobfile_stream;
+mod loaded;
 mod numbers;
 mod rig;
 mod setup;
@@ -17,9 +18,10 @@ mod unheeded;
 
 pub(crate) use alone::{Single, pauses};
 pub use figures::{ChangeFigure, Figure, Figures, Whom};
+pub use loaded::{Children, GroupLabel, Loaded};
 pub use numbers::{GroupNumbers, ROOT_GROUP};
 pub use rig::Rig;
-pub use setup::{GroupLabel, Load, Loaded, Obstacle, Setup, Written};
+pub use setup::{Load, Obstacle, Setup, Written};
 pub(crate) use setup::{Parts, START_SPREAD};
 
 use crate::catalog::device;

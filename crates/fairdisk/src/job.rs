@@ -1,19 +1,27 @@
-//! Reads fio job files from disk and resolves their environment variables and include files.
+//! Reads fio job files and iozone commands from disk, and resolves the environment variables and
+//! include files of job files.
 
 use crate::failure::Failure;
 use fairdisk_lab::catalog::library::Kind;
-use fairdisk_lab::jobfile::{Context, JobFile, Machine, Resolved};
+use fairdisk_lab::iozone;
+use fairdisk_lab::jobfile::{Context, JobFile, JobRow, Machine, Resolved};
 use fairdisk_lab::looks::Looks;
 use fairdisk_lab::text_file;
 use std::env;
 use std::path::Path;
 
-/// Whether `spec` names a job file: its extension is `.fio`; or, since fio requires no extension,
-/// it is an existing file that neither ends in `.toml` nor has the name of a built-in experiment.
+/// Whether `spec` names an iozone command: its extension is `.iozone`.
+pub(crate) fn is_iozone(spec: &str) -> bool {
+    Path::new(spec).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("iozone"))
+}
+
+/// Whether `spec` names a job file or an iozone command: its extension is `.fio` or `.iozone`; or,
+/// since fio requires no extension, it is an existing file that neither ends in `.toml` nor has the
+/// name of a built-in experiment.
 pub(crate) fn is_job_file(spec: &str) -> bool {
     let path = Path::new(spec);
     let ending = path.extension().unwrap_or_default();
-    if ending.eq_ignore_ascii_case("fio") {
+    if ending.eq_ignore_ascii_case("fio") || is_iozone(spec) {
         return true;
     }
     !ending.eq_ignore_ascii_case("toml")
@@ -30,12 +38,17 @@ pub(crate) fn read(path: &str) -> Result<String, Failure> {
     text.map_err(|error| Failure::BadInput(format!("{path}: cannot be read: {error}")))
 }
 
-/// The jobs of the file at `path`, with all options resolved and defaults filled in.
+/// The rows of jobs of the file at `path`, with all options resolved and defaults filled in: one
+/// of a job file, and one of an iozone command for each number of processes.
 ///
 /// # Errors
 /// The file cannot be read, or it contains something wrong or unsupported.
-pub(crate) fn resolve(path: &str) -> Result<Resolved, Failure> {
+pub(crate) fn resolve(path: &str) -> Result<Vec<JobRow>, Failure> {
     let text = read(path)?;
+    if is_iozone(path) {
+        let rows = iozone::parse(path, &text);
+        return rows.map_err(|problems| Failure::BadInput(problems.to_string()));
+    }
     if let Some(looks) = Looks::of(&text).filter(|looks| *looks != Looks::JobFile) {
         let message = format!("{path}: {}; expected a fio job file", looks.words());
         return Err(Failure::BadInput(message));
@@ -48,11 +61,21 @@ pub(crate) fn resolve(path: &str) -> Result<Resolved, Failure> {
     };
     JobFile::parse(path, &text, &context)
         .and_then(|file| file.resolve())
+        .map(|jobs| vec![jobs.into()])
         .map_err(|problems| Failure::BadInput(problems.to_string()))
 }
 
+/// The jobs of rows as the text of a job file each; of several, each below its label.
+pub(crate) fn to_text(rows: &[JobRow]) -> String {
+    let text = |row: &JobRow| match rows.len() {
+        1 => jobs_to_text(&row.jobs),
+        _ => format!("; ---- {}, a job file of its own\n{}", row.label, jobs_to_text(&row.jobs)),
+    };
+    rows.iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
 /// The resolved jobs as the text of a job file, with the notes as comments at its end.
-pub(crate) fn to_text(resolved: &Resolved) -> String {
+fn jobs_to_text(resolved: &Resolved) -> String {
     let notes = resolved.notes.iter().map(|note| format!("# note: {note}\n"));
     let gap = if resolved.notes.is_empty() { "" } else { "\n" };
     format!("{resolved}{gap}{}", notes.collect::<String>())

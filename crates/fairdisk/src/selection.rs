@@ -168,7 +168,7 @@ pub(crate) fn overrides(option: &str, texts: &[String]) -> Result<Vec<Override>,
 /// `spec` names neither, or its file or the options are wrong.
 pub(crate) fn load(spec: &str, options: &Options) -> Result<Plan, Failure> {
     if job::is_job_file(spec) {
-        return Ok(Plan::job_file(spec, &job::resolve(spec)?, options)?);
+        return Ok(Plan::job_rows(spec, &job::resolve(spec)?, options)?);
     }
     Ok(Plan::experiment(spec, options)?)
 }

@@ -23,6 +23,13 @@ fn as_text<S: serde::Serializer>(text: &Arc<str>, out: S) -> Result<S::Ok, S::Er
     out.serialize_str(text)
 }
 
+impl Place {
+    /// The first line of a file.
+    pub(crate) fn first_of(file: &str) -> Self {
+        Self { file: file.into(), line: 1 }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
@@ -248,7 +255,7 @@ pub struct Problems(Vec<Error>);
 impl Problems {
     /// The given errors, without repeated ones of a `[global]` section; `None` if the list is
     /// empty.
-    pub(super) fn from_list(mut list: Vec<Error>) -> Option<Self> {
+    pub(crate) fn from_list(mut list: Vec<Error>) -> Option<Self> {
         let mut seen = HashSet::new();
         list.retain(|error| seen.insert(error.clone()));
         (!list.is_empty()).then_some(Self(list))

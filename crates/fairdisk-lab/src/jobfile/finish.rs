@@ -29,6 +29,7 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
         phase: before.map_or(0, |job| job.phase + u32::from(stonewall)),
         wait_for: value(&draft.wait_for),
         report_group: before.map_or(0, |job| job.report_group + u32::from(new_group)),
+        ends_group: value(&draft.exitall).unwrap_or(false),
         group_reporting: value(&draft.group_reporting).unwrap_or(false),
         clones: at_least_one(value(&draft.numjobs)),
         threads: value(&draft.thread).unwrap_or(false),
@@ -57,6 +58,7 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
         group: group(draft),
         scheduler: value(&draft.scheduler),
         device: value(&draft.device),
+        disk: value(&draft.disk).and_then(NonZeroU32::new),
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Job {
     pub wait_for: Option<String>,
     /// The group of jobs that are reported together (`new_group`, and every `stonewall`).
     pub report_group: u32,
+    /// Whether the first job of its report group that ends, ends the others (`exitall`).
+    pub ends_group: bool,
     /// Whether the jobs of its report group are shown as one.
     pub group_reporting: bool,
     /// The number of clones that run at once (`numjobs`).
@@ -67,6 +69,8 @@ pub struct Job {
     pub scheduler: Option<String>,
     /// The device of the catalogue that the file asks for (`device=`).
     pub device: Option<String>,
+    /// The disk of an array on which it alone works, counted from 1 (`disk=`).
+    pub disk: Option<NonZeroU32>,
 }
 
 /// Whether requests use the page cache.

@@ -53,7 +53,7 @@ pub use note::{Note, Notes};
 pub use pattern::{Distribution, Mix, Order, Pattern, RandomOrder, Repeat};
 pub use per_op::PerOp;
 pub use priority::{IoPrio, Priority};
-pub use resolve::{Asked, Resolved};
+pub use resolve::{Asked, JobRow, Resolved};
 pub use source::{JobFile, Section, Setting};
 pub use span::{DelayNs, Extent, FileBytes, Files, Target};
 pub(crate) use submission::is_sync;

@@ -37,7 +37,7 @@ pub struct Notes {
 impl Notes {
     /// Adds a note unless the same was said of this key before: twenty jobs with `thread` need only
     /// one.
-    pub(super) fn add(&mut self, place: &Place, key: &str, text: impl Into<String>) {
+    pub(crate) fn add(&mut self, place: &Place, key: &str, text: impl Into<String>) {
         let text = text.into();
         if self.said.insert((key.to_owned(), text.clone())) {
             self.notes.push(Note { place: place.clone(), key: key.to_owned(), text });

@@ -62,6 +62,9 @@ impl Job {
         if let Some(name) = &self.wait_for {
             lines.set("wait_for", name, "the job starts when that has ended");
         }
+        if self.ends_group {
+            lines.flag("exitall", "the first that ends, ends its report group");
+        }
         if self.group_reporting {
             lines.flag("group_reporting", "");
         }
@@ -208,6 +211,9 @@ impl Job {
         }
         if let Some(device) = &self.device {
             lines.set("device", device, "");
+        }
+        if let Some(disk) = self.disk {
+            lines.set("disk", disk, "of an array; on all others there is nothing of the job");
         }
     }
 }

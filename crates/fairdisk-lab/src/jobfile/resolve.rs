@@ -17,6 +17,7 @@ use super::setting::{Given, Placed};
 use super::source::{JobFile, Section, Setting};
 use super::span;
 use super::whole::{Groups, Size};
+use crate::plan::Children;
 
 /// The jobs of a file, and notes on how they were read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +32,24 @@ pub struct Resolved {
     /// The groups with floors, and where those are written.
     #[serde(skip)]
     pub floors: BTreeMap<String, Place>,
+}
+
+/// The jobs of one row of the results.
+#[derive(Debug, Clone)]
+pub struct JobRow {
+    /// The label of the row.
+    pub label: String,
+    /// The jobs.
+    pub jobs: Resolved,
+    /// The tests of iozone that the jobs are, if they are.
+    pub children: Vec<Children>,
+}
+
+impl From<Resolved> for JobRow {
+    /// The row of a job file.
+    fn from(jobs: Resolved) -> Self {
+        Self { label: "jobs".to_owned(), jobs, children: Vec::new() }
+    }
 }
 
 /// A `scheduler=` or `device=` setting of a job.

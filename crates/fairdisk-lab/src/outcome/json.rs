@@ -3,7 +3,7 @@
 use super::score::FigureScore;
 use super::{
     Amount, ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score,
-    TaskOutcome,
+    TaskOutcome, Throughput,
 };
 use crate::catalog::experiment::{PublishedChange, Quantity};
 use crate::run::RunEnd;
@@ -95,6 +95,9 @@ fn row(row: &RowOutcome) -> Value {
     }
     if let Some(memory) = &row.memory {
         value["memory"] = memory.json();
+    }
+    if !row.throughput.is_empty() {
+        value["throughput"] = row.throughput.iter().map(throughput).collect();
     }
     if !row.figures.is_empty() {
         value["figures"] = row.figures.iter().map(figure).collect();
@@ -192,6 +195,20 @@ fn task(task: &TaskOutcome) -> Value {
             "seconds": task.published_seconds,
             "mb_per_s": task.published_mb_per_s,
         })),
+    })
+}
+
+/// A test of iozone, under the names of the lines of its report.
+fn throughput(test: &Throughput) -> Value {
+    json!({
+        "test": test.name,
+        "processes": test.processes,
+        "children_kb_per_s": test.children_kb_per_s,
+        "parent_kb_per_s": test.parent_kb_per_s,
+        "min_kb_per_s": test.min_kb_per_s,
+        "max_kb_per_s": test.max_kb_per_s,
+        "avg_kb_per_s": test.avg_kb_per_s,
+        "min_xfer_kb": test.min_xfer_kb,
     })
 }
 

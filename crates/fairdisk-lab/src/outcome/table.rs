@@ -100,6 +100,8 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     for task in &row.tasks {
         line(out, &task_line(task, width));
     }
+    let throughput = row.throughput.iter().flat_map(|test| test.lines());
+    throughput.for_each(|text| line(out, &format!("  {text}")));
     write_figures(out, &row.figures, style);
     let conserved = format!(
         "  requests: {} submitted = {} completed + {} in flight",

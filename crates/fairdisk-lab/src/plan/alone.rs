@@ -1,6 +1,7 @@
 //! Plans that run each group alone.
 
-use super::setup::{Load, Loaded, START_SPREAD};
+use super::loaded::Loaded;
+use super::setup::{Load, START_SPREAD};
 use super::{GroupNumbers, Plan, PlannedRow};
 use crate::catalog::error::CatalogError;
 use crate::catalog::host::Host;

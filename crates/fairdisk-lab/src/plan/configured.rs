@@ -1,6 +1,7 @@
 //! A load with other settings for its groups.
 
-use super::setup::{Load, Loaded};
+use super::loaded::Loaded;
+use super::setup::Load;
 use super::{Plan, PlannedArm, PlannedRow};
 use crate::catalog::host::Host;
 use fairdisk_core::Prng;

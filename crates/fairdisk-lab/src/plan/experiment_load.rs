@@ -1,6 +1,7 @@
 //! The load of one row of an experiment, laid out on the disk.
 
-use super::setup::{GroupLabel, Load, Loaded, Written, start};
+use super::loaded::{GroupLabel, Loaded};
+use super::setup::{Load, Written, start};
 use super::{GroupNumbers, ROOT_GROUP};
 use crate::catalog::error::Where;
 use crate::catalog::experiment::{

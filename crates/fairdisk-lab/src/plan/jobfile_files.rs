@@ -17,6 +17,8 @@ pub(super) struct Worker<'a> {
     pub(super) job: &'a Job,
     pub(super) clone: u32,
     pub(super) region: Region,
+    /// The disk on which they are, if not on every one.
+    disk: Option<u32>,
     names: Vec<String>,
 }
 
@@ -45,10 +47,15 @@ impl Region {
 impl<'a> Worker<'a> {
     /// Clone number `clone` of `job` on a disk of `disk_bytes`; file sizes given as a range are
     /// drawn.
-    pub(super) fn new(job: &'a Job, clone: u32, disk_bytes: u64, prng: &mut Prng) -> Self {
+    pub(super) fn new(
+        job: &'a Job,
+        clone: u32,
+        (disk, disk_bytes): (Option<u32>, u64),
+        prng: &mut Prng,
+    ) -> Self {
         let names = names(job, clone);
         let region = region(job, clone, &names, disk_bytes, prng);
-        Self { job, clone, region, names }
+        Self { job, clone, region, disk, names }
     }
 }
 
@@ -122,9 +129,9 @@ fn aligned(bytes: u64) -> u64 {
 /// The files, with their sizes and positions.
 #[derive(Default)]
 pub(super) struct Layout<'a> {
-    index: BTreeMap<&'a str, u32>,
-    /// The size of each file; `None` if it is the disk itself.
-    bytes: Vec<Option<u64>>,
+    index: BTreeMap<(Option<u32>, &'a str), u32>,
+    /// The disk of each file, and its size; `None` if it is the disk itself.
+    files: Vec<(Option<u32>, Option<u64>)>,
 }
 
 impl<'a> Layout<'a> {
@@ -132,48 +139,59 @@ impl<'a> Layout<'a> {
         let mut layout = Self::default();
         for worker in workers {
             for (name, bytes) in worker.names.iter().zip(&worker.region.file_bytes) {
-                layout.want(name, *bytes);
+                layout.want((worker.disk, name), *bytes);
             }
         }
         layout
     }
 
-    fn want(&mut self, name: &'a str, bytes: u64) {
-        let next = self.bytes.len() as u32;
-        let index = *self.index.entry(name).or_insert(next);
+    fn want(&mut self, (disk, name): (Option<u32>, &'a str), bytes: u64) {
+        let next = self.files.len() as u32;
+        let index = *self.index.entry((disk, name)).or_insert(next);
         if index == next {
-            self.bytes.push((!is_device(name)).then_some(0));
+            self.files.push((disk, (!is_device(name)).then_some(0)));
         }
-        if let Some(longest) = &mut self.bytes[index as usize] {
+        if let (_, Some(longest)) = &mut self.files[index as usize] {
             *longest = bytes.max(*longest);
         }
     }
 
     /// The files of a worker, by index.
     pub(super) fn of(&self, worker: &Worker<'_>) -> Vec<u32> {
-        let index = |name: &String| self.index.get(name.as_str()).copied();
+        let index = |name: &String| self.index.get(&(worker.disk, name.as_str())).copied();
         worker.names.iter().filter_map(index).collect()
     }
 
-    /// The bytes taken up by all files.
+    /// The bytes taken up by all files of the fullest disk.
     pub(super) fn bytes(&self) -> u64 {
-        let lengths = self.bytes.iter().flatten();
-        lengths.fold(0, |sum, bytes| sum.saturating_add(aligned(*bytes)))
+        self.ends().1.into_values().max().unwrap_or(0)
+    }
+
+    /// Where each file starts, and where those of each disk end: first those of every disk.
+    fn ends(&self) -> (Vec<u64>, BTreeMap<Option<u32>, u64>) {
+        let bytes = |at: usize| self.files[at].1.map_or(0, aligned);
+        let mut starts = vec![0; self.files.len()];
+        let mut ends = BTreeMap::from([(None, 0_u64)]);
+        let mut order: Vec<usize> = (0..starts.len()).collect();
+        order.sort_by_key(|at| self.files[*at].0);
+        for at in order {
+            let common = ends[&None];
+            let end = ends.entry(self.files[at].0).or_insert(common);
+            starts[at] = *end;
+            *end = end.saturating_add(bytes(at));
+        }
+        (starts, ends)
     }
 
     pub(super) fn place(&self, disk_bytes: u64) -> Vec<FileSpec> {
-        let mut end = 0;
-        let mut place = |(inode, bytes): (usize, &Option<u64>)| {
+        let (starts, _) = self.ends();
+        let place = |(inode, (_, bytes)): (usize, &(Option<u32>, Option<u64>))| {
             let (start, bytes) = match *bytes {
                 None => (0, disk_bytes),
-                Some(bytes) => {
-                    let start = end;
-                    end += aligned(bytes);
-                    (start, bytes)
-                }
+                Some(bytes) => (starts[inode], bytes),
             };
             FileSpec { volume: 0, start: Lba(start / SECTOR_BYTES), bytes, inode: inode as u32 }
         };
-        self.bytes.iter().enumerate().map(&mut place).collect()
+        self.files.iter().enumerate().map(place).collect()
     }
 }

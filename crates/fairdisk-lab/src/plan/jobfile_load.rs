@@ -6,12 +6,13 @@
 use super::jobfile_files::{Layout, Worker};
 use super::jobfile_notes::keeps_runtime;
 use super::jobfile_stream::stream;
-use super::setup::{GroupLabel, Load, Loaded, Written};
+use super::loaded::{Children, GroupLabel, Loaded};
+use super::setup::{Load, Written};
 use super::{GroupNumbers, ROOT_GROUP};
 use crate::catalog::error::Where;
 use crate::catalog::host::Host;
 use crate::jobfile::{
-    Caching, GroupSetting, GroupShare, Hint, IoPrio as JobPrio, Job, Order, Place, Resolved,
+    Caching, GroupSetting, GroupShare, Hint, IoPrio as JobPrio, Job, JobRow, Order, Place,
     SubmissionClass, WriteSync,
 };
 use fairdisk_core::{GroupId, Instant, IoClass, IoPrio, Lba, Prng, Share, Span, Weight};
@@ -28,6 +29,10 @@ const GIB: u64 = 1 << 30;
 pub(super) struct JobFileLoad {
     jobs: Vec<Job>,
     disk_bytes: u64,
+    /// The number of disks of the array.
+    disks: u32,
+    /// The lines of the table for each test of iozone.
+    children: Vec<Children>,
     /// The groups in the order in which jobs name them, followed by those that have only nested
     /// groups.
     groups: Vec<GroupLabel>,
@@ -45,10 +50,13 @@ impl Load for JobFileLoad {
         let workers: Vec<Worker<'_>> =
             self.clones().map(|(_, job, clone)| self.worker(job, clone, prng)).collect();
         let layout = Layout::new(&workers);
+        let disk_of = |(_, job, _): (usize, &Job, u32)| self.disk_of(job);
+        let disk_of = self.clones().map(disk_of).collect();
         let jobs = self.clones().map(|(at, ..)| at);
         let task = |(worker, at): (&Worker<'_>, usize)| TaskSpec {
             job: at as u32,
             wait_for: self.waited_for(&self.jobs[at]),
+            ends_with: self.jobs[at].ends_group.then_some(self.jobs[at].report_group),
             ..task(worker, self.group_of[at], layout.of(worker), prng)
         };
         let volume =
@@ -60,11 +68,16 @@ impl Load for JobFileLoad {
             tasks: workers.iter().zip(jobs).map(task).collect(),
             named: self.lines().into_iter().map(|(_, tasks)| tasks).collect(),
             root: self.numbers.root,
+            disk_of,
         }
     }
 
     fn notes(&self) -> Vec<String> {
         keeps_runtime(&self.timed).into_iter().collect()
+    }
+
+    fn children(&self) -> &[Children] {
+        &self.children
     }
 
     fn group_names(&self) -> Vec<String> {
@@ -89,7 +102,8 @@ impl Load for JobFileLoad {
 }
 
 impl JobFileLoad {
-    pub(super) fn new(resolved: &Resolved, disk_bytes: u64) -> Self {
+    pub(super) fn new(row: &JobRow, disk_bytes: u64, disks: u32) -> Self {
+        let (resolved, children) = (&row.jobs, row.children.clone());
         let (jobs, floors) = (resolved.jobs.clone(), resolved.floors.clone());
         let mut groups: Vec<GroupLabel> = Vec::new();
         let mut index: BTreeMap<&str, usize> = BTreeMap::new();
@@ -110,12 +124,30 @@ impl JobFileLoad {
         let numbers = GroupNumbers { root: index.get(ROOT_GROUP).copied() };
         nest(&mut groups, numbers);
         let group_of = place_of.into_iter().map(|at| numbers.id(at)).collect();
-        Self { jobs, disk_bytes, groups, numbers, group_of, floors, timed: Vec::new() }
+        Self {
+            jobs,
+            disk_bytes,
+            disks,
+            children,
+            groups,
+            numbers,
+            group_of,
+            floors,
+            timed: Vec::new(),
+        }
     }
 
     /// Why the jobs cannot run on a disk of this size: they need more, or a clone would have
     /// nothing to work on.
     pub(super) fn obstacle(&self, device: &str) -> Option<String> {
+        let last = self.jobs.iter().find(|job| self.disk_of(job) >= Some(self.disks));
+        if let Some(job) = last {
+            return Some(format!(
+                "job `{}` is on a disk that device `{device}` does not have, its disks are 1 to \
+                 {}; set device.jbod",
+                job.name, self.disks
+            ));
+        }
         let mut prng = Prng::new(0);
         let workers: Vec<Worker<'_>> =
             self.clones().map(|(_, job, clone)| self.worker(job, clone, &mut prng)).collect();
@@ -154,6 +186,11 @@ impl JobFileLoad {
         }
     }
 
+    /// The number of the disk on which alone the job works. Without an array all are on one.
+    fn disk_of(&self, job: &Job) -> Option<u32> {
+        job.disk.filter(|_| self.disks > 1).map(|disk| disk.get() - 1)
+    }
+
     /// The number of the job that `job` waits for.
     fn waited_for(&self, job: &Job) -> Option<u32> {
         let name = job.wait_for.as_ref()?;
@@ -161,7 +198,7 @@ impl JobFileLoad {
     }
 
     fn worker<'a>(&self, job: &'a Job, clone: u32, prng: &mut Prng) -> Worker<'a> {
-        Worker::new(job, clone, self.disk_bytes, prng)
+        Worker::new(job, clone, (self.disk_of(job), self.disk_bytes), prng)
     }
 
     /// Every clone of every job, in file order, with the number of its job.

@@ -10,9 +10,9 @@ use super::{
 use crate::catalog::device;
 use crate::catalog::error::{CatalogError, Where};
 use crate::catalog::experiment::Arm;
-use crate::catalog::overrides::demand_none;
+use crate::catalog::overrides::{Override, demand_none};
 use crate::catalog::revision::Revision;
-use crate::jobfile::{Asked, Job, Place, Resolved};
+use crate::jobfile::{Asked, Job, JobRow, Place, Resolved};
 use fairdisk_core::Span;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -41,38 +41,44 @@ impl Plan {
         resolved: &Resolved,
         options: &Options,
     ) -> Result<Self, CatalogError> {
+        Self::job_rows(name, &[resolved.clone().into()], options)
+    }
+
+    /// Plans jobs in rows, as [`job_file`](Self::job_file) does those of one. Jobs with a disk of
+    /// their own are together on one machine.
+    ///
+    /// # Errors
+    /// As [`job_file`](Self::job_file).
+    pub fn job_rows(
+        name: &str,
+        job_rows: &[JobRow],
+        options: &Options,
+    ) -> Result<Self, CatalogError> {
         demand_none(&NOT_IN_JOB_FILES, &options.overrides, USE_OPTIONS)?;
-        let jobs = &resolved.jobs;
+        let Some(JobRow { jobs: resolved, .. }) = job_rows.first() else {
+            return Err(CatalogError::file(name, "it has no job; add one"));
+        };
         demand_known(resolved)?;
+        let options = &together(resolved, options)?;
         let device_id = pick("device", &options.device, DEFAULT_DEVICE, resolved)?;
         let rig = Arc::new(Rig::load(&device_id, HOST, &options.overrides)?);
-        let disk_bytes = partition_sectors(&rig.device, rig.array) * 512;
         let arms = arms(resolved, options, &rig)?;
-        let measured = |job: &Job| job.schedule.start_delay.min_ns + job.schedule.ramp_ns;
-        let first = Span::from_ns(jobs.iter().map(measured).min().unwrap_or(0));
-        demand_measured(options, first, "what comes before the end of every job's ramp_time")?;
-        let mut load = JobFileLoad::new(resolved, disk_bytes);
-        if options.duration.is_some() {
-            load.lift_runtimes();
-        }
-        if let Some(message) = load.obstacle(&device_id) {
-            return Err(CatalogError::file(name, message));
-        }
-        let (label, duration) = ("jobs".to_owned(), options.duration);
-        let (load, changes, own_arms) = (Arc::new(load), Vec::new(), Vec::new());
-        let row = PlannedRow { label, load, duration, changes, own_arms };
-        let title = jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>().join(", ");
+        let rows = job_rows.iter().map(|row| plan_row(name, row, options, &rig));
+        let rows = rows.collect::<Result<_, _>>()?;
+        let tests: Vec<&str> = job_rows[0].children.iter().map(|test| test.name).collect();
+        let names = || resolved.jobs.iter().map(|job| job.name.as_str()).collect();
+        let title = if tests.is_empty() { names() } else { tests };
         Ok(Self {
             spec: Spec::JobFile,
             id: name.to_owned(),
-            title,
+            title: title.join(", "),
             question: String::new(),
             source: String::new(),
             caveats: notes(resolved),
             excluded: Vec::new(),
             rig,
             arms: choose("arm", &options.arms, arms, |arm| &arm.name)?,
-            rows: choose("row", &options.rows, vec![row], |row| &row.label)?,
+            rows: choose("row", &options.rows, rows, |row: &PlannedRow| &row.label)?,
             ramp: Span::ZERO,
             seeds: options.seeds.unwrap_or(DEFAULT_SEEDS),
             keep_journal: options.keep_journal,
@@ -80,6 +86,49 @@ impl Plan {
             published: Vec::new(),
         })
     }
+}
+
+/// The options, with all disks on one machine if jobs have disks of their own: they wait for each
+/// other.
+fn together(resolved: &Resolved, options: &Options) -> Result<Options, CatalogError> {
+    const KEY: &str = "host.disks_together";
+    let mut options = options.clone();
+    if resolved.jobs.iter().all(|job| job.disk.is_none()) {
+        return Ok(options);
+    }
+    let wanted = Override::parse(&format!("{KEY}=true"))
+        .map_err(|fault| CatalogError::option(KEY, fault))?;
+    match options.overrides.iter().find(|change| change.key() == KEY) {
+        None => options.overrides.push(wanted),
+        Some(given) if given.value() != wanted.value() => {
+            let message = "jobs on disks of their own are on one machine; drop it";
+            return Err(given.error(message.to_owned()));
+        }
+        Some(_) => {}
+    }
+    Ok(options)
+}
+
+fn plan_row(
+    name: &str,
+    row: &JobRow,
+    options: &Options,
+    rig: &Rig,
+) -> Result<PlannedRow, CatalogError> {
+    let measured = |job: &Job| job.schedule.start_delay.min_ns + job.schedule.ramp_ns;
+    let first = Span::from_ns(row.jobs.jobs.iter().map(measured).min().unwrap_or(0));
+    demand_measured(options, first, "what comes before the end of every job's ramp_time")?;
+    let disk_bytes = partition_sectors(&rig.device, rig.array) * 512;
+    let mut load = JobFileLoad::new(row, disk_bytes, rig.array.disks);
+    if options.duration.is_some() {
+        load.lift_runtimes();
+    }
+    if let Some(message) = load.obstacle(&rig.device_id) {
+        return Err(CatalogError::file(name, message));
+    }
+    let (label, duration) = (row.label.clone(), options.duration);
+    let (load, changes, own_arms) = (Arc::new(load), Vec::new(), Vec::new());
+    Ok(PlannedRow { label, load, duration, changes, own_arms })
 }
 
 /// An arm for each scheduler.

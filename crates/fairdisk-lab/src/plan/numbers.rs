@@ -1,6 +1,6 @@
 //! The numbers of a load's groups in the machine.
 
-use super::setup::GroupLabel;
+use super::loaded::GroupLabel;
 use fairdisk_core::GroupId;
 
 /// The name of the root group, which always exists.

@@ -1,5 +1,6 @@
 //! From a plan to a machine for one arm, one row and one seed.
 
+use super::loaded::{Children, GroupLabel, Loaded, sectors_needed};
 use super::{GroupNumbers, Plan, PlannedArm, PlannedRow, ROOT_GROUP, Rig};
 use crate::catalog::device::Array;
 use crate::catalog::error::Where;
@@ -11,8 +12,7 @@ use fairdisk_core::{
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec, Jbod};
-use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec, WriteBackSpec};
-use fairdisk_sim::workload::TaskSpec;
+use fairdisk_sim::host::{CpuSpec, WriteBackSpec};
 use fairdisk_sim::{DiskConfig, GroupSpec, Machine, MachineConfig};
 use std::fmt;
 use std::ops::Range;
@@ -30,6 +30,11 @@ pub trait Load: fmt::Debug + Send + Sync {
     /// The experiment of which the load is a row, if it is one.
     fn document(&self) -> Option<&Document> {
         None
+    }
+
+    /// The tests of iozone that the load consists of, with the lines of the report for each.
+    fn children(&self) -> &[Children] {
+        &[]
     }
 
     /// What of the load counts against what the caller says, in sentences.
@@ -85,32 +90,6 @@ impl From<Obstacle> for String {
         let (Obstacle::Load(why) | Obstacle::Refusal { reason: why, .. }) = obstacle;
         why
     }
-}
-
-/// A load laid out on a disk.
-#[derive(Clone, Debug, Default)]
-pub struct Loaded {
-    /// The groups, without the root group.
-    pub groups: Vec<GroupLabel>,
-    /// The file systems and partitions.
-    pub volumes: Vec<VolumeSpec>,
-    /// The files.
-    pub files: Vec<FileSpec>,
-    /// The tasks; their group numbers count from 1, and 0 is the root group.
-    pub tasks: Vec<TaskSpec>,
-    /// The tasks of each line of the report, in the order of [`Load::task_names`].
-    pub named: Vec<Range<usize>>,
-    /// Index of the root group among the groups, if it is one of them.
-    pub root: Option<usize>,
-}
-
-/// The name and the settings of a group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupLabel {
-    /// The group's name.
-    pub name: String,
-    /// The group's settings; the parent is given by its number in the machine.
-    pub spec: GroupSpec,
 }
 
 /// The parts of a machine except for its schedulers, and the disks for it.
@@ -200,14 +179,14 @@ impl Plan {
         let (mut schedulers, mut models, mut configs) = (Vec::new(), Vec::new(), Vec::new());
         let mut sectors_needed = 0;
         for (at, number) in (0..).zip(disks) {
-            let one = self.one_disk(arm, row, root(seed, number))?;
+            let one = self.one_disk(arm, row, (number, root(seed, number)))?;
             sectors_needed = sectors_needed.max(one.sectors_needed);
             schedulers.push(one.scheduler);
             models.push(one.model);
             configs.push(one.config);
             loaded.add_disk(one.loaded, at);
         }
-        let Loaded { groups: labels, volumes, files, tasks, named, root: root_at } = loaded;
+        let Loaded { groups: labels, volumes, files, tasks, named, root: root_at, .. } = loaded;
         let root_spec = root_at.map_or_else(GroupSpec::default, |at| labels[at].spec);
         let mut groups = vec![root_spec];
         // The index of the root group in the load stays empty, because the machine has its own root
@@ -241,10 +220,15 @@ impl Plan {
 
     /// One disk with its load, drawn from its own random numbers: it is the same beside other disks
     /// of the machine as in a machine of its own.
-    fn one_disk(&self, arm: &PlannedArm, row: &PlannedRow, root: Prng) -> Result<Part, Obstacle> {
+    fn one_disk(
+        &self,
+        arm: &PlannedArm,
+        row: &PlannedRow,
+        (number, root): (u32, Prng),
+    ) -> Result<Part, Obstacle> {
         let rig = &arm.rig;
         let mut prng = root.fork(1);
-        let (mut loaded, sectors_needed) = self.load_partitions(arm, row, &mut prng)?;
+        let (mut loaded, sectors_needed) = self.load_partitions(arm, row, (number, &mut prng))?;
         for (group, priority) in loaded.groups.iter_mut().zip(arm.priorities.iter().flatten()) {
             group.spec.share = Share::Priority(*priority);
         }
@@ -324,14 +308,15 @@ impl Plan {
         &self,
         arm: &PlannedArm,
         row: &PlannedRow,
-        prng: &mut Prng,
+        (number, prng): (u32, &mut Prng),
     ) -> Result<(Loaded, u64), Obstacle> {
         let rig = &arm.rig;
         let partition = partition_sectors(&rig.device, rig.array);
         let mut loaded = Loaded::default();
         let mut reach = 0;
-        for number in 0..u64::from(rig.array.partitions) {
-            let part = row.load.build(&rig.host, arm.ionice, prng);
+        for partition_number in 0..u64::from(rig.array.partitions) {
+            let mut part = row.load.build(&rig.host, arm.ionice, prng);
+            part.keep_disk(number);
             let (needed, volume) = sectors_needed(&part);
             if needed > partition {
                 let place = row.load.place(Written::Volume(volume));
@@ -339,7 +324,7 @@ impl Plan {
                 let message = format!("{}{words}", place.prefix());
                 return Err(Obstacle::Load(message));
             }
-            let start = number * partition;
+            let start = partition_number * partition;
             reach = start + needed;
             loaded.add_partition(part, start);
         }
@@ -383,55 +368,6 @@ pub(super) const fn partition_sectors(device: &DeviceSpec, array: Array) -> u64 
         1 => device.capacity_sectors(),
         partitions => device.capacity_sectors() / partitions as u64 / 8 * 8,
     }
-}
-
-impl Loaded {
-    /// Adds the load of another partition of the disk, which starts at sector `start`.
-    fn add_partition(&mut self, mut part: Self, start: u64) {
-        for volume in &mut part.volumes {
-            volume.start.0 += start;
-            if let Some(journal) = &mut volume.journal {
-                journal.start.0 += start;
-            }
-        }
-        part.files.iter_mut().for_each(|file| file.start.0 += start);
-        self.add(part);
-    }
-
-    /// Adds the load of another disk of the machine, which has this number in it.
-    fn add_disk(&mut self, mut disk: Self, number: u32) {
-        disk.volumes.iter_mut().for_each(|volume| volume.disk = number);
-        self.add(disk);
-    }
-
-    /// Adds the same load in another place. The groups are the same.
-    fn add(&mut self, mut part: Self) {
-        let (volumes, files) = (self.volumes.len() as u32, self.files.len() as u32);
-        let tasks = self.tasks.len();
-        part.files.iter_mut().for_each(|file| file.volume += volumes);
-        for task in &mut part.tasks {
-            task.files.iter_mut().for_each(|file| *file += files);
-        }
-        (self.groups, self.root) = (part.groups, part.root);
-        self.volumes.append(&mut part.volumes);
-        self.files.append(&mut part.files);
-        self.tasks.append(&mut part.tasks);
-        self.named.extend(part.named.iter().map(|line| line.start + tasks..line.end + tasks));
-    }
-}
-
-/// The number of sectors that the load needs, and the volume that reaches furthest.
-fn sectors_needed(loaded: &Loaded) -> (u64, usize) {
-    let end = |file: &FileSpec| {
-        file.start.0 + fairdisk_sim::host::ext_bytes_on_disk(file.bytes).div_ceil(512)
-    };
-    let raw_end = |file: &FileSpec| file.start.0 + file.bytes.div_ceil(512);
-    let ends = loaded.files.iter().map(|file| {
-        let volume = &loaded.volumes[file.volume as usize];
-        let is_raw = volume.kind == fairdisk_sim::host::VolumeKind::Raw;
-        (if is_raw { raw_end(file) } else { end(file) }, file.volume as usize)
-    });
-    ends.max().unwrap_or_default()
 }
 
 fn engine_config(host: &Host, revision: &Revision, depth: u32, tick_phase: Span) -> EngineConfig {

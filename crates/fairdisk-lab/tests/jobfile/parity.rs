@@ -9,7 +9,7 @@ use fairdisk_lab::jobfile::{Class, keys};
 use crate::fio;
 
 /// Fairdisk's own keys, which fio does not have.
-const OWN: [&str; 11] = [
+const OWN: [&str; 12] = [
     "group",
     "group_weight",
     "group_ioprio",
@@ -21,6 +21,7 @@ const OWN: [&str; 11] = [
     "group_latency_p99_ms",
     "scheduler",
     "device",
+    "disk",
 ];
 
 /// Keys of engines and profiles that not every build of fio has, and keys that make fio crash.

@@ -5,7 +5,7 @@ use super::mount::scheduler::find;
 use crate::failure::Failure;
 use crate::results::Results;
 use crate::selection::{self, OneRow, Schedulers, Values};
-use crate::{interrupt, output, progress, time_arg};
+use crate::{interrupt, job, output, progress, time_arg};
 use clap::ValueHint;
 use fairdisk_lab::advise::{Tried, Want, advise, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan, PlannedArm};
@@ -73,6 +73,14 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         seeds: args.row.seeds.seeds,
         ..args.values.options()?
     };
+    if job::is_iozone(&args.spec) {
+        let message = format!(
+            "{}: advise proposes lines of a job file; write one with `fairdisk run --show-job`, and \
+             name that",
+            args.spec
+        );
+        return Err(Failure::BadInput(message));
+    }
     selection::load(&args.spec, &options)
 }
 

@@ -10,6 +10,7 @@ use crate::results::Results;
 use crate::selection::{self, Changes, Rows};
 use crate::time_arg;
 use clap::ValueHint;
+use fairdisk_lab::jobfile::JobRow;
 use fairdisk_lab::outcome::{Outcome, Shell, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{Ensemble, PlanRuns, RUN_MAX, RunEnd, run_all};
@@ -25,8 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
     fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --set host.hz=1000\n  \
     fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --duration 30s --on file:scratch")]
 pub(crate) struct Args {
-    /// An experiment of `fairdisk catalog experiments`, or the path of a .toml file or of a fio job
-    /// file
+    /// An experiment of `fairdisk catalog experiments`, or the path of a .toml file, of a fio job
+    /// file, or of a .iozone file with a command of iozone
     spec: String,
     /// Where: in the lab (lab), or in real time on a file or block device (file:PATH), which is
     /// made if it is not there
@@ -93,14 +94,23 @@ fn show_job(spec: &str, json: bool) -> Result<(), Failure> {
         let message = format!("--show-job is for job files; {spec} is an experiment");
         return Err(Failure::BadInput(message));
     }
-    let resolved = job::resolve(spec)?;
+    let rows = job::resolve(spec)?;
     if !json {
-        return Ok(output::print(&job::to_text(&resolved))?);
+        return Ok(output::print(&job::to_text(&rows))?);
     }
-    let value = serde_json::to_value(&resolved);
+    let value = match rows.as_slice() {
+        [row] => serde_json::to_value(&row.jobs),
+        rows => serde_json::to_value(json_rows(rows)),
+    };
     let mut value = value.map_err(|error| Failure::Run(format!("{spec}: {error}")))?;
     value["schema"] = output::SCHEMA.into();
     Ok(output::print_json(&value)?)
+}
+
+/// The jobs of several rows, each with its label.
+fn json_rows(rows: &[JobRow]) -> serde_json::Value {
+    let row = |row: &JobRow| serde_json::json!({ "row": row.label, "jobs": row.jobs.jobs });
+    serde_json::json!({ "rows": rows.iter().map(row).collect::<Vec<_>>() })
 }
 
 // ---- in the lab --------------------------------------------------------------------------------

@@ -141,6 +141,9 @@ pub(super) static KEYS: &[Key] = &[
     set("stonewall", &["wait_for_previous"], "start when the jobs before have ended", |d, g| {
         g.set(&mut d.stonewall, g.switch())
     }),
+    set("exitall", &[], "the first of the report group that ends, ends the others", |d, g| {
+        g.set(&mut d.exitall, g.switch())
+    }),
     set("wait_for", &[], "start when a job above has ended", |d, g| {
         g.set(&mut d.wait_for, g.text())
     }),
@@ -221,6 +224,9 @@ pub(super) static KEYS: &[Key] = &[
     set("scheduler", &[], "Fairdisk: the scheduler", |d, g| g.set(&mut d.scheduler, g.text())),
     set("device", &[], "Fairdisk: the device of the catalogue", |d, g| {
         g.set(&mut d.device, g.text())
+    }),
+    set("disk", &[], "Fairdisk: the disk of an array, counted from 1", |d, g| {
+        g.set(&mut d.disk, g.count32(1))
     }),
     set("verify", &[], "checksum to verify with; here nothing is verified or read back", |d, g| {
         g.set(&mut d.verify, checksum(g))

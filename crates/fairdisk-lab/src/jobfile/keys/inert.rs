@@ -128,7 +128,7 @@ pub(super) static KEYS: &[Key] = &[
     inert("exec_postrun", Text, "commands are not run"),
     inert("random_generator", Word(&["tausworthe", "lfsr", "tausworthe64"]), OWN_RANDOM),
     inert("softrandommap", Flag, "only matters when memory for the map is missing"),
-    inert("exit_what", Only(&["group"]), "only matters with exitall, which is not supported"),
+    inert("exit_what", Only(&["group"]), "the default: exitall ends the report group"),
     inert("pre_read", Only(&["0"]), DEFAULT),
     inert("file_append", Only(&["0"]), DEFAULT),
     inert("unlink_each_loop", Only(&["0"]), DEFAULT),

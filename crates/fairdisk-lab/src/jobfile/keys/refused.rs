@@ -32,7 +32,6 @@ pub(super) static KEYS: &[Key] = &[
     alias(refuse("bs_unaligned", LATER), &["blocksize_unaligned"]),
     refuse("sync_file_range", LATER),
     refuse("max_latency", STOP),
-    refuse("exitall", "give the jobs the same runtime"),
     refuse("profile", PROFILE),
     refuse("verify_only", LATER),
     refuse("verify_backlog", LATER),

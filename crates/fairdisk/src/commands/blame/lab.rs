@@ -34,7 +34,7 @@ pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<
     };
     let planner = |options: &Options| -> Result<Plan, CatalogError> {
         match &jobs {
-            Some(jobs) => Plan::job_file(spec, jobs, options),
+            Some(jobs) => Plan::job_rows(spec, jobs, options),
             None => Plan::experiment(spec, options),
         }
     };

@@ -1,0 +1,198 @@
+//! iozone commands: what they become, what is refused, and what is reported of them.
+
+use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::iozone;
+use fairdisk_lab::jobfile::JobRow;
+use fairdisk_lab::outcome::{Outcome, Shell, Style, to_json, to_table};
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::run_plan;
+use std::sync::atomic::AtomicBool;
+
+fn rows(text: &str) -> Vec<JobRow> {
+    iozone::parse("x.iozone", text).unwrap_or_else(|problems| panic!("{text}: {problems}"))
+}
+
+fn outcome(text: &str, sets: &[&str]) -> Outcome {
+    let overrides = sets.iter().map(|set| Override::parse(set).expect("well formed")).collect();
+    let options = Options { overrides, seeds: Some(1), ..Options::default() };
+    let plan = Plan::job_rows("x.iozone", &rows(text), &options).expect("there is room");
+    let runs = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it runs");
+    Outcome::new(&plan, Shell::Lab, &runs)
+}
+
+/// What the single row of a command is as a job file.
+fn job_file(text: &str) -> String {
+    let rows = rows(text);
+    assert_eq!(rows.len(), 1, "{text}");
+    rows[0].jobs.to_string()
+}
+
+#[test]
+fn options_become_keys_of_jobs() {
+    let cases = [
+        ("-i 0", "rw=write"),
+        ("-i 1", "rw=read "),
+        ("-i 2", "rw=randread"),
+        ("-i 2", "rw=randwrite"),
+        ("-i 3 -r 8k", "rw=read:-16384"),
+        ("-i 5 -r 8k", "rw=read:131072"),
+        ("-i 5 -r 8k -j 3", "rw=read:16384"),
+        ("-i 5 -s 1m", "io_size=1048576"),
+        ("-i 0 -r 64", "bs=65536"),
+        ("-i 0 -r64k", "bs=65536"),
+        ("-i 0 -s 3M", "size=3145728"),
+        ("-i 0 -s 1g", "size=1073741824"),
+        ("-i 0", "direct=0"),
+        ("-i 0 -I", "direct=1"),
+        ("-i 0 -o", "sync=sync"),
+        ("-i 0 -B", "ioengine=mmap"),
+        ("-i 0 -I -H 4", "iodepth=4"),
+        ("-i 0 -I -k 4", "ioengine=posixaio"),
+        ("-i 0 -ecw", "end_fsync=1"),
+        ("-i 0", "exitall"),
+        ("-i 0", "invalidate=0"),
+        ("-i 0", "filename=d2/f"),
+        ("-i 0", "disk=2"),
+    ];
+    for (options, key) in cases {
+        let text = job_file(&format!("iozone -t 2 {options} -F d1/f d2/f"));
+        assert!(text.contains(key), "{options}: no `{key}` in {text}");
+    }
+    // `-x` lets all go on, and with `-U` memory is empty.
+    assert!(!job_file("iozone -t 1 -i 0 -x").contains("exitall"));
+    assert!(!job_file("iozone -t 1 -i 0 -U /mnt").contains("invalidate"));
+}
+
+#[test]
+fn tests_follow_each_other_as_in_iozone() {
+    let names = |options: &str| -> Vec<(String, u32)> {
+        let jobs = rows(&format!("/opt/bin/iozone -t 2 {options}"))[0].jobs.jobs.clone();
+        jobs.into_iter().map(|job| (job.name, job.phase)).collect()
+    };
+    let job = |name: &str, phase| (name.to_owned(), phase);
+    let expected = [("initial-writer", 0), ("rewriter", 1), ("reader", 2), ("re-reader", 3)];
+    let each = expected.map(|(name, phase)| [1, 2].map(|at| job(&format!("{name}-{at}"), phase)));
+    assert_eq!(names("-i 0 -i 1"), each.concat());
+    assert_eq!(names("-i 1 -+n"), [job("reader-1", 0), job("reader-2", 0)]);
+    let phases = names("-i 8 -i 5 -i 3 -i 2 -i 0 -+n");
+    let phases: Vec<&str> = phases.iter().step_by(2).map(|(name, _)| name.as_str()).collect();
+    let order = [
+        "initial-writer-1",
+        "reverse-reader-1",
+        "stride-reader-1",
+        "random-reader-1",
+        "mixed-1",
+        "random-writer-1",
+    ];
+    assert_eq!(phases, order);
+}
+
+#[test]
+fn numbers_of_processes_are_rows() {
+    let labels = |text: &str| -> Vec<String> { rows(text).into_iter().map(|r| r.label).collect() };
+    let four = ["1 process", "2 processes", "3 processes", "4 processes"];
+    assert_eq!(labels("iozone -i 0 -l 1 -u 4"), four);
+    let text = "# as in the report\niozone -i 0 \\\n  -t 4 -t 2 \\\n -F a b c d # four\n";
+    assert_eq!(labels(text), ["4 processes", "2 processes"]);
+}
+
+#[test]
+fn what_is_shown_can_be_read_again() {
+    use fairdisk_lab::jobfile::{Context, JobFile};
+    let rows = rows("iozone -i 0 -i 1 -i 2 -i 3 -i 5 -i 8 -t 2 -e -o -F d1/f d2/f");
+    let shown = rows[0].jobs.to_string();
+    let again = JobFile::parse("shown.fio", &shown, &Context::closed());
+    let again = again.and_then(|file| file.resolve()).expect("it is a job file");
+    assert_eq!(again.jobs, rows[0].jobs.jobs);
+}
+
+#[test]
+fn faults_are_told_with_place_and_remedy() {
+    let cases = [
+        ("fio x.fio", "x.iozone:1: `fio`: a command begins with `iozone`"),
+        ("# nothing", "x.iozone:1: no command in this file; add one such as"),
+        ("iozone -i 0 -t 1\niozone -i 1", "x.iozone:2: `iozone`: a file holds one command"),
+        ("iozone -i 0 \\\n -t 1 \\\n -a", "x.iozone:3: `-a`: -a is not supported; there is no"),
+        ("iozone -t 1", "no test is named, which to iozone means all; name tests with -i"),
+        ("iozone -i 4 -t 1", "-i 4 is not supported; use 0, 1, 2, 3, 5 or 8"),
+        ("iozone -i 0", "only the throughput mode is supported; add -t"),
+        ("iozone -i 0 -t 0", "-t 0: expected a number, 1 to 256"),
+        ("iozone -i 0 -t", "-t needs a value behind it"),
+        ("iozone -i 0 -t 1 -r 4x", "-r 4x: expected a size to 16m, such as 64k"),
+        ("iozone -i 0 -t 1 -r 64k -s 100k", "must hold whole records"),
+        ("iozone -i 0 -t 1 -s 1m -s 2m", "-s is given twice; drop one of them"),
+        ("iozone -i 0 -t 1 -B -I", "-B and -I: a mapping is always through the page cache"),
+        ("iozone -i 0 -t 1 -H 2 -k 2", "-H and -k: both are POSIX asynchronous I/O; drop one"),
+        ("iozone -i 0 -t 1 -D", "-D without -B; add -B, or drop -D"),
+        ("iozone -i 0 -t 1 -l 1 -u 2", "-t and -l: both say how many processes"),
+        ("iozone -i 0 -l 1", "-l without -u; add -u, or drop -l"),
+        ("iozone -i 0 -l 3 -u 2", "-l 3 is above -u 2; swap them"),
+        ("iozone -i 8 -t 1", "-i 8 needs 2 processes, one reads and one writes; raise -t"),
+        ("iozone -i 0 -t 3 -F a b", "-F names 2 files, and the largest number of processes is 3"),
+        ("iozone -i 0 -t 2 -F a a", "`a`: is named twice; each process has a file of its own"),
+        ("iozone -i 0 -t 1 -F a:b", "a path has only letters"),
+        ("iozone -i 0 -t 1 f", "`f`: stands behind no option; files stand behind -F"),
+        ("iozone -i 0 -t 1 -+q 3", "-+q is not supported"),
+    ];
+    for (text, part) in cases {
+        let error = iozone::parse("x.iozone", text).expect_err(text).to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}
+
+#[test]
+fn what_cannot_change_a_result_is_a_note() {
+    let rows = rows("iozone -i 0 -t 1 -c -w -C -R -O -B -D -j 4");
+    let notes: Vec<&str> = rows[0].jobs.notes.iter().map(|note| note.key.as_str()).collect();
+    assert_eq!(notes, ["-c", "-w", "-C", "-R", "-O", "-D", "-j"]);
+}
+
+#[test]
+fn a_command_is_reported_as_by_iozone() {
+    let outcome = outcome("iozone -i 0 -i 1 -+n -t 2 -r 64k -s 8m -e -U /mnt -F a b", &[]);
+    let table = to_table(&outcome, Style::default());
+    let golden = include_str!("iozone.expected");
+    assert_eq!(table, golden, "{table}");
+    let test = &to_json(&outcome)["rows"][0]["throughput"][1];
+    assert_eq!((&test["test"], &test["processes"]), (&"readers".into(), &2.into()));
+    let [sum, avg] = ["children_kb_per_s", "avg_kb_per_s"].map(|key| test[key].as_f64().unwrap());
+    assert!((sum / 2.0 - avg).abs() < 1e-6 && sum > 0.0, "{test}");
+}
+
+#[test]
+fn the_first_that_is_done_ends_a_test_for_all() {
+    // Two readers on a disk of their own, and two that share one.
+    let text = "iozone -i 1 -+n -t 3 -r 64k -s 8m -I -F d1/f d2/f d2/g";
+    let least = |text: &str| outcome(text, &["device.jbod=2"]).rows[0].throughput[0].min_xfer_kb;
+    assert!(least(text) < 6000.0, "{}", least(text));
+    assert_eq!(least(&format!("{text} -x")), 8192.0);
+}
+
+#[test]
+fn a_directory_names_a_disk_of_an_array() {
+    let text = "iozone -i 1 -+n -t 2 -r 64k -s 8m -I -F d1/f d2/f";
+    let rate = |sets: &[&str]| outcome(text, sets).rows[0].throughput[0].children_kb_per_s;
+    let (one, two) = (rate(&[]), rate(&["device.jbod=2"]));
+    assert!(two > 1.5 * one, "{one} on one disk, {two} on two");
+    let options = |sets: &[&str]| Options {
+        overrides: sets.iter().map(|set| Override::parse(set).expect("well formed")).collect(),
+        ..Options::default()
+    };
+    let three = rows("iozone -i 1 -t 3 -F d1/f d2/f d3/f");
+    let refused = |sets: &[&str]| {
+        Plan::job_rows("x.iozone", &three, &options(sets)).expect_err("it is wrong").to_string()
+    };
+    let error = refused(&["device.jbod=2"]);
+    assert!(error.contains("`reader-3` is on a disk that device"), "{error}");
+    let error = refused(&["device.jbod=3", "host.disks_together=false"]);
+    assert!(error.contains("jobs on disks of their own are on one machine"), "{error}");
+}
+
+#[test]
+fn reads_find_in_memory_what_was_written() {
+    let reads = |options: &str| {
+        let text = format!("iozone -i 0 -i 1 -+n -t 1 -r 64k -s 8m -e {options}");
+        outcome(&text, &[]).rows[0].throughput[1].children_kb_per_s
+    };
+    assert!(reads("") > 20.0 * reads("-U /mnt"), "{} and {}", reads(""), reads("-U /mnt"));
+}
