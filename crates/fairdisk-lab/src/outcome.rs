@@ -6,8 +6,11 @@ mod figure;
 mod html;
 mod json;
 mod memory;
+mod regimes;
 mod rounds;
 mod score;
+mod series;
+mod split;
 mod table;
 mod throughput;
 
@@ -19,7 +22,9 @@ pub(crate) use html::write_notes;
 pub use json::to_json;
 pub(crate) use json::{flushes, latency_ms, published_change};
 pub use memory::MemoryOutcome;
+pub use regimes::{Regime, Regimes};
 pub use score::Score;
+pub use series::Series;
 pub use table::{Style, to_table};
 pub(crate) use table::{milliseconds, notes, runs, widest};
 pub use throughput::Throughput;
@@ -137,7 +142,7 @@ pub struct RowOutcome {
     /// The length of a run, in seconds.
     pub duration_s: f64,
     /// I/Os of all groups together.
-    pub total_ios: Spread,
+    pub total_ios: Series,
     /// Bytes of all groups together.
     pub total_bytes: f64,
     /// The results of each group.
@@ -171,10 +176,10 @@ pub struct RowOutcome {
 pub struct GroupOutcome {
     /// The group's name.
     pub name: String,
-    /// Mean number of I/Os per run.
-    pub ios: f64,
+    /// I/Os per run.
+    pub ios: Series,
     /// The group's share of all I/Os.
-    pub share: Spread,
+    pub share: Series,
     /// Mean bytes per run.
     pub bytes: f64,
     /// The group's share of the disk's busy time.
@@ -198,21 +203,21 @@ impl GroupOutcome {
     /// The group's share of all I/Os as it is compared: if a share is published, it includes nested
     /// groups.
     #[must_use]
-    pub fn compared_share(&self) -> Spread {
-        let published = self.published.filter(|published| published.share.is_some());
-        published.map_or(self.share, |published| published.ours)
+    pub fn compared_share(&self) -> &Series {
+        let published = self.published.as_ref().filter(|published| published.share.is_some());
+        published.map_or(&self.share, |published| &published.ours)
     }
 
     /// The results of several groups under one name; `None` if there is no group. Spreads are not
     /// known.
     pub(crate) fn together<'a>(name: &str, groups: impl Iterator<Item = &'a Self>) -> Option<Self> {
         let add = |one: Self, other: Self| {
-            let reads = |group: &Self| group.read_share.map_or(0.0, |share| share * group.ios);
-            let ios = one.ios + other.ios;
+            let reads = |group: &Self| group.read_share.map_or(0.0, |share| share * group.ios.mean);
+            let ios = one.ios.mean + other.ios.mean;
             let mut latency = one.latency.clone();
             latency.merge(&other.latency);
             Self {
-                share: Spread { mean: one.share.mean + other.share.mean, sd: 0.0 },
+                share: Series::of_mean(one.share.mean + other.share.mean),
                 bytes: one.bytes + other.bytes,
                 time_share: one.time_share + other.time_share,
                 read_share: (ios > 0.0).then(|| (reads(&one) + reads(&other)) / ios),
@@ -221,7 +226,7 @@ impl GroupOutcome {
                 slot_waits: one.slot_waits + other.slot_waits,
                 wait_max_ms: one.wait_max_ms.max(other.wait_max_ms),
                 name: one.name,
-                ios,
+                ios: Series::of_mean(ios),
                 published: None,
             }
         };
@@ -231,7 +236,7 @@ impl GroupOutcome {
 }
 
 /// The figures that the source gives for a group, including nested groups.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PublishedGroup {
     /// Number of I/Os.
     pub ios: Option<f64>,
@@ -240,7 +245,7 @@ pub struct PublishedGroup {
     /// Fraction of its I/Os that are reads.
     pub read_share: Option<f64>,
     /// The measured share to compare with `share`: that of the group and of groups nested in it.
-    pub ours: Spread,
+    pub ours: Series,
     /// Whether the share could be different; it could not if one group has all tasks.
     pub is_contested: bool,
 }
@@ -251,11 +256,11 @@ pub struct TaskOutcome {
     /// The task's name.
     pub name: String,
     /// Run time, in seconds.
-    pub seconds: Spread,
+    pub seconds: Series,
     /// Mean number of I/Os per run.
     pub ios: f64,
     /// Rate over the task's lifetime, in millions of bytes per second.
-    pub mb_per_s: Spread,
+    pub mb_per_s: Series,
     /// Latencies over all seeds.
     pub latency: Histogram,
     /// Reads, writes and flushes separately.
@@ -334,7 +339,6 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
     let published = plan.published(&arm.name, &row.label);
     let n = runs.len().max(1) as f64;
     let sum = |value: &dyn Fn(&RunResult) -> u64| runs.iter().map(value).sum::<u64>();
-    let totals: Vec<f64> = runs.iter().map(|run| total_ios(run) as f64).collect();
     let bytes = sum(&|run| run.groups.iter().map(|group| group.bytes).sum());
     RowOutcome {
         arm: arm.name.clone(),
@@ -346,7 +350,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         partial: !ensemble.is_complete(plan),
         end: ensemble.end(),
         duration_s: sum(&|run| run.elapsed.as_ns()) as f64 / n / 1e9,
-        total_ios: Spread::of(&totals),
+        total_ios: Series::of(runs.iter().map(|run| total_ios(run) as f64).collect()),
         total_bytes: bytes as f64 / n,
         groups: groups(plan, ensemble, published),
         tasks: tasks(plan, ensemble, published),
@@ -419,7 +423,7 @@ fn published_group(figures: &Figures, at: usize, ensemble: &Ensemble) -> Option<
         ios,
         share,
         read_share,
-        ours: Spread::of(&ensemble.runs.iter().map(ours).collect::<Vec<f64>>()),
+        ours: Series::of(ensemble.runs.iter().map(ours).collect()),
         is_contested: figures.is_contested(at),
     })
 }
@@ -440,22 +444,22 @@ fn group(
     let sum = |value: &dyn Fn(&GroupRun) -> u64| {
         runs.iter().map(|run| value(find(run)) as f64).sum::<f64>()
     };
-    let ios = sum(&|group| group.ios);
-    let shares: Vec<f64> =
-        runs.iter().map(|run| part(find(run).ios as f64, total_ios(run) as f64)).collect();
+    let ios: Vec<f64> = runs.iter().map(|run| find(run).ios as f64).collect();
+    let all: f64 = ios.iter().sum();
+    let shares = runs.iter().zip(&ios).map(|(run, ios)| part(*ios, total_ios(run) as f64));
     let mut latency = Histogram::new();
     runs.iter().for_each(|run| latency.merge(&find(run).latency));
     let wait_max = runs.iter().map(|run| find(run).wait_max.as_ns()).max().unwrap_or(0);
     GroupOutcome {
         name,
-        ios: ios / n,
-        share: Spread::of(&shares),
+        share: Series::of(shares.collect()),
+        ios: Series::of(ios),
         bytes: sum(&|group| group.bytes) / n,
         time_share: part(
             sum(&|group| group.device_time.as_ns()),
             runs.iter().map(busy).sum::<f64>(),
         ),
-        read_share: (ios > 0.0).then(|| sum(&|group| group.read.ios) / ios),
+        read_share: (all > 0.0).then(|| sum(&|group| group.read.ios) / all),
         latency,
         directions: Directions::of(runs.iter().map(find).map(GroupRun::directions)),
         slot_waits: sum(&|group| group.slot_waits) / n,
@@ -489,8 +493,8 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<Tas
         TaskOutcome {
             name,
             ios: runs.iter().map(|task| task.ios as f64).sum::<f64>() / runs.len().max(1) as f64,
-            seconds: Spread::of(&seconds),
-            mb_per_s: Spread::of(&rates),
+            seconds: Series::of(seconds),
+            mb_per_s: Series::of(rates),
             latency,
             directions: Directions::of(runs.iter().map(|task| task.directions())),
             finished,

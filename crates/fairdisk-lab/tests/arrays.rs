@@ -102,7 +102,7 @@ fn arms_are_compared_seed_by_seed() {
     let changes: Vec<f64> = rate(0).zip(rate(1)).map(|(from, to)| to / from - 1.0).collect();
     let mean = changes.iter().sum::<f64>() / 2.0 * 100.0;
     let [change, back] = &outcome.changes[..] else { panic!("two changes are published") };
-    let percent = change.percent.expect("both arms have it");
+    let percent = change.percent.clone().expect("both arms have it");
     assert!((percent.mean - mean).abs() < 1e-9, "{change:?}");
     assert_eq!(change.published.words(), "-40 or below");
     let distance = change.distance().expect("it is known");

@@ -80,7 +80,7 @@ fn the_collapse_of_shares_at_300_processes_is_reproduced() {
 
 fn share_errors(row: &RowOutcome) -> Vec<f64> {
     let error = |group: &fairdisk_lab::outcome::GroupOutcome| {
-        Some((group.share.mean - group.published?.share?).abs() * 100.0)
+        Some((group.share.mean - group.published.as_ref()?.share?).abs() * 100.0)
     };
     row.groups.iter().filter_map(error).collect()
 }

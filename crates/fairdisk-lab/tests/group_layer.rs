@@ -36,7 +36,7 @@ fn shares(row: &RowOutcome) -> Vec<f64> {
 
 /// The error of each published share, in percentage points.
 fn errors(row: &RowOutcome) -> Vec<f64> {
-    let published = row.groups.iter().filter_map(|group| group.published?.share);
+    let published = row.groups.iter().filter_map(|group| group.published.as_ref()?.share);
     let each = shares(row).into_iter().zip(published);
     each.map(|(share, published)| (share - published * 100.0).abs()).collect()
 }
@@ -55,7 +55,7 @@ fn how_far_the_published_shares_are() {
     println!("27 May: {:.2} points", mean(test1.iter()));
     assert!(mean(test1.iter()) <= 4.4);
     for row in &test1 {
-        let published = row.groups[1].published.and_then(|published| published.share);
+        let published = row.groups[1].published.as_ref().and_then(|published| published.share);
         let middle = row.groups[1].share.mean - published.expect("it is published");
         assert!((0.04..0.08).contains(&middle), "{}: {middle}", row.row);
     }

@@ -112,7 +112,7 @@ pub(super) fn lowered(specs: &[GroupSpec], at: usize, part: f64) -> Option<Vec<G
 /// groups without tasks.
 fn rate(cell: &Cell, at: usize) -> Option<f64> {
     let group = cell.groups.iter().find(|group| group.at == at)?;
-    Some(group.outcome.ios / cell.duration_s.max(1e-9))
+    Some(group.outcome.ios.mean / cell.duration_s.max(1e-9))
 }
 
 #[cfg(test)]

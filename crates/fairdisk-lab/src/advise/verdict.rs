@@ -173,7 +173,7 @@ fn of_flushes(group: &CellGroup) -> String {
 
 fn floor(asked: &Qos, given: &Qos, group: &CellGroup, duration_s: f64) -> (bool, String, f64) {
     let per_second = |amount: f64| amount / duration_s.max(1e-9);
-    let [rate, bytes] = [group.outcome.ios, group.outcome.bytes].map(per_second);
+    let [rate, bytes] = [group.outcome.ios.mean, group.outcome.bytes].map(per_second);
     let short = shortfall(asked.floor.iops, rate).max(shortfall(asked.floor.bytes_per_s, bytes));
     let (below, seconds) =
         group.promises.floor.map_or((0, 0), |floor| (floor.below, floor.seconds));

@@ -65,7 +65,7 @@ pub(super) fn others(advice: &Advice, best: &Tried) -> Vec<(String, String)> {
         |at: usize| advice.wishes.iter().any(|wish| wish.group == at && wish.kind == Kind::Share);
     let others = best.cell.groups.iter().filter(|group| !wishes(group.at));
     let words = |group: &CellGroup| {
-        let rate = group.outcome.ios / best.cell.duration_s.max(1e-9);
+        let rate = group.outcome.ios.mean / best.cell.duration_s.max(1e-9);
         let got = group.parts.map_or_else(
             || "nothing".to_owned(),
             |Parts { got, asked, .. }| {

@@ -54,7 +54,7 @@ fn group(group: &CellGroup) -> Value {
         "name": group.outcome.name,
         "asked": group.parts.map(|parts| parts.asked),
         "got": group.parts.map(|parts| parts.got),
-        "ios": group.outcome.ios,
+        "ios": group.outcome.ios.mean,
         "latency_ms": latency_ms(&group.outcome.latency),
         "flush": flushes(&group.outcome.directions.flush),
         "wait_max_ms": group.outcome.wait_max_ms,

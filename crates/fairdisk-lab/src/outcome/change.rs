@@ -1,6 +1,6 @@
 //! Changes of a figure between two arms.
 
-use super::Spread;
+use super::Series;
 use super::figure::measure;
 use crate::catalog::experiment::PublishedChange;
 use crate::plan::{ChangeFigure, Plan, Whom};
@@ -19,7 +19,7 @@ pub struct ChangeOutcome {
     pub whom: Whom,
     /// The change of the figure in percent, seed by seed; `None` if no run of both arms has the
     /// figure.
-    pub percent: Option<Spread>,
+    pub percent: Option<Series>,
     /// The change that the source gives.
     pub published: PublishedChange,
 }
@@ -37,7 +37,7 @@ impl ChangeOutcome {
     /// known.
     #[must_use]
     pub fn distance(&self) -> Option<f64> {
-        Some(self.published.distance(self.percent?.mean))
+        Some(self.published.distance(self.percent.as_ref()?.mean))
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn changes(plan: &Plan, ensembles: &[Ensemble]) -> Vec<ChangeOutcome>
             from: from.clone(),
             to: to.clone(),
             whom: whom.clone(),
-            percent: (!percents.is_empty()).then(|| Spread::of(&percents)),
+            percent: (!percents.is_empty()).then(|| Series::of(percents)),
             published: published.clone(),
         })
     };

@@ -1,6 +1,6 @@
 //! Figures without a column of their own, beside the published ones.
 
-use super::{Spread, part};
+use super::{Series, part};
 use crate::catalog::experiment::{Ios, Measure, Quantity};
 use crate::plan::{Figure, Load, Whom};
 use crate::run::{Ensemble, GroupRun, RunEnd, RunResult};
@@ -16,7 +16,7 @@ pub struct FigureOutcome {
     /// The quantity.
     pub quantity: Quantity,
     /// The measured figure; `None` if no run has it.
-    pub ours: Option<Spread>,
+    pub ours: Option<Series>,
     /// The published figure.
     pub published: f64,
 }
@@ -26,7 +26,7 @@ impl FigureOutcome {
     /// percent of the published figure.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
-        let ours = self.ours?.mean;
+        let ours = self.ours.as_ref()?.mean;
         Some(match self.quantity.is_percent() {
             true => ours - self.published,
             false => (ours / self.published - 1.0) * 100.0,
@@ -44,7 +44,7 @@ pub(super) fn figures(
         let Figure { whom, quantity, published } = figure.clone();
         let runs: Option<Vec<f64>> =
             ensemble.runs.iter().map(|run| measure(load, run, &whom, quantity)).collect();
-        let ours = runs.filter(|runs| !runs.is_empty()).map(|runs| Spread::of(&runs));
+        let ours = runs.filter(|runs| !runs.is_empty()).map(Series::of);
         FigureOutcome { whom, quantity, ours, published }
     };
     wanted.iter().map(outcome).collect()

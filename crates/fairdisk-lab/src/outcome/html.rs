@@ -2,12 +2,13 @@
 
 mod chart;
 
+use super::split::{self, mean_or_regimes};
 use super::table::{
     changes_title, figure_columns, given_up, has_flushes, milliseconds, or_dash, reads,
     score_lines, still_dirty, title,
 };
 use super::{
-    FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread, TaskOutcome,
+    FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Series, TaskOutcome,
 };
 use crate::digits::{self, signed};
 use crate::page::{Made, escape, page};
@@ -23,6 +24,12 @@ pub fn to_html(outcome: &Outcome, made: &Made<'_>) -> String {
         let _ = writeln!(body, "<h2>{}</h2>", escape(row));
         body.push_str(&chart::shares(&arms));
         body.push_str(&chart::rates(&arms));
+        for arm in &arms {
+            for line in split::lines(arm) {
+                let _ =
+                    writeln!(body, "<p class=\"warn\">{}, {}</p>", escape(&arm.arm), escape(&line));
+            }
+        }
         write_figures(&mut body, outcome, &arms);
     }
     write_refused(&mut body, outcome);
@@ -193,13 +200,13 @@ fn write_groups(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
 
 fn group_columns(group: &GroupOutcome) -> [String; 11] {
     let percent = |part: f64| format!("{:.1}", part * 100.0);
-    let published = group.published.and_then(|published| published.share);
+    let published = group.published.as_ref().and_then(|published| published.share);
     let latency = |per_mille| milliseconds(&group.latency, per_mille);
     [
         group.name.clone(),
-        format!("{:.0}", group.ios),
-        percent(group.compared_share().mean),
-        percent(group.compared_share().sd),
+        mean_or_regimes(&group.ios, |ios| format!("{ios:.0}")),
+        mean_or_regimes(group.compared_share(), percent),
+        mean_or_regimes(group.compared_share(), |_| percent(group.compared_share().sd)),
         or_dash(published, percent),
         percent(group.time_share),
         reads(group),
@@ -220,12 +227,20 @@ fn task_columns(arm: &str, task: &TaskOutcome) -> Vec<String> {
     vec![
         arm.to_owned(),
         task.name.clone(),
-        format!("{:.1}", task.mb_per_s.mean),
+        mean_or_regimes(&task.mb_per_s, |rate| format!("{rate:.1}")),
         published(task.published_mb_per_s),
-        format!("{:.1}", task.seconds.mean),
+        mean_or_regimes(&task.seconds, |seconds| format!("{seconds:.1}")),
         published(task.published_seconds),
         if task.finished { "yes" } else { "no" }.to_owned(),
     ]
+}
+
+/// A change with its spread, or its two regimes.
+fn percent_in_words(percent: &Series) -> String {
+    match percent.regimes() {
+        Some(regimes) => regimes.words("%", signed),
+        None => format!("{} ± {:.1}", signed(percent.mean), percent.sd),
+    }
 }
 
 /// Writes the changes between arms.
@@ -241,7 +256,7 @@ fn write_changes(body: &mut String, outcome: &Outcome) {
             change.from.clone(),
             change.to.clone(),
             change.figure_text().unwrap_or_else(|| "throughput".to_owned()),
-            or_dash(change.percent, |Spread { mean, sd }| format!("{} ± {sd:.1}", signed(mean))),
+            or_dash(change.percent.as_ref(), percent_in_words),
             change.published.words(),
             or_dash(change.distance(), |points| format!("{points:.1}")),
         ]

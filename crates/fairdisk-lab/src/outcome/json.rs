@@ -2,8 +2,8 @@
 
 use super::score::FigureScore;
 use super::{
-    Amount, ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score,
-    TaskOutcome, Throughput,
+    Amount, ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, Regime, Regimes,
+    RowOutcome, Score, Series, TaskOutcome, Throughput,
 };
 use crate::catalog::experiment::{PublishedChange, Quantity};
 use crate::run::RunEnd;
@@ -51,19 +51,35 @@ pub(crate) fn published_change(published: &PublishedChange) -> Value {
     json!({ "percent_min": bound(low), "percent_max": bound(high) })
 }
 
+/// Adds the figure of each run, and the regimes that the runs fall into, if they do.
+pub(crate) fn put_runs(value: &mut Value, name: &str, series: Option<&Series>) {
+    let Some(series) = series.filter(|series| series.each.len() > 1) else { return };
+    value[format!("{name}_each")] = json!(series.each);
+    if let Some(Regimes(both)) = series.regimes() {
+        let regime = |regime: &Regime| {
+            json!({
+                "runs": regime.runs, "min": regime.min, "max": regime.max, "mean": regime.mean
+            })
+        };
+        value[format!("{name}_regimes")] = both.iter().map(regime).collect();
+    }
+}
+
 fn change(change: &ChangeOutcome) -> Value {
-    json!({
+    let mut value = json!({
         "row": change.row,
         "from": change.from,
         "to": change.to,
         "kind": change.whom.kind(),
         "of": change.whom.name(),
         "figure": change.published.figure().key(),
-        "percent": change.percent.map(|percent| percent.mean),
-        "percent_sd": change.percent.map(|percent| percent.sd),
+        "percent": change.percent.as_ref().map(|percent| percent.mean),
+        "percent_sd": change.percent.as_ref().map(|percent| percent.sd),
         "published": published_change(&change.published),
         "error_points": change.distance(),
-    })
+    });
+    put_runs(&mut value, "percent", change.percent.as_ref());
+    value
 }
 
 fn row(row: &RowOutcome) -> Value {
@@ -90,6 +106,7 @@ fn row(row: &RowOutcome) -> Value {
         },
         "errors": row.errors,
     });
+    put_runs(&mut value["total"], "ios", Some(&row.total_ios));
     if row.dirty_bytes > 0.0 {
         value["dirty_bytes"] = json!(row.dirty_bytes);
     }
@@ -139,9 +156,9 @@ pub(crate) fn flushes(flushes: &Amount) -> Option<Value> {
 }
 
 fn group(group: &GroupOutcome) -> Value {
-    json!({
+    let mut value = json!({
         "name": group.name,
-        "ios": group.ios,
+        "ios": group.ios.mean,
         "share": group.share.mean,
         "share_sd": group.share.sd,
         "bytes": group.bytes,
@@ -153,24 +170,29 @@ fn group(group: &GroupOutcome) -> Value {
         "flush": flushes(&group.directions.flush),
         "wait_max_ms": group.wait_max_ms,
         "slot_waits": group.slot_waits,
-        "published": group.published.map(|published| json!({
+        "published": group.published.as_ref().map(|published| json!({
             "ios": published.ios,
             "share": published.share,
             "read_share": published.read_share,
         })),
-    })
+    });
+    put_runs(&mut value, "ios", Some(&group.ios));
+    put_runs(&mut value, "share", Some(&group.share));
+    value
 }
 
 fn figure(figure: &FigureOutcome) -> Value {
-    json!({
+    let mut value = json!({
         "kind": figure.whom.kind(),
         "of": figure.whom.name(),
         "figure": figure.quantity.key(),
-        "ours": figure.ours.map(|ours| ours.mean),
-        "ours_sd": figure.ours.map(|ours| ours.sd),
+        "ours": figure.ours.as_ref().map(|ours| ours.mean),
+        "ours_sd": figure.ours.as_ref().map(|ours| ours.sd),
         "published": figure.published,
         (unit(figure.quantity)): figure.error(),
-    })
+    });
+    put_runs(&mut value, "ours", figure.ours.as_ref());
+    value
 }
 
 /// The key for a distance from a published figure.
@@ -180,7 +202,7 @@ fn unit(quantity: Quantity) -> String {
 
 fn task(task: &TaskOutcome) -> Value {
     let published = task.published_mb_per_s.is_some() || task.published_seconds.is_some();
-    json!({
+    let mut value = json!({
         "name": task.name,
         "ios": task.ios,
         "seconds": task.seconds.mean,
@@ -195,7 +217,10 @@ fn task(task: &TaskOutcome) -> Value {
             "seconds": task.published_seconds,
             "mb_per_s": task.published_mb_per_s,
         })),
-    })
+    });
+    put_runs(&mut value, "seconds", Some(&task.seconds));
+    put_runs(&mut value, "mb_per_s", Some(&task.mb_per_s));
+    value
 }
 
 /// A test of iozone, under the names of the lines of its report.

@@ -106,7 +106,8 @@ impl Score {
         let groups = outcome.rows.iter().flat_map(|row| &row.groups);
         let shares: Vec<f64> = groups
             .filter_map(|group| {
-                let published = group.published.filter(|published| published.is_contested)?;
+                let published =
+                    group.published.as_ref().filter(|published| published.is_contested)?;
                 Some((published.ours.mean - published.share?).abs() * 100.0)
             })
             .collect();

@@ -1,7 +1,8 @@
 //! Results as a text table.
 
+use super::split::{self, TWO_REGIMES, mean_or_regimes};
 use super::{
-    ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread,
+    ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Series,
     TaskOutcome,
 };
 use crate::catalog::experiment::Quantity;
@@ -103,6 +104,7 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     let throughput = row.throughput.iter().flat_map(|test| test.lines());
     throughput.for_each(|text| line(out, &format!("  {text}")));
     write_figures(out, &row.figures, style);
+    split::lines(row).iter().for_each(|text| line(out, &format!("  {text}")));
     let conserved = format!(
         "  requests: {} submitted = {} completed + {} in flight",
         row.submitted, row.completed, row.in_flight
@@ -156,7 +158,7 @@ impl Columns {
     fn of(outcome: &Outcome, row: &RowOutcome, width: usize) -> Self {
         let mut groups = outcome.rows.iter().flat_map(|row| &row.groups);
         let published =
-            groups.any(|group| group.published.is_some_and(|group| group.share.is_some()));
+            groups.any(|group| group.published.as_ref().is_some_and(|group| group.share.is_some()));
         Self { width, spread: outcome.seeds > 1, published, flushes: has_flushes(row) }
     }
 
@@ -177,10 +179,11 @@ impl Columns {
         let ours = group.compared_share();
         let share = percent(ours.mean);
         let share = match self.spread {
+            _ if ours.regimes().is_some() => format!("{TWO_REGIMES:>12}"),
             true => format!("{share:>6.1} ± {:>3.1}", percent(ours.sd)),
             false => format!("{share:>7.1}"),
         };
-        let published = match group.published.and_then(|published| published.share) {
+        let published = match group.published.as_ref().and_then(|published| published.share) {
             Some(share) => {
                 let error = percent(ours.mean - share);
                 format!("  {:>9.1}  {:>6}", percent(share), signed(error))
@@ -194,9 +197,9 @@ impl Columns {
             false => String::new(),
         };
         format!(
-            "  {}  {:>9.0}  {share}{published}  {:>6.1}  {:>6}  {:>8}  {:>8}{flushes}",
+            "  {}  {:>9}  {share}{published}  {:>6.1}  {:>6}  {:>8}  {:>8}{flushes}",
             padded(&group.name, width),
-            group.ios,
+            mean_or_regimes(&group.ios, |ios| format!("{ios:.0}")),
             percent(group.time_share),
             reads(group),
             milliseconds(&group.latency, 500),
@@ -221,7 +224,7 @@ pub(crate) fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
 /// The percentage of reads, with the published one if there is one.
 pub(super) fn reads(group: &GroupOutcome) -> String {
     let ours = or_dash(group.read_share, |part| format!("{:.0}", part * 100.0));
-    match group.published.and_then(|published| published.read_share) {
+    match group.published.as_ref().and_then(|published| published.read_share) {
         Some(published) => format!("{ours}/{:.0}", published * 100.0),
         None => ours,
     }
@@ -241,8 +244,9 @@ pub(super) fn given_up(row: &RowOutcome) -> Option<String> {
 }
 
 fn write_total(out: &mut String, row: &RowOutcome, width: usize) {
-    let mut text = format!("  {:width$}  {:>9.0}", "total", row.total_ios.mean);
-    if row.seeds > 1 {
+    let total = mean_or_regimes(&row.total_ios, |ios| format!("{ios:.0}"));
+    let mut text = format!("  {:width$}  {total:>9}", "total");
+    if row.seeds > 1 && total != TWO_REGIMES {
         let _ = write!(text, "  ± {:.0}", row.total_ios.sd);
     }
     if let Some(published) = row.published_total {
@@ -253,13 +257,16 @@ fn write_total(out: &mut String, row: &RowOutcome, width: usize) {
 }
 
 fn task_line(task: &TaskOutcome, width: usize) -> String {
-    let mut text = format!(
-        "  {}  {}, {:>6.0} IOPS in {:>5.1} s",
-        padded(&task.name, width),
-        rate(task.mb_per_s.mean),
-        if task.seconds.mean > 0.0 { task.ios / task.seconds.mean } else { 0.0 },
-        task.seconds.mean
-    );
+    let figures = match task.mb_per_s.regimes().or_else(|| task.seconds.regimes()) {
+        Some(_) => TWO_REGIMES.to_owned(),
+        None => format!(
+            "{}, {:>6.0} IOPS in {:>5.1} s",
+            rate(task.mb_per_s.mean),
+            if task.seconds.mean > 0.0 { task.ios / task.seconds.mean } else { 0.0 },
+            task.seconds.mean
+        ),
+    };
+    let mut text = format!("  {}  {figures}", padded(&task.name, width));
     if let Some(published) = task.published_mb_per_s {
         let error = (task.mb_per_s.mean / published - 1.0) * 100.0;
         let published = rate(published);
@@ -299,7 +306,9 @@ pub(super) fn or_dash<T>(what: Option<T>, words: impl FnOnce(T) -> String) -> St
 
 /// The measured figure, the published one, and the distance between them.
 pub(super) fn figure_columns(figure: &FigureOutcome) -> [String; 3] {
-    let ours = or_dash(figure.ours, |ours| format!("{} ± {}", digits(ours.mean), digits(ours.sd)));
+    let ours = or_dash(figure.ours.as_ref(), |ours| {
+        mean_or_regimes(ours, |mean| format!("{} ± {}", digits(mean), digits(ours.sd)))
+    });
     let unit = off_by(figure.quantity);
     let off = or_dash(figure.error(), |error| format!("{} {unit}", signed(error)));
     [ours, digits(figure.published), off]
@@ -311,7 +320,7 @@ const fn off_by(quantity: Quantity) -> &'static str {
 }
 
 /// A figure with three significant digits, or with all digits before the point.
-fn digits(figure: f64) -> String {
+pub(super) fn digits(figure: f64) -> String {
     match figure {
         figure if figure >= 100.0 => format!("{figure:.0}"),
         figure if figure >= 10.0 => format!("{figure:.1}"),
@@ -322,6 +331,11 @@ fn digits(figure: f64) -> String {
 /// A rate in MB/s, so that all in a table are of one unit: with three significant digits, or with
 /// all before the point and one behind it.
 fn rate(mb_per_s: f64) -> String {
+    format!("{:>6} MB/s", rate_number(mb_per_s))
+}
+
+/// The number of such a rate.
+pub(super) fn rate_number(mb_per_s: f64) -> String {
     let digits = match mb_per_s {
         rate if rate <= 0.0 || rate >= 9.995 => 1,
         rate if rate >= 0.9995 => 2,
@@ -329,7 +343,7 @@ fn rate(mb_per_s: f64) -> String {
         rate if rate >= 0.009_995 => 4,
         _ => 5,
     };
-    format!("{mb_per_s:>6.digits$} MB/s")
+    format!("{mb_per_s:.digits$}")
 }
 
 /// Writes what was refused, and why.
@@ -374,15 +388,21 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
     );
     line(out, &style.dim(&head));
     for change in changes {
-        let ours = or_dash(change.percent, |Spread { mean, sd }| match outcome.seeds > 1 {
-            true => format!("{} ± {sd:>3.1}", signed(mean)),
-            false => signed(mean),
+        let ours = or_dash(change.percent.as_ref(), |percent| match outcome.seeds > 1 {
+            true => {
+                mean_or_regimes(percent, |mean| format!("{} ± {:>3.1}", signed(mean), percent.sd))
+            }
+            false => signed(percent.mean),
         });
         let published = change.published.words();
         let off = or_dash(change.distance(), |points| format!("{points:.1}"));
         let name = padded(&name(change), names);
         let text = format!("  {name}  {ours:>of_ours$}  {published:>wide$}  {off:>6}");
         line(out, &text);
+        let regimes = change.percent.as_ref().and_then(Series::regimes);
+        if let Some(regimes) = regimes {
+            line(out, &format!("  {name}: {}", regimes.words("%", signed)));
+        }
     }
 }
 

@@ -15,7 +15,7 @@ fn published(figures: &str) -> String {
 
 fn ours(outcome: &Outcome, key: &str) -> Vec<f64> {
     let figures = outcome.rows[0].figures.iter().filter(|figure| figure.quantity.key() == key);
-    let mean = |figure: &FigureOutcome| figure.ours.map_or(f64::NAN, |ours| ours.mean);
+    let mean = |figure: &FigureOutcome| figure.ours.as_ref().map_or(f64::NAN, |ours| ours.mean);
     figures.map(mean).collect()
 }
 

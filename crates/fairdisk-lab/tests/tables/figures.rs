@@ -21,7 +21,7 @@ fn figures(outcome: &Outcome) -> &[FigureOutcome] {
 }
 
 fn ours(figure: &FigureOutcome) -> f64 {
-    figure.ours.unwrap_or_else(|| panic!("{figure:?} is known")).mean
+    figure.ours.as_ref().unwrap_or_else(|| panic!("{figure:?} is known")).mean
 }
 
 /// Whether two ways to compute a figure agree.
@@ -88,7 +88,7 @@ fn latencies_are_those_of_the_group_or_of_the_task() {
         panic!("{one:?}")
     };
     // Each group has one task, and the longest of the means of two runs is not longer than both.
-    assert_eq!((max_a.ours, max_b.ours), (max_one.ours, max_other.ours));
+    assert_eq!((&max_a.ours, &max_b.ours), (&max_one.ours, &max_other.ours));
     let longest = one.rows[0].groups[0].latency.max().as_ns() as f64 / 1e6;
     assert!(ours(max_a) <= longest && ours(max_a) > ours(mean_one), "{max_a:?}, {longest}");
     assert!(ours(p50) < ours(p99), "{p50:?} {p99:?}");
@@ -154,7 +154,8 @@ fn a_change_may_be_one_of_a_group() {
     let text = |more: &str| table("duration_s = 2\nseeds = 1", NAMED, &format!("{second}{more}"));
     let all = outcome(&text(""));
     let group = outcome(&text("group = \"a\"\nfigure = \"latency_mean_ms\""));
-    let change = |outcome: &Outcome| outcome.changes[0].percent.expect("both have it").mean;
+    let change =
+        |outcome: &Outcome| outcome.changes[0].percent.as_ref().expect("both have it").mean;
     let mean = |row: usize| {
         let latency = &group.rows[row].groups[0].latency;
         latency.sum().as_ns() as f64 / latency.count() as f64

@@ -1,6 +1,6 @@
 //! Pictures of one row: the groups' shares of the I/Os, and the rates of named tasks.
 
-use crate::outcome::{GroupOutcome, RowOutcome, TaskOutcome};
+use crate::outcome::{GroupOutcome, Regimes, RowOutcome, TaskOutcome};
 use crate::page::{COLOURS, WIDTH, escape, open_svg, shortened, write_legend};
 use std::fmt::Write as _;
 
@@ -29,7 +29,8 @@ pub(super) fn shares(arms: &[&RowOutcome]) -> String {
             write_bar(&mut out, at, top, [from, from + group.share.mean]);
             from += group.share.mean;
         }
-        let published = arm.groups.iter().map(|group| group.published.and_then(|it| it.share));
+        let published =
+            arm.groups.iter().map(|group| group.published.as_ref().and_then(|it| it.share));
         let published: Vec<f64> = published.map_while(|share| share).collect();
         // Shares of nested groups do not add up end to end.
         let in_all: f64 = published.iter().sum();
@@ -51,7 +52,7 @@ pub(super) fn rates(arms: &[&RowOutcome]) -> String {
         .iter()
         .flat_map(|arm| arm.tasks.iter().enumerate().map(|(at, task)| (arm.arm.as_str(), at, task)))
         .collect();
-    let rates = |task: &TaskOutcome| [task.mb_per_s.mean, task.published_mb_per_s.unwrap_or(0.0)];
+    let rates = |task: &TaskOutcome| rate_of(task).into_iter().chain(task.published_mb_per_s);
     let most = tasks.iter().flat_map(|(_, _, task)| rates(task)).fold(0.0, f64::max);
     if most <= 0.0 {
         return String::new();
@@ -64,11 +65,11 @@ pub(super) fn rates(arms: &[&RowOutcome]) -> String {
     for (line, (arm, at, task)) in tasks.iter().enumerate() {
         let top = HEAD + LINE * line as f64;
         write_name(&mut out, &format!("{arm}, {}", task.name), top);
-        write_bar(&mut out, *at, top, [0.0, task.mb_per_s.mean / most]);
+        write_bar(&mut out, *at, top, [0.0, rate_of(task)[0] / most]);
         if let Some(published) = task.published_mb_per_s {
             write_stroke(&mut out, top, published / most);
         }
-        write_figure(&mut out, top, &format!("{:.1}", task.mb_per_s.mean));
+        write_figure(&mut out, top, &rates_in_words(task));
     }
     out.push_str("</svg>\n");
     out
@@ -76,7 +77,7 @@ pub(super) fn rates(arms: &[&RowOutcome]) -> String {
 
 fn shares_in_words(arm: &RowOutcome) -> String {
     let group = |group: &GroupOutcome| {
-        let published = group.published.and_then(|published| published.share);
+        let published = group.published.as_ref().and_then(|published| published.share);
         let published = published
             .map_or_else(String::new, |share| format!(" (published {:.1} %)", share * 100.0));
         format!("{} {:.1} %{published}", group.name, group.compared_share().mean * 100.0)
@@ -96,7 +97,20 @@ fn total_in_words(arm: &RowOutcome) -> String {
 fn rate_in_words(task: &TaskOutcome) -> String {
     let published = task.published_mb_per_s;
     let published = published.map_or_else(String::new, |rate| format!(" (published {rate:.1})"));
-    format!("{} {:.1} MB/s{published}.", task.name, task.mb_per_s.mean)
+    format!("{} {} MB/s{published}.", task.name, rates_in_words(task))
+}
+
+/// The mean rate of a task, or of each regime, the usual one first.
+fn rate_of(task: &TaskOutcome) -> Vec<f64> {
+    match task.mb_per_s.regimes() {
+        Some(Regimes(both)) => both.iter().map(|regime| regime.mean).collect(),
+        None => vec![task.mb_per_s.mean],
+    }
+}
+
+fn rates_in_words(task: &TaskOutcome) -> String {
+    let rates: Vec<String> = rate_of(task).iter().map(|rate| format!("{rate:.1}")).collect();
+    rates.join(" or ")
 }
 
 fn write_name(out: &mut String, name: &str, top: f64) {
