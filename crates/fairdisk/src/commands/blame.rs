@@ -17,7 +17,7 @@ use fairdisk_lab::blame::{
     Design, FactorSet, Findings, Halt, Measure, Metric, Report, blame, to_html, to_json, to_table,
 };
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
@@ -183,11 +183,7 @@ impl Args {
         }
         let watch = watch::Progress::new(design.runs, self.results.quiet, state);
         let found = blame(measure, design, prior, &watch, stop).map_err(Failure::Run);
-        let kept = watch.finish().map_err(|error| {
-            let file = self.resume.as_deref().unwrap_or(Path::new("")).display();
-            let message = "not all runs were kept; make room there, or give a file elsewhere";
-            Failure::Run(format!("--resume {file}: {error}: {message}"))
-        });
+        let kept = watch.finish();
         Ok((found?, kept))
     }
 
