@@ -161,7 +161,7 @@ impl Plan {
     pub fn experiment(name: &str, options: &Options) -> Result<Self, CatalogError> {
         let document = Arc::new(find(Kind::Experiment, name)?);
         demand_said_once(options)?;
-        let scopes = ["experiment", "volume"];
+        let scopes = ["experiment", "volume", "tasks"];
         let experiment = read(&document, &scopes, &options.overrides, Experiment::parse)?;
         let device = options.device.as_ref().unwrap_or(&experiment.device);
         let rig = Arc::new(Rig::load(device, &experiment.host, &options.overrides)?);

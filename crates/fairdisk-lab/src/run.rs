@@ -11,7 +11,8 @@ pub use task_run::TaskRun;
 pub use watch::Kept;
 
 use crate::plan::{GroupNumbers, Obstacle, Parts, Plan, PlannedArm, PlannedRow, Setup};
-use crate::threads::on_threads;
+pub use crate::threads::Progress;
+use crate::threads::on_cores;
 use fairdisk_core::{Accounts, Elevator, GroupId, Instant, Prng, Span};
 use fairdisk_sched::{Scheduler, With};
 use fairdisk_sim::device::Device as _;
@@ -19,11 +20,8 @@ use fairdisk_sim::host::memory::Vmstat;
 use fairdisk_sim::{Machine, World};
 use ramp::demand_left;
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 use watch::Watch;
 
 /// How a run ended, from best to worst.
@@ -342,9 +340,6 @@ impl Ensemble {
     }
 }
 
-/// Called after each run with the number of runs done and the total.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
-
 /// Runs the whole plan. Setting `stop` ends early with the runs that are complete.
 ///
 /// # Errors
@@ -422,28 +417,11 @@ pub fn run_plans(
     stop: &AtomicBool,
 ) -> Result<Vec<PlanRuns>, String> {
     let jobs = jobs(plans);
-    let results = Mutex::new(vec![None; jobs.len()]);
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let work = || {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&Job { plan, arm, row, seed }) = jobs.get(at) else { return };
-            if stop.load(Ordering::Relaxed) {
-                return;
-            }
-            let plan = plans[plan];
-            let (arm, row) = plan.cell(arm, row);
-            let result = run_once(plan, arm, row, seed, stop);
-            if stop.load(Ordering::Relaxed) {
-                return;
-            }
-            results.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(result);
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len());
-    on_threads(threads, work);
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let results = on_cores(&jobs, progress, stop, |&Job { plan, arm, row, seed }| {
+        let plan = plans[plan];
+        let (arm, row) = plan.cell(arm, row);
+        run_once(plan, arm, row, seed, stop)
+    });
     gather(plans.len(), &jobs, results)
 }
 

@@ -116,8 +116,11 @@ fn the_pairs_of_dd_that_were_not_fitted_are_predicted() {
 fn the_losses_of_2_6_33_rc1_come_from_its_changes() {
     let changes = |depth: &str| {
         let outcome = outcome(MMAP, Some(1), &["device.jbod=2", depth]);
-        let percents: Vec<f64> =
-            outcome.changes.iter().filter_map(|change| Some(change.percent?.mean)).collect();
+        let percents: Vec<f64> = outcome
+            .changes
+            .iter()
+            .filter_map(|change| Some(change.percent.as_ref()?.mean))
+            .collect();
         println!("{depth}: {percents:.1?}");
         let [all, corner, window, _, undone, small, writes, _] = percents[..] else {
             panic!("eight changes are published: {percents:?}")
@@ -213,7 +216,7 @@ fn two_layer_shares_compose() {
     for file in ["composition-partitions.toml", "composition-files.toml"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/experiments").join(file);
         let outcome = outcome(&path.to_string_lossy(), None, &[]);
-        let ios = |row: usize, group: usize| outcome.rows[row].groups[group].ios;
+        let ios = |row: usize, group: usize| outcome.rows[row].groups[group].ios.mean;
         let predicted = [ios(0, 0), ios(0, 1), ios(1, 2)];
         let whole: f64 = predicted.iter().sum();
         for (group, ios) in predicted.into_iter().enumerate() {

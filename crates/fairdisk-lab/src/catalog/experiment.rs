@@ -339,7 +339,7 @@ impl Experiment {
             checked.map_err(|wrong| source.wrong(wrong))?;
             Ok(whole)
         };
-        read(document, &["experiment", "volume"], changes, parse)
+        read(document, &["experiment", "volume", "tasks"], changes, parse)
     }
 
     /// The experiment with only the row of this index.

@@ -1,7 +1,8 @@
 //! `--set KEY=VALUE`: changes one value of a catalogue file for one run.
 //!
 //! The first part of the key names the file: `scheduler.cfq.slice_idle_ms`, `host.hz`,
-//! `device.write_cache.depth`, `volume.cached` (every volume that has such a key), or
+//! `device.write_cache.depth`, `volume.cached` (every volume that has such a key), `tasks.count`
+//! (every line of tasks), `tasks.NAME.count` (those of a group or of that name), or
 //! `experiment.duration_s`.
 
 use super::error::{CatalogError, Fault, Where, in_words, unknown};
@@ -10,7 +11,7 @@ use super::source::Source;
 use toml::{Table, Value};
 
 /// The files that a key may name.
-const SCOPES: &[&str] = &["scheduler", "host", "device", "volume", "experiment"];
+const SCOPES: &[&str] = &["scheduler", "host", "device", "volume", "tasks", "experiment"];
 
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,8 +92,15 @@ impl Override {
 
     /// Whether one change affects a part of what the other one affects.
     fn overlaps(&self, other: &Self) -> bool {
-        let mut pairs = self.keys.iter().zip(&other.keys);
-        self.scope == other.scope && pairs.all(|(one, two)| one == two)
+        if self.scope != other.scope {
+            return false;
+        }
+        if self.scope == "tasks" {
+            let [(name, key), (other_name, other_key)] = [self, other].map(Self::of_tasks);
+            let same_tasks = name.is_empty() || other_name.is_empty() || name == other_name;
+            return same_tasks && key == other_key;
+        }
+        self.keys.iter().zip(&other.keys).all(|(one, two)| one == two)
     }
 
     /// Whether this change leaves nothing of what `other` sets.
@@ -135,18 +143,53 @@ impl Override {
         self.error(fault)
     }
 
-    /// Applies the change to a file; with scope `volume`, to each of its volumes.
+    /// The group or the name of the tasks that are changed, empty for all tasks, and the key.
+    fn of_tasks(&self) -> (String, &str) {
+        let (key, name) = self.keys.split_last().map_or(("", &[][..]), |(key, at)| (key, at));
+        (name.join("."), key)
+    }
+
+    /// Applies the change to a file; with scope `volume` or `tasks`, to each part of it that is
+    /// meant.
     fn apply(&self, file: &mut Table) -> Result<(), String> {
-        if self.scope != "volume" {
-            return self.apply_to(file);
+        match self.scope.as_str() {
+            "volume" => self.apply_to_volumes(file),
+            "tasks" => self.apply_to_tasks(file),
+            _ => Self::apply_to(file, &self.keys, &self.value),
         }
+    }
+
+    fn apply_to_tasks(&self, file: &mut Table) -> Result<(), String> {
+        let (name, key) = self.of_tasks();
+        let rows = file.get_mut("row").and_then(Value::as_array_mut);
+        let lines = rows.into_iter().flatten().filter_map(|row| row.get_mut("tasks"));
+        let lines = lines.filter_map(Value::as_array_mut).flatten();
+        let (mut known, mut found) = (Vec::new(), false);
+        for line in lines.filter_map(Value::as_table_mut) {
+            let names = ["group", "name"].into_iter().filter_map(|key| line.get(key)?.as_str());
+            let names: Vec<String> = names.map(str::to_owned).collect();
+            if name.is_empty() || names.contains(&name) {
+                line.insert(key.to_owned(), self.value.clone());
+                found = true;
+            }
+            known.extend(names);
+        }
+        if found {
+            return Ok(());
+        }
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        Err(unknown("group or named task", &name, &known))
+    }
+
+    fn apply_to_volumes(&self, file: &mut Table) -> Result<(), String> {
         let volumes = file.get_mut("volume").and_then(Value::as_array_mut);
         let mut volumes: Vec<&mut Table> =
             volumes.into_iter().flatten().filter_map(Value::as_table_mut).collect();
         // If no volume has such a key, the parser of the result reports it.
         let some_have_it = volumes.iter().any(|volume| self.is_about(volume));
         volumes.retain(|volume| !some_have_it || self.is_about(volume));
-        volumes.into_iter().try_for_each(|volume| self.apply_to(volume))
+        let to = |volume| Self::apply_to(volume, &self.keys, &self.value);
+        volumes.into_iter().try_for_each(to)
     }
 
     /// Whether a volume of this kind can have the key.
@@ -160,8 +203,8 @@ impl Override {
         }
     }
 
-    fn apply_to(&self, table: &mut Table) -> Result<(), String> {
-        let (last, path) = self.keys.split_last().ok_or("no key")?;
+    fn apply_to(table: &mut Table, keys: &[String], value: &Value) -> Result<(), String> {
+        let (last, path) = keys.split_last().ok_or("no key")?;
         let mut at = table;
         for key in path {
             // A table or key that the file leaves out may still be allowed. The parser of the
@@ -171,7 +214,7 @@ impl Override {
                 _ => return Err(format!("`{key}` has no keys of its own")),
             };
         }
-        at.insert(last.clone(), self.value.clone());
+        at.insert(last.clone(), value.clone());
         Ok(())
     }
 }
@@ -420,6 +463,33 @@ mod tests {
         assert!(error("host=1").contains("which key"));
         let error = changed(&[set("host.hz.b=1")]).expect_err("no table");
         assert_eq!(error.to_string(), "--set host.hz.b=1: `hz` has no keys of its own");
+    }
+
+    #[test]
+    fn tasks_are_changed_all_or_by_group_or_name() {
+        let text = "[[row]]\ntasks = [{ group = \"a\", count = 1 }, { group = \"b\" }]\n\
+                    [[row]]\ntasks = [{ group = \"a\", name = \"x.y\" }]\n";
+        let file = Document { text: text.into(), ..document() };
+        let counts = |change: &str| {
+            let changed = read(&file, &["tasks"], &[set(change)], |it| Ok(it.clone()))?;
+            let table: Table = changed.text.parse().expect("toml");
+            let rows = table["row"].as_array().expect("rows").iter();
+            let lines = rows.flat_map(|row| row["tasks"].as_array().expect("tasks"));
+            let count = |line: &Value| line.get("count").and_then(Value::as_integer);
+            Ok::<_, CatalogError>(lines.map(count).collect::<Vec<_>>())
+        };
+        let found = |change| counts(change).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(found("tasks.count=7"), [Some(7); 3]);
+        assert_eq!(found("tasks.a.count=7"), [Some(7), None, Some(7)]);
+        assert_eq!(found("tasks.x.y.count=7"), [Some(1), None, Some(7)]);
+        let error = counts("tasks.c.count=7").expect_err("there is none").to_string();
+        assert!(error.starts_with("--set tasks.c.count=7: unknown group or named task"), "{error}");
+        let twice = |one: &str, two: &str| Override::demand_once(&[set(one), set(two)]).is_err();
+        assert!(twice("tasks.count=1", "tasks.a.count=2"));
+        assert!(
+            !twice("tasks.a.count=1", "tasks.b.count=2")
+                && !twice("tasks.a.ios=1", "tasks.count=2")
+        );
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn write_head(body: &mut String, outcome: &Outcome) {
 }
 
 /// Writes a table from its heading and its lines; columns from `numbers` on are numeric.
-fn write_table(
+pub(crate) fn write_table(
     body: &mut String,
     head: &[&str],
     numbers: usize,

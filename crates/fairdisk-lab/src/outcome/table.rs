@@ -320,7 +320,7 @@ const fn off_by(quantity: Quantity) -> &'static str {
 }
 
 /// A figure with three significant digits, or with all digits before the point.
-pub(super) fn digits(figure: f64) -> String {
+pub(crate) fn digits(figure: f64) -> String {
     match figure {
         figure if figure >= 100.0 => format!("{figure:.0}"),
         figure if figure >= 10.0 => format!("{figure:.1}"),

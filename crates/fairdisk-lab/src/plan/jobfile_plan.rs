@@ -22,9 +22,9 @@ const DEFAULT_DEVICE: &str = "hdd-7200-2007";
 /// The host of every job file.
 const HOST: &str = "plain";
 /// The scopes that `--set` cannot change.
-const NOT_IN_JOB_FILES: [&str; 2] = ["experiment", "volume"];
-const USE_OPTIONS: &str = "a job file has no experiment and no volumes; use --seeds or --duration, \
-                           or change the file";
+const NOT_IN_JOB_FILES: [&str; 3] = ["experiment", "volume", "tasks"];
+const USE_OPTIONS: &str = "a job file has no experiment, no volumes and no lines of tasks; use \
+                           --seeds or --duration, or change the file";
 /// The scheduler of a job file that does not name one.
 const DEFAULT_SCHEDULER: &str = "two-layer-cfq";
 

@@ -1,5 +1,7 @@
 //! `fairdisk run`: runs an experiment or a job file, in the lab or on a real file.
 
+mod sweep;
+
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::job;
@@ -24,7 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[command(after_help = "Examples:\n  \
     fairdisk run satoshi-2008-05-27-test1\n  \
     fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --set host.hz=1000\n  \
-    fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --duration 30s --on file:scratch")]
+    fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --duration 30s --on file:scratch\n  \
+    fairdisk run two-groups --sweep tasks.count=1..8+1 --report curves.html")]
 pub(crate) struct Args {
     /// An experiment of `fairdisk catalog experiments`, or the path of a .toml file, of a fio job
     /// file, or of a .iozone file with a command of iozone
@@ -41,6 +44,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     rows: Rows,
     #[command(flatten)]
+    sweep: sweep::Sweeping,
+    #[command(flatten)]
     results: Results,
     /// Print the job file as it was understood, and run nothing
     #[arg(long, conflicts_with_all = OF_RUNS)]
@@ -54,7 +59,7 @@ pub(crate) struct Args {
 }
 
 /// The options that change a run, or what is written about it.
-const OF_RUNS: [&str; 11] = [
+const OF_RUNS: [&str; 14] = [
     "on",
     "scheduler",
     "device",
@@ -63,6 +68,9 @@ const OF_RUNS: [&str; 11] = [
     "arm",
     "row",
     "seeds",
+    "sweep",
+    "metric",
+    "resume",
     "report",
     "overwrite",
     "backend",
@@ -124,6 +132,9 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     if let Some((option, _)) = for_files.iter().find(|(_, given)| *given) {
         let message = format!("{option} is for real files: add --on file:PATH or drop it");
         return Err(Failure::BadInput(message));
+    }
+    if args.sweep.is_asked() {
+        return args.sweep.execute(&args.spec, &options(args)?, &args.results);
     }
     let plan = selection::load(&args.spec, &options(args)?)?;
     let stop = interrupt::stop_flag()?;
@@ -192,6 +203,10 @@ fn partial(known: usize, all: usize) -> String {
 // ---- on a file ---------------------------------------------------------------------------------
 
 fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
+    if args.sweep.is_asked() {
+        let message = "--sweep is for the lab: drop --on, or give one value with --set";
+        return Err(Failure::BadInput(message.to_owned()));
+    }
     if args.rows.seeds.seeds.is_some_and(|seeds| seeds > 1) {
         let message = "--seeds: a real run has no seeds to vary; leave it out or repeat the run";
         return Err(Failure::BadInput(message.to_owned()));

@@ -22,3 +22,4 @@ mod real_file;
 mod real_time;
 mod refused;
 mod remedies;
+mod swept;
