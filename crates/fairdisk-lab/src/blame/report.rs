@@ -120,7 +120,7 @@ fn published(between: &Between<'_>) -> Option<PublishedChange> {
     }
     let is_it = |change: &&ChangeFigure| {
         let of_ends = change.schedulers.as_ref().is_some_and(|[from, to]| {
-            (from, to) == (&good.scheduler, &bad.scheduler) && change.whom == Whom::All
+            (from, to) == (&good.scheduler, &bad.scheduler) && change.whom == [Whom::All]
         });
         of_ends && change.published.row == plan.rows[0].label && change.published.figure.is_none()
     };

@@ -7,7 +7,7 @@ mod quantity;
 mod set;
 mod tasks;
 
-pub use published::{Bound, Published, PublishedChange};
+pub use published::{Bound, Over, Published, PublishedChange};
 pub use quantity::{Ios, Measure, Quantity, Subject};
 pub use tasks::{Defaults, OpMix, Task, TaskAdvice, TaskOrder, TaskStream, Tasks};
 
@@ -348,7 +348,7 @@ impl Experiment {
         one.rows = vec![self.rows[at].clone()];
         let label = &one.rows[0].label;
         one.published.retain(|published| published.row == *label);
-        one.published_changes.retain(|change| change.row == *label);
+        one.published_changes.retain(|change| change.labels() == [label.as_str()]);
         one
     }
 

@@ -252,7 +252,7 @@ fn write_changes(body: &mut String, outcome: &Outcome) {
     let head = ["row", "from", "to", "figure", "ours %", "published %", "off by"];
     let lines = outcome.changes.iter().map(|change| {
         vec![
-            change.row.clone(),
+            change.rows_text(),
             change.from.clone(),
             change.to.clone(),
             change.figure_text().unwrap_or_else(|| "throughput".to_owned()),

@@ -45,6 +45,9 @@ fn refused(RefusedRow { arm, row, reason }: &RefusedRow) -> Value {
 
 /// A published change.
 pub(crate) fn published_change(published: &PublishedChange) -> Value {
+    if let Some(row) = &published.at {
+        return json!({ "largest_in": row });
+    }
     let [low, high] = published.allowed();
     // A side without a bound has no number.
     let bound = |bound: f64| bound.is_finite().then_some(bound);
@@ -78,6 +81,13 @@ fn change(change: &ChangeOutcome) -> Value {
         "published": published_change(&change.published),
         "error_points": change.distance(),
     });
+    if let Some(over) = change.published.over {
+        value["rows"] = json!(change.published.rows);
+        value["over"] = over.word().into();
+    }
+    if let Some(row) = &change.largest_in {
+        value["largest_in"] = row.as_str().into();
+    }
     put_runs(&mut value, "percent", change.percent.as_ref());
     value
 }

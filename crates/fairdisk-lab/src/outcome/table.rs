@@ -373,7 +373,7 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
         return;
     }
     let name = |change: &ChangeOutcome| {
-        let arms = format!("{}: {} to {}", change.row, change.from, change.to);
+        let arms = format!("{}: {} to {}", change.rows_text(), change.from, change.to);
         change.figure_text().map_or_else(|| arms.clone(), |figure| format!("{arms}, {figure}"))
     };
     let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);

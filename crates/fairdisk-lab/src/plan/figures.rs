@@ -87,26 +87,29 @@ pub struct Figure {
 pub struct ChangeFigure {
     /// The published change.
     pub published: PublishedChange,
-    /// The subject.
-    pub whom: Whom,
+    /// The subject, in each row that the change is about.
+    pub whom: Vec<Whom>,
     /// The schedulers of both arms; `None` if they are not used unchanged.
     pub schedulers: Option<[String; 2]>,
 }
 
 impl ChangeFigure {
     pub(super) fn new(experiment: &Experiment, published: PublishedChange) -> Option<Self> {
-        let row = experiment.rows.iter().find(|row| row.label == published.row)?;
-        let (subject, at) = match (&published.group, &published.task) {
-            (Some(group), _) => {
-                let mut groups = experiment.groups_of(row).iter();
-                (Subject::Groups, groups.position(|found| found.name == *group)?)
-            }
-            (None, Some(task)) => {
-                (Subject::Tasks, row.task_names().position(|found| found == task)?)
-            }
-            (None, None) => (Subject::All, 0),
+        let in_row = |label: &String| {
+            let row = experiment.rows.iter().find(|row| row.label == *label)?;
+            let (subject, at) = match (&published.group, &published.task) {
+                (Some(group), _) => {
+                    let mut groups = experiment.groups_of(row).iter();
+                    (Subject::Groups, groups.position(|found| found.name == *group)?)
+                }
+                (None, Some(task)) => {
+                    (Subject::Tasks, row.task_names().position(|found| found == task)?)
+                }
+                (None, None) => (Subject::All, 0),
+            };
+            Some(Whom::of(experiment, row, subject, at))
         };
-        let whom = Whom::of(experiment, row, subject, at);
+        let whom = published.labels().iter().map(in_row).collect::<Option<Vec<Whom>>>()?;
         let plain = |name: &str| {
             let arm = experiment.arms.iter().find(|arm| arm.name == name && arm.set.is_empty())?;
             Some(arm.scheduler.clone())

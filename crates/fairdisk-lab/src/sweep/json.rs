@@ -22,7 +22,8 @@ pub fn to_json(outcome: &SweepOutcome) -> Value {
         "caveats": outcome.caveats,
     });
     if !outcome.refused.is_empty() {
-        let refused = |RefusedRow { arm, row, reason }: &RefusedRow| json!({ "arm": arm, "row": row, "reason": reason });
+        let refused =
+            |it: &RefusedRow| json!({ "arm": it.arm, "row": it.row, "reason": it.reason });
         value["refused"] = outcome.refused.iter().map(refused).collect();
     }
     value

@@ -178,6 +178,62 @@ fn a_change_may_be_one_of_a_group() {
 }
 
 #[test]
+fn a_change_may_be_the_mean_or_the_largest_of_rows() {
+    let rows = "[[row]]\nlabel = \"many\"\ntasks = [{ group = \"a\", count = 30 }]\n[[row]]\n\
+                label = \"few\"\ntasks = [{ group = \"b\", count = 5 }]\n[[arm]]\n\
+                name = \"again\"\nscheduler = \"cfq-2.6.25\"\n[[published_change]]\n\
+                from = \"flat\"\nto = \"again\"\n";
+    let text = |more: &str| table("duration_s = 2\nseeds = 3", NAMED, &format!("{rows}{more}"));
+    let one = |row: &str| {
+        let outcome = outcome(&text(&format!("row = \"{row}\"\npercent = 1")));
+        outcome.changes[0].percent.clone().expect("both arms have it")
+    };
+    let (many, few) = (one("many"), one("few"));
+    let all = |more: &str| outcome(&text(&format!("rows = [\"few\", \"many\"]\n{more}")));
+    let mean = all("over = \"mean\"\npercent = -33");
+    let each = |outcome: &Outcome| outcome.changes[0].percent.clone().expect("both have it").each;
+    let expected = |of: fn(f64, f64) -> f64| -> Vec<f64> {
+        many.each.iter().zip(&few.each).map(|(one, two)| of(*one, *two)).collect()
+    };
+    let is_as = |ours: &[f64], expected: Vec<f64>| {
+        ours.len() == 3 && ours.iter().zip(expected).all(|(one, two)| agree(*one, two))
+    };
+    assert!(is_as(&each(&mean), expected(f64::midpoint)), "{mean:?}");
+    assert!(to_table(&mean, Style::default()).contains("  mean of few, many: flat to again  "));
+    let largest = all("over = \"largest\"\npercent = 20");
+    let further = |one: f64, two: f64| if one.abs() > two.abs() { one } else { two };
+    assert!(is_as(&each(&largest), expected(further)), "{largest:?}");
+    let is_many = many.mean.abs() > few.mean.abs();
+    let (peak, other) = if is_many { ("many", "few") } else { ("few", "many") };
+    let words = format!("  largest of few, many (in {peak}): flat to again  ");
+    assert!(to_table(&largest, Style::default()).contains(&words), "{words}");
+    for (at, distance) in [(peak, 0.0), (other, (many.mean - few.mean).abs())] {
+        let outcome = all(&format!("over = \"largest\"\nat = \"{at}\""));
+        assert!(agree(outcome.changes[0].distance().expect("known"), distance), "{outcome:?}");
+        let change = &to_json(&outcome)["changes"][0];
+        assert_eq!(change["published"]["largest_in"], at);
+        assert_eq!((&change["largest_in"], &change["over"]), (&peak.into(), &"largest".into()));
+    }
+    for (more, why) in [
+        ("percent = 1", "missing key `row` (or `rows`)"),
+        ("row = \"few\"\nrows = [\"few\", \"many\"]", "`row` and `rows` exclude each other"),
+        ("rows = [\"few\"]\nover = \"mean\"\npercent = 1", "one row is given as `row`"),
+        ("rows = [\"few\", \"many\"]\npercent = 1", "missing key `over`"),
+        ("rows = [\"few\", \"man\"]\nover = \"mean\"\npercent = 1", "did you mean `many`"),
+        ("rows = [\"few\", \"few\"]\nover = \"mean\"\npercent = 1", "`few` is there twice"),
+        ("row = \"few\"\nover = \"mean\"\npercent = 1", "`over` belongs to `rows`"),
+        ("rows = [\"few\", \"many\"]\nover = \"mean\"\nat = \"few\"", "`at` belongs to"),
+        ("rows = [\"few\", \"many\"]\nover = \"largest\"\nat = \"row\"", "unknown row of `rows`"),
+        (
+            "rows = [\"few\", \"many\"]\nover = \"largest\"\nat = \"few\"\npercent = 1",
+            "in which row it is the largest",
+        ),
+    ] {
+        assert_refused(&text(more), why);
+    }
+}
+
+#[test]
 fn a_change_that_no_run_knows_is_shown_as_unknown() {
     let tasks = "{ group = \"a\", name = \"one\", ios = 100000 }, \
                  { group = \"b\", name = \"never\", after = \"one\" }";

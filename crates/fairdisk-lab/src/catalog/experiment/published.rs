@@ -45,8 +45,16 @@ pub struct Published {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedChange {
-    /// The label of the row.
+    /// The label of the row; empty if it is about several.
+    #[serde(default)]
     pub row: String,
+    /// The labels of several rows.
+    #[serde(default)]
+    pub rows: Vec<String>,
+    /// What several rows have in common that changes.
+    pub over: Option<Over>,
+    /// The row in which the change is the largest of all.
+    pub at: Option<String>,
     /// The arm that is compared with.
     pub from: String,
     /// The arm that differs.
@@ -66,6 +74,39 @@ pub struct PublishedChange {
     pub bound: Option<Bound>,
 }
 
+/// The one change that stands for those of several rows.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Over {
+    /// Their mean.
+    Mean,
+    /// The one that is furthest from zero.
+    Largest,
+}
+
+impl Over {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Largest => "largest",
+        }
+    }
+
+    /// The change that stands for these.
+    #[must_use]
+    pub fn of(self, percents: &[f64]) -> f64 {
+        match self {
+            Self::Mean => percents.iter().sum::<f64>() / percents.len().max(1) as f64,
+            Self::Largest => {
+                let further = |one: &f64, two: &f64| one.abs().total_cmp(&two.abs());
+                percents.iter().copied().max_by(further).unwrap_or_default()
+            }
+        }
+    }
+}
+
 /// The side of a figure on which a value lies.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -77,10 +118,19 @@ pub enum Bound {
 }
 
 impl PublishedChange {
+    /// The labels of the rows that it is about.
+    #[must_use]
+    pub fn labels(&self) -> &[String] {
+        if self.rows.is_empty() { std::slice::from_ref(&self.row) } else { &self.rows }
+    }
+
     /// The published change in words.
     #[must_use]
     pub fn words(&self) -> String {
-        let Self { percent, range, bound, .. } = self;
+        let Self { percent, range, bound, at, .. } = self;
+        if let Some(row) = at {
+            return format!("in {row}");
+        }
         let percent = percent.unwrap_or_default();
         match (range, bound) {
             (Some([from, to]), _) => format!("{from:+} to {to:+}"),

@@ -19,7 +19,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Sweeping {
     /// Run with one value of a key after another, in the lab, and show curves: KEY=FROM..TO+STEP or
-    /// KEY=VALUE,VALUE,…, with any KEY of --set, as in host.memory.mib=192..384+8 or tasks.count=1,2,4
+    /// KEY=VALUE,VALUE,…, with any KEY of --set, as in host.memory.mib=192..384+8 or
+    /// tasks.count=1,2,4
     #[arg(long, value_name = "KEY=VALUES", value_hint = ValueHint::Other)]
     sweep: Option<String>,
     /// What the curves of --sweep show: ios and mbps (of all groups, in a second), p99 (latency in

@@ -3,7 +3,7 @@
 use super::columns::{check_change_of, check_columns};
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
-use crate::catalog::experiment::{Experiment, Group, Published, PublishedChange, Row};
+use crate::catalog::experiment::{Experiment, Group, Over, Published, PublishedChange, Row};
 
 /// The largest figure; no source gives a larger one.
 pub(super) const FIGURE_MAX: f64 = 1e15;
@@ -15,24 +15,22 @@ pub(super) fn check_published_change(
     change: &PublishedChange,
 ) -> Result<(), Wrong> {
     let key = |key: &str| format!("{path}.{key}");
-    let rows: Vec<&str> = experiment.rows.iter().map(|row| row.label.as_str()).collect();
+    check_rows_of(experiment, &key, change)?;
     let arms: Vec<&str> = experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
-    let names = [
-        ("row", "row", &change.row, &rows),
-        ("from", "arm", &change.from, &arms),
-        ("to", "arm", &change.to, &arms),
-    ];
-    for (name, what, value, known) in names {
-        if !known.contains(&value.as_str()) {
-            return Err((key(name), unknown(what, value, known).into()));
+    for (name, value) in [("from", &change.from), ("to", &change.to)] {
+        if !arms.contains(&value.as_str()) {
+            return Err((key(name), unknown("arm", value, &arms).into()));
         }
-    }
-    if let Some(row) = experiment.rows.iter().find(|row| row.label == change.row) {
-        check_change_of(experiment, &key, row, change)?;
     }
     let wrong = |name: &str, text: &str| Err((key(name), text.into()));
     match (change.percent, change.range, change.bound) {
-        (None, None, _) => return wrong("row", "missing key `percent` (or `range`)"),
+        (None, None, None) if change.at.is_some() => {}
+        _ if change.at.is_some() => {
+            let text = "`at` says in which row it is the largest, `percent` and `range` how large \
+                        it is; drop one, or give both in a [[published_change]] of their own";
+            return wrong("at", text);
+        }
+        (None, None, _) => return wrong("from", "missing key `percent` (or `range`)"),
         (Some(_), Some(_), _) => {
             return wrong("range", "`percent` and `range` exclude each other; drop one of them");
         }
@@ -51,6 +49,51 @@ pub(super) fn check_published_change(
         demand(fine, &key(name), figure, "-100 (nothing is left) to 1000000")?;
     }
     Ok(())
+}
+
+/// Checks the row of a change, or its rows and what stands for all of them.
+fn check_rows_of(
+    experiment: &Experiment,
+    key: &impl Fn(&str) -> String,
+    change: &PublishedChange,
+) -> Result<(), Wrong> {
+    let PublishedChange { row, rows, over, at, .. } = change;
+    let wrong = |name: &str, text: &str| Err((key(name), text.into()));
+    match (row.is_empty(), rows.len(), over) {
+        (true, 0, _) => return wrong("from", "missing key `row` (or `rows`)"),
+        (false, 1.., _) => {
+            return wrong("rows", "`row` and `rows` exclude each other; drop one of them");
+        }
+        (true, 1, _) => return wrong("rows", "one row is given as `row`"),
+        (true, _, None) => {
+            return wrong(
+                "rows",
+                "missing key `over`: the \"mean\" or the \"largest\" of the rows",
+            );
+        }
+        (false, 0, Some(_)) => return wrong("over", "`over` belongs to `rows`; drop it"),
+        _ => {}
+    }
+    let known: Vec<&str> = experiment.rows.iter().map(|row| row.label.as_str()).collect();
+    let name = if rows.is_empty() { "row" } else { "rows" };
+    for (number, label) in change.labels().iter().enumerate() {
+        let Some(row) = experiment.rows.iter().find(|row| row.label == *label) else {
+            return Err((key(name), unknown("row", label, &known).into()));
+        };
+        if rows[..number.min(rows.len())].contains(label) {
+            return Err((key(name), format!("`{label}` is there twice; drop one of them").into()));
+        }
+        check_change_of(experiment, key, row, change)?;
+    }
+    let Some(at) = at else { return Ok(()) };
+    if *over != Some(Over::Largest) {
+        return wrong("at", "`at` belongs to `over = \"largest\"`; drop it");
+    }
+    let known: Vec<&str> = rows.iter().map(String::as_str).collect();
+    match known.contains(&at.as_str()) {
+        true => Ok(()),
+        false => Err((key("at"), unknown("row of `rows`", at, &known).into())),
+    }
 }
 
 /// Checks the figures that the source gives for one row under one arm.
