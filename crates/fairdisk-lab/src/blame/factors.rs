@@ -3,10 +3,12 @@
 use super::{FACTORS_MAX, FactorSet};
 use crate::catalog::error::CatalogError;
 use crate::catalog::library::{Document, Kind, find};
+use crate::catalog::memory::{KERNEL_KEY, SWITCHES_KEY};
 use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::{Revision, flatten};
 use crate::catalog::schedulers::take;
 use fairdisk_sched::cfq::switches::{SWITCHES, Switch};
+use fairdisk_sim::host::memory::{KERNEL_SWITCHES, Kernel, KernelSwitch};
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
@@ -22,9 +24,8 @@ pub struct Factor {
 }
 
 impl Factor {
-    /// The historical change that this factor switches, if it is one.
-    #[must_use]
-    pub fn switch(&self) -> Option<&'static Switch> {
+    /// The historical change of a scheduler that this factor switches, if it is one.
+    fn switch(&self) -> Option<&'static Switch> {
         self.place().map(|at| &SWITCHES[at])
     }
 
@@ -33,6 +34,32 @@ impl Factor {
         let name = self.key.strip_prefix("scheduler.switches.")?;
         SWITCHES.iter().position(|switch| switch.name == name)
     }
+
+    /// The historical change of a scheduler or of memory management that this factor switches, if
+    /// it is one.
+    #[must_use]
+    pub fn change(&self) -> Option<HistoricalChange> {
+        if let Some(Switch { name, commit, author, summary, .. }) = self.switch() {
+            return Some(HistoricalChange { name, commit, author, summary });
+        }
+        let name = self.key.strip_prefix(SWITCHES_KEY)?;
+        let switch = KERNEL_SWITCHES.iter().find(|switch| switch.name == name)?;
+        let KernelSwitch { name, commit, author, summary, .. } = switch;
+        Some(HistoricalChange { name, commit, author, summary })
+    }
+}
+
+/// A change that was made to the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistoricalChange {
+    /// The name of its switch.
+    pub name: &'static str,
+    /// The commit, if it is known.
+    pub commit: &'static str,
+    /// The author, if it is known.
+    pub author: &'static str,
+    /// One line on what it does.
+    pub summary: &'static str,
 }
 
 /// The differences between a good and a bad state.
@@ -52,6 +79,8 @@ pub struct Difference {
     needs: Vec<(usize, Vec<Needed>)>,
     /// For each factor outside the scheduler, the override of the good and of the bad side.
     settings: BTreeMap<usize, [Option<Override>; 2]>,
+    /// What all mixtures have around the scheduler besides.
+    base: Vec<Override>,
 }
 
 /// Keys of a revision that name it and have no effect.
@@ -141,6 +170,7 @@ impl Difference {
             document: good_file,
             needs,
             settings,
+            base: Vec::new(),
         })
     }
 
@@ -165,7 +195,40 @@ impl Difference {
                 return Err(own.error("is what the other side has too; drop it"));
             }
         }
-        Ok(())
+        self.spread_kernel();
+        let found = self.factors.len();
+        demand_comparable(found, &[]).map_err(|message| wrong(&self.good, &self.bad, &message))
+    }
+
+    /// If the sides have two kernels, puts the changes of memory management between these in place
+    /// of that one factor, in historical order. A mixture has the good side's kernel, and each
+    /// change on or off.
+    fn spread_kernel(&mut self) {
+        let Some(at) = self.factors.iter().position(|factor| factor.key == KERNEL_KEY) else {
+            return;
+        };
+        let text = |value: &Option<Value>| value.as_ref()?.as_str().map(str::to_owned);
+        let Factor { good, bad, .. } = &self.factors[at];
+        let (Some(good), Some(bad)) = (text(good), text(bad)) else { return };
+        let [Some(from), Some(to)] = [&good, &bad].map(|it| Kernel::of_release(it)) else { return };
+        let Ok(base) = Override::parse(&format!("{KERNEL_KEY}={good}")) else { return };
+        let own: BTreeSet<String> = self.factors.iter().map(|factor| factor.key.clone()).collect();
+        self.factors.remove(at);
+        let settings = std::mem::take(&mut self.settings).into_iter();
+        let others = settings.filter(|(of, _)| *of != at);
+        self.settings = others.map(|(of, it)| (of - usize::from(of > at), it)).collect();
+        self.base.push(base);
+        for KernelSwitch { name, .. } in KERNEL_SWITCHES {
+            let sides = [from.get(name), to.get(name)];
+            let key = format!("{SWITCHES_KEY}{name}");
+            let set = |on: Option<bool>| Override::parse(&format!("{key}={}", on?)).ok();
+            if sides[0] == sides[1] || own.contains(&key) {
+                continue;
+            }
+            self.settings.insert(self.factors.len(), sides.map(set));
+            let [good, bad] = sides.map(|on| on.map(Value::from));
+            self.factors.push(Factor { key, good, bad });
+        }
     }
 
     /// The scheduler of a mixture.
@@ -202,7 +265,8 @@ impl Difference {
     pub fn settings(&self, set: FactorSet) -> Option<Vec<Override>> {
         let side = |at: &usize| usize::from(set.contains(*at));
         let chosen = self.settings.iter().filter_map(|(at, sides)| sides[side(at)].clone());
-        (!self.settings.is_empty()).then(|| chosen.collect())
+        let all = self.base.iter().cloned().chain(chosen);
+        (!self.settings.is_empty()).then(|| all.collect())
     }
 }
 
@@ -399,6 +463,35 @@ mod tests {
         assert_eq!(found.factors[0].good, Some(Value::from(8)));
         assert_eq!(found.factors[0].bad, Some(Value::from(0)));
         assert_eq!(found.settings(FactorSet::first(2)), None);
+    }
+
+    /// Two kernels differ by the changes between them, in the order in which they were made.
+    #[test]
+    fn a_change_of_the_kernel_is_the_changes_that_it_made() {
+        let kernel = |set: &[&str]| side("deadline", set);
+        let ends = [
+            kernel(&["host.memory.kernel=2.6.30", "host.hz=100"]),
+            kernel(&["host.memory.kernel=2.6.32", "host.hz=250"]),
+        ];
+        let mut found = Difference::between(&ends[0], &ends[1], &[]).expect("they differ");
+        found.complete(|_| None).expect("both sides say all");
+        let names = found.factors.iter().map(|it| it.change().map_or("hz", |change| change.name));
+        let of_memory = [
+            "cold_ascending",
+            "evict_once",
+            "nap_ends_async",
+            "list_per_type",
+            "too_many_isolated",
+        ];
+        assert!(names.eq(["hz"].into_iter().chain(of_memory)), "{:?}", found.factors);
+        let keys = |set| -> Vec<String> {
+            let all = found.settings(set).expect("there are some");
+            all.iter().map(|change| format!("{}={}", change.key(), change.value())).collect()
+        };
+        let mixed = keys(FactorSet::EMPTY.with(2));
+        assert_eq!(mixed[..2], ["host.memory.kernel=\"2.6.30\"", "host.hz=100"]);
+        assert_eq!(mixed[2], "host.memory.switches.cold_ascending=false");
+        assert_eq!(mixed[3], "host.memory.switches.evict_once=true");
     }
 
     #[test]

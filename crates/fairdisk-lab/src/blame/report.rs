@@ -69,6 +69,15 @@ pub struct About {
     pub summary: String,
 }
 
+impl About {
+    /// What is known of the commit and its author, before a summary.
+    fn source(&self, between: &str) -> String {
+        let known = [&self.commit, &self.author].into_iter().filter(|it| !it.is_empty());
+        let known: Vec<&str> = known.map(String::as_str).collect();
+        if known.is_empty() { String::new() } else { format!("{}: ", known.join(between)) }
+    }
+}
+
 impl Report {
     /// A report on mixtures of two schedulers measured in the lab.
     #[must_use]
@@ -128,19 +137,19 @@ fn published(between: &Between<'_>) -> Option<PublishedChange> {
 }
 
 fn change(factor: &Factor) -> Change {
-    let switch = factor.switch();
+    let known = factor.change();
     // A switch that is not named is off.
-    let other = if switch.is_some() { "false" } else { "not set" };
+    let other = if known.is_some() { "false" } else { "not set" };
     let value = |value: &Option<Value>| value.as_ref().map_or(other.to_owned(), Value::to_string);
     let key = factor.key.strip_prefix("scheduler.").unwrap_or(&factor.key);
     Change {
-        name: switch.map_or(key, |switch| switch.name).to_owned(),
+        name: known.map_or(key, |known| known.name).to_owned(),
         good: value(&factor.good),
         bad: value(&factor.bad),
-        about: switch.map(|switch| About {
-            commit: switch.commit.to_owned(),
-            author: switch.author.to_owned(),
-            summary: switch.summary.to_owned(),
+        about: known.map(|known| About {
+            commit: known.commit.to_owned(),
+            author: known.author.to_owned(),
+            summary: known.summary.to_owned(),
         }),
     }
 }

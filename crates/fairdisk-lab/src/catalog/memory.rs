@@ -1,13 +1,15 @@
 //! The memory of a host, in host files: an amount, or page by page as a kernel has it.
 
 use super::allowed::{Wrong, demand_within};
+use super::error::unknown;
 use fairdisk_core::Span;
 use fairdisk_sim::MemoryConfig;
-use fairdisk_sim::host::memory::{Kernel, MemorySpec, RELEASES, Unfit};
+use fairdisk_sim::host::memory::{KERNEL_SWITCHES, Kernel, MemorySpec, RELEASES, Unfit};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 
 /// The memory of a host.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Memory {
     /// Memory in MiB: of the machine with `kernel`, else for the page cache.
@@ -17,6 +19,9 @@ pub struct Memory {
     /// The kernel that manages it page by page; without this, it is there at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Release>,
+    /// Changes of memory management that are on or off other than in that kernel, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub switches: BTreeMap<String, bool>,
     /// CPU time to take a page and insert it into the page cache, in ns.
     #[serde(skip_serializing_if = "is_take")]
     pub take_ns: u64,
@@ -35,6 +40,10 @@ pub struct Memory {
     /// `vm.min_free_kbytes`, if a user has set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_free_kib: Option<u64>,
+    /// `vm.percpu_pagelist_fraction`, if a user has set it: the list of a CPU has this part of
+    /// memory at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percpu_pagelist_fraction: Option<u64>,
 }
 
 const TAKE_NS: u64 = 1500;
@@ -63,15 +72,21 @@ impl Default for Memory {
             mib: 8192,
             fault_ns: 1000,
             kernel: None,
+            switches: BTreeMap::new(),
             take_ns: TAKE_NS,
             scan_ns: SCAN_NS,
             used_mib: 0,
             anonymous_mib: 0,
             file_share_percent: 100,
             min_free_kib: None,
+            percpu_pagelist_fraction: None,
         }
     }
 }
+
+/// The key of `--set` for the kernel, and the one before the names of its switches.
+pub(crate) const KERNEL_KEY: &str = "host.memory.kernel";
+pub(crate) const SWITCHES_KEY: &str = "host.memory.switches.";
 
 /// A kernel whose memory management is known.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
@@ -109,8 +124,12 @@ impl Memory {
         ] {
             demand_within(range, path, value)?;
         }
+        self.check_switches()?;
         if let Some(kib) = self.min_free_kib {
             demand_within(128..=65_536, "memory.min_free_kib", kib)?;
+        }
+        if let Some(fraction) = self.percpu_pagelist_fraction {
+            demand_within(8..=1 << 24, "memory.percpu_pagelist_fraction", fraction)?;
         }
         if let Some(Err(Unfit::TooSmall { needed, .. })) =
             self.config(cpus).map(|config| config.spec.fits())
@@ -121,11 +140,34 @@ impl Memory {
         Ok(())
     }
 
+    fn check_switches(&self) -> Result<(), Wrong> {
+        for name in self.switches.keys() {
+            let known = || KERNEL_SWITCHES.iter().map(|switch| switch.name);
+            let message = match self.kernel {
+                None => format!("`{name}` is a change of a kernel; add `kernel` to [memory], too"),
+                Some(_) if known().any(|known| known == name) => continue,
+                Some(_) => unknown("change", name, &known().collect::<Vec<_>>()),
+            };
+            return Err((format!("memory.switches.{name}"), message.into()));
+        }
+        Ok(())
+    }
+
+    /// What the kernel does, if the host has one.
+    fn kernel(&self) -> Option<Kernel> {
+        let mut kernel = Kernel::of_release(self.kernel?.0)?;
+        for (name, on) in &self.switches {
+            kernel.set(name, *on);
+        }
+        Some(kernel)
+    }
+
     /// The memory page by page, if the host asks for that.
     pub(crate) fn config(&self, cpus: u32) -> Option<MemoryConfig> {
-        let kernel = Kernel::of_release(self.kernel?.0)?;
+        let kernel = self.kernel()?;
         let spec = MemorySpec {
             min_free_kib: self.min_free_kib,
+            cpu_list_fraction: self.percpu_pagelist_fraction,
             used_pages: self.used_mib * MIB_PAGES,
             anonymous_pages: self.anonymous_mib * MIB_PAGES,
             file_share_percent: self.file_share_percent,

@@ -8,7 +8,7 @@ pub mod experiment;
 pub mod host;
 mod inherit;
 pub mod library;
-mod memory;
+pub(crate) mod memory;
 pub mod overrides;
 mod pair;
 pub mod revision;

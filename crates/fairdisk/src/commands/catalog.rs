@@ -1,4 +1,6 @@
-//! `fairdisk catalog`: the devices, schedulers, experiments and hosts that are built in.
+//! `fairdisk catalog`: the devices, schedulers, experiments, hosts and kernels that are built in.
+
+mod kernels;
 
 use crate::failure::Failure;
 use crate::output;
@@ -10,7 +12,7 @@ use fairdisk_sched::cfq::{SWITCHES, Switch, Switches};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// List devices, schedulers, experiments and hosts, or show one of them
+/// List devices, schedulers, experiments, hosts and kernels, or show one of them
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// What to list; everything if not given
@@ -29,15 +31,18 @@ enum KindArg {
     Schedulers,
     Experiments,
     Hosts,
+    Kernels,
 }
 
 impl KindArg {
-    const fn kind(self) -> Kind {
+    /// The kind of file, if it is one.
+    const fn file(self) -> Option<Kind> {
         match self {
-            Self::Devices => Kind::Device,
-            Self::Schedulers => Kind::Revision,
-            Self::Experiments => Kind::Experiment,
-            Self::Hosts => Kind::Host,
+            Self::Devices => Some(Kind::Device),
+            Self::Schedulers => Some(Kind::Revision),
+            Self::Experiments => Some(Kind::Experiment),
+            Self::Hosts => Some(Kind::Host),
+            Self::Kernels => None,
         }
     }
 
@@ -56,7 +61,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         kinds.iter().for_each(|kind| value[kind.heading()] = as_json(*kind));
         return Ok(output::print_json(&value)?);
     }
-    let width = kinds.iter().flat_map(|kind| kind.kind().ids()).map(str::len).max().unwrap_or(0);
+    let width = kinds.iter().flat_map(|kind| entries(*kind)).map(|(id, _)| id.len());
+    let width = width.max().unwrap_or(0);
     let lists: Vec<String> = kinds.iter().map(|kind| list(*kind, width, kinds.len() > 1)).collect();
     Ok(output::print(&lists.join("\n"))?)
 }
@@ -64,11 +70,12 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 /// Prints a catalogue file as it is. Its comments are included, since they give the source of each
 /// value.
 fn show(kind: KindArg, asked: &str, json: bool) -> Result<(), Failure> {
+    let Some(file) = kind.file() else { return kernels::show(asked, json) };
     let of_mounts = under_mounts(asked).filter(|_| kind == KindArg::Schedulers);
     // Only mounts have a scheduler that is called `cfq`.
-    let is_listed = kind.kind().ids().any(|id| id == asked);
+    let is_listed = file.ids().any(|id| id == asked);
     let name = of_mounts.filter(|_| !is_listed).unwrap_or(asked);
-    let document = find(kind.kind(), name)?;
+    let document = find(file, name)?;
     let switches = if kind == KindArg::Schedulers { switches(name)? } else { None };
     if json {
         let mut value = json!({
@@ -177,13 +184,13 @@ fn as_json(kind: KindArg) -> Value {
         }
         value
     };
-    entries(kind).map(entry).collect()
+    entries(kind).into_iter().map(entry).collect()
 }
 
-fn entries(kind: KindArg) -> impl Iterator<Item = (&'static str, String)> {
-    kind.kind()
-        .ids()
-        .map(move |id| (id, find(kind.kind(), id).map_or_else(|_| String::new(), title)))
+fn entries(kind: KindArg) -> Vec<(&'static str, String)> {
+    let Some(file) = kind.file() else { return kernels::entries().collect() };
+    let entry = |id| (id, find(file, id).map_or_else(|_| String::new(), title));
+    file.ids().map(entry).collect()
 }
 
 /// The value of the file's `title` line.

@@ -139,7 +139,7 @@ fn a_directory_for_man_pages_is_made_if_it_is_not_there() {
 #[test]
 fn the_catalogue_lists_every_kind_with_titles() {
     let all = fairdisk(&["catalog"]).quiet();
-    for kind in ["devices", "schedulers", "experiments", "hosts"] {
+    for kind in ["devices", "schedulers", "experiments", "hosts", "kernels"] {
         assert!(all.contains(&format!("{kind}\n")), "{all}");
         let list = fairdisk(&["catalog", kind]).quiet();
         assert!(!list.is_empty());
@@ -160,6 +160,19 @@ fn an_entry_is_shown_with_its_provenance() {
     let value = fairdisk(&["catalog", "schedulers", "noop", "--json"]).json();
     assert_eq!((&value["id"], &value["schema"]), (&"noop".into(), &1.into()));
     assert!(value["switches"].is_null(), "noop has no switches");
+}
+
+#[test]
+fn a_kernel_says_which_changes_it_has_and_whose() {
+    let text = fairdisk(&["catalog", "kernels", "2.6.32"]).quiet();
+    assert!(text.contains("# e084b2d9, Mel Gorman, 2.6.31\ncold_ascending = true\n"), "{text}");
+    assert!(text.contains("\nwait_iff_congested = false\n"), "{text}");
+    let value = fairdisk(&["catalog", "kernels", "2.6.30", "--json"]).json();
+    let switches = value["switches"].as_array().unwrap();
+    let ascending = switches.iter().find(|it| it["name"] == "cold_ascending").unwrap();
+    assert_eq!((&ascending["on"], &ascending["release"]), (&false.into(), &"2.6.31".into()));
+    let message = fairdisk(&["catalog", "kernels", "2.6.12"]).message();
+    assert!(message.contains("unknown kernel `2.6.12`"), "{message}");
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn write_effects(body: &mut String, report: &Report, ends: &Ends) {
     for effect in real {
         let change = &report.changes[effect.factor];
         let about = change.about.as_ref().map_or_else(String::new, |about| {
-            format!("<br>{}, {}: {}", about.commit, escape(&about.author), escape(&about.summary))
+            format!("<br>{}{}", escape(&about.source(", ")), escape(&about.summary))
         });
         let _ = writeln!(
             body,

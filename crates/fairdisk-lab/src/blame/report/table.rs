@@ -118,7 +118,7 @@ fn write_effects(out: &mut String, report: &Report, ends: &Ends, style: Style) {
         let values = format!("{} → {}", change.good, change.bad);
         let about = match &change.about {
             Some(about) => {
-                format!("{values}; {} {}: {}", about.commit, about.author, about.summary)
+                format!("{values}; {}{}", about.source(" "), about.summary)
             }
             None => values,
         };
