@@ -33,6 +33,8 @@ const WRITE_BACK: WriteBackSpec = WriteBackSpec {
     limit_percent: 10,
     interval: Span::from_ms(100),
     age: Span::from_ms(300),
+    payer: None,
+    of_group: None,
 };
 const PLUG: PlugConfig = PlugConfig { requests: 4, delay: Span::from_ms(3), flash: PlugFlash::All };
 /// Turnaround times. Combined with the fixed disk, they make timers and completions coincide.

@@ -6,6 +6,7 @@
 
 mod allocating;
 mod backlog;
+mod charging;
 mod config;
 mod disk;
 mod faulting;

@@ -5,7 +5,11 @@
 //! written while it is being written back is dirty at the same time, and goes to the disk once
 //! more. Files due for write-back are visited in turn, a slice at a time. A visit continues where
 //! the file's last one stopped and wraps around once.
+//!
+//! What is dirty is counted, and visited, by domains: one for each disk, or one for each disk and
+//! group if groups have limits of their own.
 
+use super::domain::{Division, Domain};
 use super::page_set::PageSet;
 use fairdisk_core::Instant;
 use std::collections::VecDeque;
@@ -36,8 +40,8 @@ impl DirtyMark {
 /// A visit that writes back a slice of a file.
 #[derive(Debug)]
 pub(crate) struct Visit {
-    disk: u32,
-    file: u32,
+    domain: Domain,
+    pub(crate) file: u32,
     /// Pages left in the slice.
     left: u64,
     /// The page at which the visit began.
@@ -55,17 +59,29 @@ struct DirtyFile {
     /// The task that dirtied each page. Zero-filled memory, of which the system allocates only what
     /// is written to.
     owners: Vec<u32>,
+    /// The task that wrote to each dirty page last; empty if nobody asks for it.
+    last_writers: Vec<u32>,
     /// For each dirty page, the last mark before it became dirty; and for each page being written
     /// back, the last mark before the data on its way became dirty. Zero-filled memory as well.
     dirty_after: Vec<DirtyMark>,
     on_the_way_after: Vec<DirtyMark>,
-    /// Dirty pages that are not being written back.
-    waiting: u64,
+    /// The group that owns the file.
+    group: u32,
+    /// The file's part of the domains of its disk.
+    parts: Vec<FilePart>,
     /// When the first of the dirty pages became dirty.
     since: Instant,
-    is_due: bool,
     /// The page at which the next visit continues.
     next: u64,
+}
+
+/// The part of a file that is in one domain.
+#[derive(Clone, Copy, Debug, Default)]
+struct FilePart {
+    /// Dirty pages that are not being written back.
+    waiting: u64,
+    /// Whether the file waits to be visited.
+    is_due: bool,
 }
 
 impl DirtyFile {
@@ -82,20 +98,31 @@ impl DirtyFile {
         (page < end).then_some(page)
     }
 
+    /// The first such page whose part of the file is the one asked for.
+    fn next_of(&self, division: &Division, group: u32, from: u64, end: u64) -> Option<u64> {
+        let mut page = self.next_waiting(from, end)?;
+        while division.group(self.group, self.owners[page as usize]) != group {
+            page = self.next_waiting(page + 1, end)?;
+        }
+        Some(page)
+    }
+
     /// Whether the page holds data, dirty or being written back, from before the mark.
     fn is_older(&self, page: u64, mark: DirtyMark) -> bool {
         self.dirty.contains(page) && self.dirty_after[page as usize] < mark
             || self.written_back.contains(page) && self.on_the_way_after[page as usize] < mark
     }
 
-    /// Starts to write back pages from `start` on: as many as are contiguous, have the same owner
-    /// and became dirty before the mark.
+    /// Starts to write back pages from `start` on: as many as are contiguous, were dirtied and last
+    /// written by the same tasks, and became dirty before the mark.
     fn take(&mut self, file: u32, start: u64, pages_max: u64, mark: DirtyMark) -> Stretch {
         let owner = self.owners[start as usize];
+        let last_writer = self.last_writers.get(start as usize).copied();
         let mut pages = 0;
         while pages < pages_max
             && self.is_waiting(start + pages)
             && self.owners[(start + pages) as usize] == owner
+            && self.last_writers.get((start + pages) as usize).copied() == last_writer
             && self.dirty_after[(start + pages) as usize] < mark
         {
             let page = start + pages;
@@ -104,14 +131,13 @@ impl DirtyFile {
             self.on_the_way_after[page as usize] = self.dirty_after[page as usize];
             pages += 1;
         }
-        self.waiting -= pages;
         Stretch { file, start, pages, owner }
     }
 }
 
-/// The dirty pages of one disk.
+/// The dirty pages of one domain.
 #[derive(Debug, Default)]
-struct DirtyDisk {
+struct DirtyPart {
     /// Files that wait to be visited, in order.
     due: VecDeque<u32>,
     /// Dirty pages that are not being written back.
@@ -124,50 +150,141 @@ struct DirtyDisk {
 #[derive(Debug)]
 pub(crate) struct DirtyPages {
     files: Vec<DirtyFile>,
-    disks: Vec<DirtyDisk>,
+    division: Division,
+    /// The domains, disk by disk.
+    parts: Vec<DirtyPart>,
     last_mark: DirtyMark,
 }
 
 impl DirtyPages {
     /// No dirty pages of this many disks; `files` gives the disk and the size in pages of every
-    /// file.
-    pub(crate) fn new(disks: usize, files: impl Iterator<Item = (u32, u64)>) -> Self {
+    /// file. The last writer of each page is known only if somebody asks for it.
+    pub(crate) fn new(
+        disks: usize,
+        files: impl Iterator<Item = (u32, u64)>,
+        division: Division,
+        knows_last_writers: bool,
+    ) -> Self {
+        let parts = division.parts() as usize;
         let file = |(disk, pages): (u32, u64)| DirtyFile {
             disk,
             dirty: PageSet::new(pages),
             written_back: PageSet::new(pages),
             owners: vec![0; pages as usize],
+            last_writers: vec![0; if knows_last_writers { pages as usize } else { 0 }],
             dirty_after: vec![DirtyMark(0); pages as usize],
             on_the_way_after: vec![DirtyMark(0); pages as usize],
+            parts: vec![FilePart::default(); parts],
             ..DirtyFile::default()
         };
         let files: Vec<DirtyFile> = files.map(file).collect();
-        let mut disks: Vec<DirtyDisk> = (0..disks).map(|_| DirtyDisk::default()).collect();
-        for (at, disk) in (0..).zip(&mut disks) {
-            disk.due.reserve(files.iter().filter(|file| file.disk == at).count());
+        let mut of_domains: Vec<DirtyPart> = Vec::new();
+        for disk in 0..disks {
+            let of_disk = files.iter().filter(|file| file.disk as usize == disk).count();
+            let part =
+                |_| DirtyPart { due: VecDeque::with_capacity(of_disk), ..DirtyPart::default() };
+            of_domains.extend((0..parts).map(part));
         }
-        Self { files, disks, last_mark: DirtyMark::default() }
+        Self { files, division, parts: of_domains, last_mark: DirtyMark::default() }
+    }
+
+    /// The domains of a disk.
+    pub(crate) fn domains(&self, disk: u32) -> impl Iterator<Item = Domain> + use<> {
+        (0..self.division.parts()).map(move |group| Domain { disk, group })
+    }
+
+    /// The place of a domain among those of all disks.
+    pub(crate) const fn place(&self, domain: Domain) -> usize {
+        (domain.disk * self.division.parts() + domain.group) as usize
+    }
+
+    fn part(&self, domain: Domain) -> &DirtyPart {
+        &self.parts[self.place(domain)]
+    }
+
+    fn part_mut(&mut self, domain: Domain) -> &mut DirtyPart {
+        let place = self.place(domain);
+        &mut self.parts[place]
+    }
+
+    fn parts_of(&self, disk: u32) -> &[DirtyPart] {
+        let parts = self.division.parts() as usize;
+        &self.parts[disk as usize * parts..][..parts]
+    }
+
+    /// The domain of pages of a file that the task `owner` dirtied.
+    pub(crate) fn domain(&self, file: u32, owner: u32) -> Domain {
+        let file = &self.files[file as usize];
+        Domain { disk: file.disk, group: self.division.group(file.group, owner) }
+    }
+
+    /// The task that wrote to the page last.
+    pub(crate) fn last_writer(&self, file: u32, page: u64) -> u32 {
+        self.files[file as usize].last_writers[page as usize]
+    }
+
+    /// Counts dirty pages of a file, which the task `owner` dirtied, as waiting or no longer.
+    fn add_waiting(&mut self, file: u32, owner: u32, pages: i64) {
+        let domain = self.domain(file, owner);
+        let of_file = &mut self.files[file as usize].parts[domain.group as usize].waiting;
+        *of_file = of_file.strict_add_signed(pages);
+        let of_domain = &mut self.part_mut(domain).waiting;
+        *of_domain = of_domain.strict_add_signed(pages);
+    }
+
+    /// Gives a file to a group. If that divides pages, the file's dirty pages go to the domain of
+    /// that group.
+    pub(crate) fn give_file(&mut self, file: u32, group: u32) {
+        let Self { files, division: Division::ByFile(_), .. } = self else { return };
+        let of_file = &mut files[file as usize];
+        let before = std::mem::replace(&mut of_file.group, group);
+        if before == group {
+            return;
+        }
+        let part = std::mem::take(&mut of_file.parts[before as usize]);
+        of_file.parts[group as usize] = part;
+        let pages = |at: &u64| of_file.written_back.next(*at + 1);
+        let on_the_way = std::iter::successors(of_file.written_back.next(0), pages).count() as u64;
+        let disk = of_file.disk;
+        let from = self.part_mut(Domain { disk, group: before });
+        from.waiting -= part.waiting;
+        from.written_back -= on_the_way;
+        from.due.retain(|due| *due != file);
+        let to = self.part_mut(Domain { disk, group });
+        to.waiting += part.waiting;
+        to.written_back += on_the_way;
+        to.due.extend(part.is_due.then_some(file));
     }
 
     /// Dirty pages that are not being written back.
     pub(crate) fn waiting(&self) -> u64 {
-        self.disks.iter().map(|disk| disk.waiting).sum()
+        self.parts.iter().map(|part| part.waiting).sum()
     }
 
     /// Those of one disk.
     pub(crate) fn waiting_of(&self, disk: u32) -> u64 {
-        self.disks[disk as usize].waiting
+        self.parts_of(disk).iter().map(|part| part.waiting).sum()
+    }
+
+    /// Those of one domain.
+    pub(crate) fn waiting_in(&self, domain: Domain) -> u64 {
+        self.part(domain).waiting
     }
 
     /// Pages that are dirty or being written back; a page that is both counts once.
     pub(crate) fn held(&self) -> u64 {
-        self.disks.iter().map(|disk| disk.waiting + disk.written_back).sum()
+        self.parts.iter().map(|part| part.waiting + part.written_back).sum()
     }
 
     /// Those of one disk.
     pub(crate) fn held_of(&self, disk: u32) -> u64 {
-        let disk = &self.disks[disk as usize];
-        disk.waiting + disk.written_back
+        self.parts_of(disk).iter().map(|part| part.waiting + part.written_back).sum()
+    }
+
+    /// Those of one domain.
+    pub(crate) fn held_in(&self, domain: Domain) -> u64 {
+        let part = self.part(domain);
+        part.waiting + part.written_back
     }
 
     /// Whether memory must keep the page because its data is not on the disk.
@@ -184,54 +301,60 @@ impl DirtyPages {
         pages: Range<u64>,
         owner: u32,
     ) -> u64 {
-        let file = &mut self.files[file as usize];
-        let is_clean = file.dirty.next(0).is_none();
+        let dirty = &mut self.files[file as usize];
+        let is_clean = dirty.dirty.next(0).is_none();
         let (mut new, mut waiting) = (0, 0);
-        for page in pages.filter(|page| file.dirty.insert(*page)) {
-            file.owners[page as usize] = owner;
-            file.dirty_after[page as usize] = self.last_mark;
-            waiting += u64::from(!file.written_back.contains(page));
+        if !dirty.last_writers.is_empty() {
+            dirty.last_writers[pages.start as usize..pages.end as usize].fill(owner);
+        }
+        for page in pages.filter(|page| dirty.dirty.insert(*page)) {
+            dirty.owners[page as usize] = owner;
+            dirty.dirty_after[page as usize] = self.last_mark;
+            waiting += i64::from(!dirty.written_back.contains(page));
             new += 1;
         }
         if is_clean {
-            file.since = now;
+            dirty.since = now;
         }
-        file.waiting += waiting;
-        self.disks[file.disk as usize].waiting += waiting;
+        self.add_waiting(file, owner, waiting);
         new
     }
 
     /// Marks pages as clean because they were wholly overwritten past the page cache or trimmed.
     pub(crate) fn superseded(&mut self, file: u32, pages: Range<u64>) {
-        let file = &mut self.files[file as usize];
         let mut at = pages.start;
-        while let Some(page) = file.dirty.next(at).filter(|page| *page < pages.end) {
-            if !file.written_back.contains(page) {
-                file.waiting -= 1;
-                self.disks[file.disk as usize].waiting -= 1;
+        loop {
+            let dirty = &mut self.files[file as usize];
+            let page = dirty.dirty.next(at).filter(|page| *page < pages.end);
+            let Some(page) = page else { return };
+            dirty.dirty.remove(page);
+            if !dirty.written_back.contains(page) {
+                let owner = dirty.owners[page as usize];
+                self.add_waiting(file, owner, -1);
             }
-            file.dirty.remove(page);
             at = page + 1;
         }
     }
 
     // ---- what is written back ------------------------------------------------------------
 
-    /// Whether a file of the disk waits to be visited.
-    pub(crate) fn has_due(&self, disk: u32) -> bool {
-        !self.disks[disk as usize].due.is_empty()
+    /// Whether a file of the domain waits to be visited.
+    pub(crate) fn has_due(&self, domain: Domain) -> bool {
+        !self.part(domain).due.is_empty()
     }
 
-    /// Makes the files of the disk that became dirty by `until` due, oldest first.
-    pub(crate) fn make_due(&mut self, disk: u32, until: Instant) {
-        let DirtyDisk { due, waiting, .. } = &mut self.disks[disk as usize];
+    /// Makes the files of the domain that became dirty by `until` due, oldest first.
+    pub(crate) fn make_due(&mut self, domain: Domain, until: Instant) {
+        let place = self.place(domain);
+        let DirtyPart { due, waiting, .. } = &mut self.parts[place];
         if *waiting == 0 {
             return;
         }
         let before = due.len();
         for (number, file) in (0..).zip(&mut self.files) {
-            if file.disk == disk && file.waiting > 0 && !file.is_due && file.since <= until {
-                file.is_due = true;
+            let part = &mut file.parts[domain.group as usize];
+            if file.disk == domain.disk && part.waiting > 0 && !part.is_due && file.since <= until {
+                part.is_due = true;
                 due.push_back(number);
             }
         }
@@ -240,19 +363,20 @@ impl DirtyPages {
         new.sort_unstable_by_key(|file| (files[*file as usize].since, *file));
     }
 
-    /// Cancels all outstanding visits of the disk.
-    pub(crate) fn none_due(&mut self, disk: u32) {
-        for file in self.disks[disk as usize].due.drain(..) {
-            self.files[file as usize].is_due = false;
+    /// Cancels all outstanding visits of the domain.
+    pub(crate) fn none_due(&mut self, domain: Domain) {
+        let place = self.place(domain);
+        for file in self.parts[place].due.drain(..) {
+            self.files[file as usize].parts[domain.group as usize].is_due = false;
         }
     }
 
-    /// Starts a visit of the disk's next due file, to write back up to `pages_max` pages.
-    pub(crate) fn visit(&mut self, disk: u32, pages_max: u64) -> Option<Visit> {
-        let file = self.disks[disk as usize].due.pop_front()?;
+    /// Starts a visit of the domain's next due file, to write back up to `pages_max` pages.
+    pub(crate) fn visit(&mut self, domain: Domain, pages_max: u64) -> Option<Visit> {
+        let file = self.part_mut(domain).due.pop_front()?;
         let from = self.files[file as usize].next;
         let left = pages_max.min(SLICE_PAGES);
-        Some(Visit { disk, file, left, from, has_come_round: false })
+        Some(Visit { domain, file, left, from, has_come_round: false })
     }
 
     /// The next pages to write in this visit; they count as being written back from now on.
@@ -262,15 +386,16 @@ impl DirtyPages {
             return None;
         }
         let end = if visit.has_come_round { visit.from } else { u64::MAX };
-        let mut start = file.next_waiting(file.next, end);
+        let (division, group) = (&self.division, visit.domain.group);
+        let mut start = file.next_of(division, group, file.next, end);
         if start.is_none() && !visit.has_come_round {
             visit.has_come_round = true;
-            start = file.next_waiting(0, visit.from);
+            start = file.next_of(division, group, 0, visit.from);
         }
         let start = start?;
         let stretch = file.take(visit.file, start, visit.left, DirtyMark::END);
         file.next = start + stretch.pages;
-        self.taken(visit.disk, stretch.pages);
+        self.taken(&stretch);
         visit.left -= stretch.pages;
         Some(stretch)
     }
@@ -279,9 +404,10 @@ impl DirtyPages {
     /// that was visited completely, pages that became dirty meanwhile start to age.
     pub(crate) fn leave(&mut self, now: Instant, visit: &Visit) {
         let file = &mut self.files[visit.file as usize];
-        file.is_due = visit.left == 0 && file.waiting > 0;
-        if file.is_due {
-            self.disks[visit.disk as usize].due.push_back(visit.file);
+        let part = &mut file.parts[visit.domain.group as usize];
+        part.is_due = visit.left == 0 && part.waiting > 0;
+        if part.is_due {
+            self.part_mut(visit.domain).due.push_back(visit.file);
         } else {
             file.since = now;
         }
@@ -307,8 +433,7 @@ impl DirtyPages {
             start = dirty.next_waiting(start + 1, pages.end)?;
         }
         let stretch = dirty.take(file, start, pages.end - start, mark);
-        let disk = dirty.disk;
-        self.taken(disk, stretch.pages);
+        self.taken(&stretch);
         Some(stretch)
     }
 
@@ -331,10 +456,11 @@ impl DirtyPages {
         [file.dirty.next(from), file.written_back.next(from)].into_iter().flatten().min()
     }
 
-    fn taken(&mut self, disk: u32, pages: u64) {
-        let disk = &mut self.disks[disk as usize];
-        disk.waiting -= pages;
-        disk.written_back += pages;
+    fn taken(&mut self, stretch: &Stretch) {
+        let &Stretch { file, owner, pages, .. } = stretch;
+        self.add_waiting(file, owner, -pages.cast_signed());
+        let domain = self.domain(file, owner);
+        self.part_mut(domain).written_back += pages;
     }
 
     /// Whether the page is dirty and not being written back.
@@ -342,16 +468,17 @@ impl DirtyPages {
         self.files[file as usize].is_waiting(page)
     }
 
-    /// Marks the pages as written back.
-    pub(crate) fn written(&mut self, file: u32, pages: Range<u64>) {
-        let file = &mut self.files[file as usize];
-        let disk = &mut self.disks[file.disk as usize];
-        disk.written_back -= pages.end - pages.start;
+    /// Marks the pages as written back, which the task `owner` had dirtied.
+    pub(crate) fn written(&mut self, file: u32, pages: Range<u64>, owner: u32) {
+        let domain = self.domain(file, owner);
+        self.part_mut(domain).written_back -= pages.end - pages.start;
         for page in pages {
-            file.written_back.remove(page);
-            let is_dirty = u64::from(file.dirty.contains(page));
-            file.waiting += is_dirty;
-            disk.waiting += is_dirty;
+            let dirty = &mut self.files[file as usize];
+            dirty.written_back.remove(page);
+            if dirty.dirty.contains(page) {
+                let owner = dirty.owners[page as usize];
+                self.add_waiting(file, owner, 1);
+            }
         }
     }
 }
@@ -362,18 +489,21 @@ mod tests {
     use fairdisk_core::{Prng, Span};
     use std::collections::{BTreeMap, BTreeSet};
 
+    const FIRST: Domain = Domain { disk: 0, group: 0 };
+
     fn s(seconds: u64) -> Instant {
         Instant::ZERO + Span::from_s(seconds)
     }
 
     /// No dirty pages of files of these sizes.
     fn of_one_disk(file_pages: &[u64]) -> DirtyPages {
-        DirtyPages::new(1, file_pages.iter().map(|pages| (0, *pages)))
+        let files = file_pages.iter().map(|pages| (0, *pages));
+        DirtyPages::new(1, files, Division::Undivided, false)
     }
 
     /// Visits the next file and returns what is written back: file, start and number of pages.
     fn visit(pages: &mut DirtyPages, now: Instant, pages_max: u64) -> Vec<(u32, u64, u64)> {
-        let Some(mut visit) = pages.visit(0, pages_max) else { return Vec::new() };
+        let Some(mut visit) = pages.visit(FIRST, pages_max) else { return Vec::new() };
         let stretch = || pages.next_stretch(&mut visit);
         let stretches = std::iter::from_fn(stretch).map(|it| (it.file, it.start, it.pages));
         let stretches = stretches.collect();
@@ -388,10 +518,10 @@ mod tests {
             pages.dirtied(s(at), file, 0..2, 7);
             pages.dirtied(s(20), file, 50..51, 7);
         }
-        pages.make_due(0, s(5));
+        pages.make_due(FIRST, s(5));
         assert_eq!(visit(&mut pages, s(30), u64::MAX), [(2, 0, 2), (2, 50, 1)], "all of the file");
         assert_eq!(visit(&mut pages, s(30), u64::MAX), [(0, 0, 2), (0, 50, 1)]);
-        assert!(!pages.has_due(0));
+        assert!(!pages.has_due(FIRST));
         assert_eq!((pages.waiting(), pages.held()), (3, 9));
     }
 
@@ -400,10 +530,10 @@ mod tests {
         let mut pages = of_one_disk(&[5000, 5000]);
         pages.dirtied(s(0), 0, 0..1500, 0);
         pages.dirtied(s(0), 1, 0..10, 0);
-        pages.make_due(0, s(0));
+        pages.make_due(FIRST, s(0));
         assert_eq!(visit(&mut pages, s(1), u64::MAX), [(0, 0, 1024)]);
         assert_eq!(visit(&mut pages, s(1), u64::MAX), [(1, 0, 10)]);
-        pages.written(0, 0..1024);
+        pages.written(0, 0..1024, 0);
         pages.dirtied(s(1), 0, 3..4, 0);
         assert_eq!(visit(&mut pages, s(1), u64::MAX), [(0, 1024, 476), (0, 3, 1)]);
         assert_eq!(visit(&mut pages, s(1), u64::MAX), []);
@@ -430,7 +560,7 @@ mod tests {
         pages.dirtied(s(1), 0, 5..6, 0);
         assert_eq!((pages.waiting(), pages.held()), (0, 1), "not before it has arrived");
         assert_eq!(pages.take_older(0, 0..100, DirtyMark::END), None);
-        pages.written(0, 5..6);
+        pages.written(0, 5..6, 0);
         assert_eq!((pages.waiting(), pages.held()), (1, 1));
         assert!(pages.holds(0, 5) && pages.take_older(0, 0..100, DirtyMark::END).is_some());
     }
@@ -448,10 +578,10 @@ mod tests {
         let sent = pages.take_older(0, 0..100, mark).expect("dirty");
         assert_eq!((sent.start, sent.pages), (2, 2), "not the page that is new");
         assert_eq!(pages.take_older(0, 0..100, mark), None);
-        pages.written(0, 0..2);
+        pages.written(0, 0..2, 0);
         assert_eq!(pages.next_older(0, 0..100, mark), Some(1), "dirty again before the mark");
         assert_eq!(pages.take_older(0, 0..100, mark).map(|it| (it.start, it.pages)), Some((1, 1)));
-        pages.written(0, 1..4);
+        pages.written(0, 1..4, 0);
         assert_eq!(pages.next_older(0, 0..100, mark), None);
         assert_eq!(pages.waiting(), 2, "written to since");
     }
@@ -490,8 +620,8 @@ mod tests {
                         dirty.retain(|page, _| !gone.contains(page));
                     }
                     3 => {
-                        pages.make_due(0, s(step - prng.below(step + 1)));
-                        let Some(mut visit) = pages.visit(0, prng.below(100)) else { continue };
+                        pages.make_due(FIRST, s(step - prng.below(step + 1)));
+                        let Some(mut visit) = pages.visit(FIRST, prng.below(100)) else { continue };
                         while let Some(stretch) = pages.next_stretch(&mut visit) {
                             for page in stretch.start..stretch.start + stretch.pages {
                                 let page = (stretch.file, page);
@@ -504,7 +634,7 @@ mod tests {
                     }
                     _ => {
                         for page in on_the_way.clone().range(range) {
-                            pages.written(page.0, page.1..page.1 + 1);
+                            pages.written(page.0, page.1..page.1 + 1, 0);
                             on_the_way.remove(page);
                         }
                     }
@@ -523,12 +653,15 @@ mod tests {
 
     #[test]
     fn each_disk_has_its_own_visits_and_counts() {
-        let mut pages = DirtyPages::new(2, [(0, 100), (1, 100), (0, 100)].into_iter());
+        let mut pages = {
+            let files = [(0, 100), (1, 100), (0, 100)].into_iter();
+            DirtyPages::new(2, files, Division::Undivided, false)
+        };
         for (file, count) in [(0, 5), (1, 7), (2, 9)] {
             pages.dirtied(s(1), file, 0..count, 0);
         }
-        pages.make_due(0, s(2));
-        assert!(pages.has_due(0) && !pages.has_due(1));
+        pages.make_due(FIRST, s(2));
+        assert!(pages.has_due(FIRST) && !pages.has_due(Domain { disk: 1, group: 0 }));
         assert_eq!(visit(&mut pages, s(2), u64::MAX), [(0, 0, 5)]);
         assert_eq!(visit(&mut pages, s(2), u64::MAX), [(2, 0, 9)], "the other file of that disk");
         assert_eq!(([0, 1].map(|disk| pages.waiting_of(disk)), pages.waiting()), ([0, 7], 7));

@@ -1,6 +1,7 @@
 //! Write-back policy: when the flusher writes dirty pages back, and what a writer must do when
 //! there are too many of them (spec: memory, section 7.1).
 
+use super::ownership::Payer;
 use fairdisk_core::{Instant, Span, Ticks};
 
 /// Pages between a writer's checks once the last check found too many dirty pages.
@@ -19,6 +20,21 @@ pub struct WriteBackSpec {
     pub interval: Span,
     /// The age at which dirty data counts as old.
     pub age: Span,
+    /// Who is charged, and that it is counted who would have been by the other rules; `None` leaves
+    /// it to the scheduler's defect D5.
+    pub payer: Option<Payer>,
+    /// What each group may have dirty, besides the limits of the machine.
+    pub of_group: Option<GroupLimits>,
+}
+
+/// What a group may have dirty or on its way to the disk, in pages. Each group then has a flusher
+/// of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupLimits {
+    /// Its flusher writes while more than this is dirty.
+    pub background: u64,
+    /// Its writers wait while it has more than this.
+    pub limit: u64,
 }
 
 impl WriteBackSpec {
@@ -94,11 +110,13 @@ pub(crate) struct Throttle {
     pub(crate) left: u64,
     /// The length of its next sleep, in ticks.
     ticks: u64,
+    /// When it began to wait; `None` if it has not.
+    pub(crate) since: Option<Instant>,
 }
 
 impl Throttle {
     pub(crate) const fn new(pages: u64) -> Self {
-        Self { left: pages, ticks: 1 }
+        Self { left: pages, ticks: 1, since: None }
     }
 
     /// Sends the writer, which has found nothing to write back, to sleep until the returned time.
@@ -119,6 +137,8 @@ mod tests {
         limit_percent: 20,
         interval: Span::from_s(5),
         age: Span::from_s(30),
+        payer: None,
+        of_group: None,
     };
 
     #[test]

@@ -35,6 +35,7 @@ impl Task {
             | Step::Clean
             | Step::Balance
             | Step::AwaitSlots
+            | Step::AwaitRoom
             | Step::Fault
             | Step::Waiting
             | Step::Exited => false,

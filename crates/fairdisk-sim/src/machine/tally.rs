@@ -84,6 +84,8 @@ pub struct TaskReport {
     pub cut_off: bool,
     /// The time it reclaimed memory itself, or waited for it.
     pub memory_wait: Span,
+    /// The time it was held up because the machine had too much dirty.
+    pub held_up: Span,
 }
 
 /// Totals of a task for one operation.
@@ -190,6 +192,9 @@ impl<E: Elevator> Machine<E> {
         let now: Vec<Instant> = self.disks.iter_mut().map(Disk::restart_accounts).collect();
         for task in &mut self.tasks {
             task.report.restart(now[task.numbers.home as usize]);
+        }
+        if let Some(ownership) = self.write_back.as_mut().and_then(|it| it.ownership.as_mut()) {
+            ownership.restart();
         }
     }
 }

@@ -32,6 +32,8 @@ pub(super) enum Step {
     Balance,
     /// Wait for a request slot to write back more.
     AwaitSlots,
+    /// Wait until the group has less dirty.
+    AwaitRoom,
     /// Write back dirty data in the range of a direct I/O.
     Clean,
     /// Wait until that data is written back.
@@ -271,6 +273,7 @@ impl<E: Elevator> Machine<E> {
                 }
                 Step::Full
                 | Step::AwaitSlots
+                | Step::AwaitRoom
                 | Step::Trimming
                 | Step::Settling
                 | Step::Flushing { .. }

@@ -3,27 +3,23 @@
 
 use super::allocating::TAKEN_MAX;
 use super::config::PAGE_BYTES;
-use super::disk::{Disk, Disks};
-use super::integrity::Mark;
+use super::disk::Disks;
 use super::io::{Io, IoKind};
 use super::task::Step;
 use super::{Event, Machine, MachineConfig};
 use crate::host::memory::PageId;
 use crate::host::{
-    DirtyPages, Dirtying, File, Mapped, PageCache, Stretch, Thresholds, Throttle, WriteBackSpec,
+    DirtyPages, Dirtying, Division, Domain, File, Mapped, Ownership, PageCache, Payer, Stretch,
+    Thresholds, Throttle, WriteBackSpec,
 };
 use crate::workload::FileIo;
-use fairdisk_core::{
-    Bio, BioId, Elevator, GroupId, Instant, IoPrio, Lba, Op, SECTOR_BYTES, Sectors, Span, TaskId,
-};
+use fairdisk_core::{Bio, Elevator, Instant, Op, SECTOR_BYTES, Sectors, Span, TaskId};
 
-/// The state of a disk's flusher.
+/// The state of the flusher of a domain.
 #[derive(Debug)]
 struct Flusher {
     /// Whether it continues until what was due at its last check is written.
     is_at_work: bool,
-    /// Whether its next check for old data is scheduled.
-    will_look: bool,
     /// The task in whose name it last submitted; it continues once that task does not wait for a
     /// slot.
     submitted_as: TaskId,
@@ -32,12 +28,20 @@ struct Flusher {
 /// The dirty pages of a machine, and what writes them back.
 #[derive(Debug)]
 pub(super) struct WriteBack {
-    spec: WriteBackSpec,
+    pub(super) spec: WriteBackSpec,
+    /// Who pays.
+    pub(super) payer: Payer,
     thresholds: Thresholds,
     dirtying: Dirtying,
     pub(super) pages: DirtyPages,
-    /// The flusher of each disk.
+    /// Who pays by each rule, if the host says who does.
+    pub(super) ownership: Option<Box<Ownership>>,
+    /// Tasks that wait because their group has too much dirty.
+    pub(super) held_back: Vec<u32>,
+    /// The flusher of each domain, by its place.
     flushers: Vec<Flusher>,
+    /// Whether the next check for old data of each disk is scheduled.
+    will_look: Vec<bool>,
     /// Pages that tasks dirtied: the number of journal entries at that time, file and pages.
     #[cfg(test)]
     pub(super) made_dirty: Vec<(u64, u32, std::ops::Range<u64>)>,
@@ -51,21 +55,38 @@ impl WriteBack {
         disks: &Disks<E>,
     ) -> Self {
         let memory = config.memory_pages;
-        let flusher = |disk: &Disk<E>| Flusher {
-            is_at_work: false,
-            will_look: false,
-            submitted_as: disk.flusher,
+        let groups = config.group_count();
+        let by_submission =
+            if config.async_of_submitter { Payer::Submitter } else { Payer::Dirtier };
+        let payer = spec.payer.unwrap_or(by_submission);
+        let division = match (spec.of_group, payer) {
+            (None, _) => Division::Undivided,
+            (Some(_), Payer::InodeOwner) => Division::ByFile(groups as u32),
+            (Some(_), _) => {
+                let of_tasks = config.tasks.iter().map(|task| task.group.0).collect();
+                Division::ByDirtier(of_tasks, groups as u32)
+            }
         };
         let files = (0..).zip(&config.files);
         let files = files.map(|(number, file)| {
             (config.volumes[file.volume as usize].disk, cache.of_file(number))
         });
+        let pages = DirtyPages::new(disks.len(), files, division, spec.payer.is_some());
+        let mut flushers = Vec::new();
+        for (number, disk) in (0..).zip(disks.iter()) {
+            let flusher = |_| Flusher { is_at_work: false, submitted_as: disk.flusher };
+            flushers.extend(pages.domains(number).map(flusher));
+        }
         Self {
             spec,
+            payer,
             thresholds: Thresholds::new(&spec, memory),
             dirtying: Dirtying::new(config.cpu.cpus, memory),
-            pages: DirtyPages::new(disks.len(), files),
-            flushers: disks.iter().map(flusher).collect(),
+            ownership: Ownership::new(&spec, config.files.len(), disks.len(), groups),
+            held_back: Vec::with_capacity(config.tasks.len()),
+            pages,
+            flushers,
+            will_look: vec![false; disks.len()],
             #[cfg(test)]
             made_dirty: Vec::new(),
         }
@@ -76,7 +97,18 @@ impl WriteBack {
     /// Shares are equal here, as the disks of a machine are.
     fn has_too_many(&self, disk: u32) -> bool {
         let most = self.thresholds.throttle;
-        self.pages.held() > most && self.pages.held_of(disk) > most / self.flushers.len() as u64
+        self.pages.held() > most && self.pages.held_of(disk) > most / self.will_look.len() as u64
+    }
+
+    /// Whether the flusher of a domain writes although nothing of it is old.
+    fn is_above_background(&self, domain: Domain) -> bool {
+        let of_group = self.spec.of_group;
+        of_group.is_some_and(|group| self.pages.waiting_in(domain) > group.background)
+            || self.pages.waiting() > self.thresholds.background
+    }
+
+    fn flusher(&mut self, domain: Domain) -> &mut Flusher {
+        &mut self.flushers[self.pages.place(domain)]
     }
 
     /// Whether no page is dirty or being written back.
@@ -130,10 +162,14 @@ impl<E: Elevator> Machine<E> {
         let Some(back) = &mut self.write_back else { return false };
         #[cfg(test)]
         back.made_dirty.push((self.disks[disk].engine.journal().len(), file, pages.clone()));
+        let group = self.tasks[index as usize].group;
+        if let Some(ownership) = &mut back.ownership {
+            ownership.dirtied(file, group);
+            back.pages.give_file(file, ownership.owner(file).0);
+        }
         let dirtied = back.pages.dirtied(now, file, pages, index);
-        let flusher = &mut back.flushers[disk as usize];
-        if !flusher.will_look {
-            flusher.will_look = true;
+        if !back.will_look[disk as usize] {
+            back.will_look[disk as usize] = true;
             self.events.push(back.spec.next_look(now), Event::LookForOld(disk));
         }
         let task = &mut self.tasks[index as usize];
@@ -172,11 +208,19 @@ impl<E: Elevator> Machine<E> {
     /// any file of that disk, or sleeps if there are none to write.
     #[inline(never)]
     pub(super) fn balance(&mut self, now: Instant, index: u32) -> bool {
+        let file = self.tasks[index as usize].current.file;
+        let disk = self.files[file as usize].disk;
+        let domain = self
+            .write_back
+            .as_ref()
+            .map(|back| (back.spec.of_group, back.pages.domain(file, index)));
+        let Some((of_group, domain)) = domain else { return self.pages_used(now, index) };
+        if of_group.is_some() && self.is_held_back(now, index, domain) {
+            return false;
+        }
         let Some(mut throttle) = self.task(index).throttle else {
             return self.pages_used(now, index);
         };
-        let file = self.tasks[index as usize].current.file;
-        let disk = self.files[file as usize].disk;
         while let Some(back) = &mut self.write_back {
             back.dirtying.is_exceeded = back.has_too_many(disk);
             if !back.dirtying.is_exceeded || throttle.left == 0 || self.stopping {
@@ -185,29 +229,33 @@ impl<E: Elevator> Machine<E> {
             let queue = &self.disks[disk];
             let number = self.tasks[index as usize].numbers.on(disk);
             if queue.backlogs[number.0 as usize].asleep > 0 {
-                self.hold_up(index, throttle);
+                self.hold_up(now, index, throttle);
                 self.task(index).step = Step::AwaitSlots;
                 return false;
             }
-            if !back.pages.has_due(disk) {
-                back.pages.make_due(disk, now);
+            if !back.pages.has_due(domain) {
+                back.pages.make_due(domain, now);
             }
-            if back.pages.has_due(disk) {
-                let written = self.visit(now, Writer::Task(index), disk, throttle.left);
+            if back.pages.has_due(domain) {
+                let written = self.visit(now, Writer::Task(index), domain, throttle.left);
                 throttle.left = throttle.left.saturating_sub(written);
             } else {
                 let until = throttle.sleep(now, queue.ticks);
                 self.events.push(until, Event::Run(index));
-                self.hold_up(index, throttle);
+                self.hold_up(now, index, throttle);
                 return false;
             }
         }
-        self.task(index).throttle = None;
+        let task = self.task(index);
+        task.throttle = None;
+        let since = throttle.since.map(|since| since.max(task.report.counted_from));
+        task.report.held_up += since.map_or(Span::ZERO, |since| now - since.min(now));
         self.write_out(now, disk);
         self.pages_used(now, index)
     }
 
-    fn hold_up(&mut self, index: u32, throttle: Throttle) {
+    fn hold_up(&mut self, now: Instant, index: u32, mut throttle: Throttle) {
+        throttle.since.get_or_insert(now);
         let task = self.task(index);
         task.throttle = Some(throttle);
         task.paging.slept = true;
@@ -250,19 +298,21 @@ impl<E: Elevator> Machine<E> {
     /// Lets the flusher of a disk check for old data.
     pub(super) fn look_for_old(&mut self, now: Instant, disk: u32) {
         let Some(back) = &mut self.write_back else { return };
-        let flusher = &mut back.flushers[disk as usize];
-        flusher.will_look = back.pages.held_of(disk) > 0;
-        if flusher.will_look {
+        let will_look = back.pages.held_of(disk) > 0;
+        back.will_look[disk as usize] = will_look;
+        if will_look {
             self.events.push(back.spec.next_look(now), Event::LookForOld(disk));
         }
-        if !flusher.is_at_work && back.pages.waiting() <= back.thresholds.background {
-            // Files that were due because there was too much dirty data must become old first.
-            back.pages.none_due(disk);
+        for domain in back.pages.domains(disk) {
+            if !back.flusher(domain).is_at_work && !back.is_above_background(domain) {
+                // Files that were due because there was too much dirty data must become old first.
+                back.pages.none_due(domain);
+            }
+            if let Some(until) = back.spec.old(now) {
+                back.pages.make_due(domain, until);
+            }
+            back.flusher(domain).is_at_work = true;
         }
-        if let Some(until) = back.spec.old(now) {
-            back.pages.make_due(disk, until);
-        }
-        flusher.is_at_work = true;
         self.write_out(now, disk);
     }
 
@@ -271,55 +321,67 @@ impl<E: Elevator> Machine<E> {
         for disk in 0..self.disks.len() as u32 {
             let Some(back) = &mut self.write_back else { return };
             if back.pages.waiting_of(disk) > 0 {
-                back.pages.make_due(disk, now);
-                back.flushers[disk as usize].is_at_work = true;
+                for domain in back.pages.domains(disk) {
+                    back.pages.make_due(domain, now);
+                    back.flusher(domain).is_at_work = true;
+                }
                 self.write_out(now, disk);
             }
         }
     }
 
-    /// Lets the flusher of a disk write what is due, and more while too much is dirty. Once all
-    /// tasks of the disk have ended it writes everything; in a stopped machine it writes nothing.
+    /// Lets the flushers of a disk write what is due, and more while too much is dirty. Once all
+    /// tasks of the disk have ended they write everything; in a stopped machine they write nothing.
     pub(super) fn write_out(&mut self, now: Instant, disk: u32) {
+        let Some(back) = &self.write_back else { return };
+        for domain in back.pages.domains(disk) {
+            self.write_out_of(now, domain);
+        }
+    }
+
+    fn write_out_of(&mut self, now: Instant, domain: Domain) {
+        let disk = domain.disk;
         while let Some(back) = &mut self.write_back {
             let is_wanted = match self.disks[disk].left {
-                0 => back.pages.waiting_of(disk) > 0,
-                _ => back.pages.waiting() > back.thresholds.background,
+                0 => back.pages.waiting_in(domain) > 0,
+                _ => back.is_above_background(domain),
             };
-            let flusher = &mut back.flushers[disk as usize];
+            let flusher = back.flusher(domain);
             let submitted_as = flusher.submitted_as.0 as usize;
             let is_asleep = self.disks[disk].backlogs[submitted_as].asleep > 0;
             if is_asleep || self.stopping || !is_wanted && !flusher.is_at_work {
                 return;
             }
-            if !back.pages.has_due(disk) {
-                flusher.is_at_work = false;
+            if !back.pages.has_due(domain) {
+                back.flusher(domain).is_at_work = false;
                 if is_wanted {
-                    back.pages.make_due(disk, now);
+                    back.pages.make_due(domain, now);
                 }
-                if !back.pages.has_due(disk) {
+                if !back.pages.has_due(domain) {
                     return;
                 }
             }
-            self.visit(now, Writer::Flusher, disk, u64::MAX);
+            self.visit(now, Writer::Flusher, domain, u64::MAX);
         }
     }
 
-    /// Writes back up to `pages_max` pages of the disk's next due file. Returns how many were
+    /// Writes back up to `pages_max` pages of the domain's next due file. Returns how many were
     /// written.
-    fn visit(&mut self, now: Instant, writer: Writer, disk: u32, pages_max: u64) -> u64 {
+    fn visit(&mut self, now: Instant, writer: Writer, domain: Domain, pages_max: u64) -> u64 {
         let mut pages = 0;
-        let visit = self.write_back.as_mut().and_then(|back| back.pages.visit(disk, pages_max));
+        let visit = self.write_back.as_mut().and_then(|back| back.pages.visit(domain, pages_max));
         let Some(mut visit) = visit else { return 0 };
         while let Some(back) = &mut self.write_back
             && let Some(stretch) = back.pages.next_stretch(&mut visit)
         {
             pages += stretch.pages;
+            self.vote(&stretch);
             self.write_stretch(now, writer, stretch);
         }
         if let Some(back) = &mut self.write_back {
             back.pages.leave(now, &visit);
         }
+        self.end_round(now, domain.disk, visit.file);
         pages
     }
 
@@ -328,14 +390,16 @@ impl<E: Elevator> Machine<E> {
     pub(super) fn write_stretch(&mut self, now: Instant, writer: Writer, stretch: Stretch) {
         let Stretch { file, start, pages, owner } = stretch;
         let &File { disk, spec, .. } = &self.files[file as usize];
-        let (submitter, bio) = self.back_bio(writer, disk, owner);
+        let (submitter, bio) = self.back_bio(writer, disk, &stretch);
+        self.count_charges(writer, &stretch);
         if let Some(index) = submitter {
             self.tasks[index as usize].dirty_bytes += pages * PAGE_BYTES;
         }
         if writer == Writer::Flusher
             && let Some(back) = &mut self.write_back
         {
-            back.flushers[disk as usize].submitted_as = bio.task;
+            let domain = back.pages.domain(file, owner);
+            back.flusher(domain).submitted_as = bio.task;
         }
         let kind = IoKind::WriteBack { owner, submitter, file, start: start as u32 };
         let mut io = Io::new(kind, now, Op::Write);
@@ -359,48 +423,13 @@ impl<E: Elevator> Machine<E> {
         self.all_made(now, disk, io);
     }
 
-    /// A bio that writes back data of `owner` to a disk, and the program that submits it, if it is
-    /// one. With D5 the charge goes to the writer, whether that is the flusher or a program.
-    fn back_bio(&self, writer: Writer, disk: u32, owner: u32) -> (Option<u32>, Bio) {
-        let of = |index: u32| &self.tasks[index as usize];
-        let with_d5 = self.config.async_of_submitter;
-        let submitter = match writer {
-            Writer::Syncing(by) => Some(by),
-            Writer::Task(by) => with_d5.then_some(by),
-            Writer::Flusher => None,
-        };
-        let (task, group, ioprio) = match submitter.map(of) {
-            Some(task) => (task.numbers.on(disk), task.group, task.ioprio),
-            None => {
-                let group = if with_d5 { GroupId::ROOT } else { of(owner).group };
-                (TaskId(self.disks[disk].flusher.0 + group.0), group, IoPrio::UNSET)
-            }
-        };
-        let mark = match writer {
-            Writer::Syncing(_) => self.config.integrity_writes.data(),
-            Writer::Flusher | Writer::Task(_) => Mark::ASYNC,
-        };
-        let bio = Bio {
-            id: BioId(0),
-            task,
-            group,
-            op: Op::Write,
-            start: Lba(0),
-            sectors: Sectors(0),
-            sync: mark.sync,
-            flags: mark.flags,
-            ioprio,
-        };
-        (submitter, bio)
-    }
-
     /// Handles pages that have been written back.
     #[inline(never)]
     pub(super) fn written_back(&mut self, now: Instant, disk: u32, io: &Io) {
-        let IoKind::WriteBack { submitter, file, start, .. } = io.kind else { return };
+        let IoKind::WriteBack { owner, submitter, file, start } = io.kind else { return };
         let pages = u64::from(start)..u64::from(start) + io.bytes / PAGE_BYTES;
         let Some(back) = &mut self.write_back else { return };
-        back.pages.written(file, pages.clone());
+        back.pages.written(file, pages.clone(), owner);
         if let Some(memory) = self.pages.memory() {
             pages.clone().for_each(|page| memory.written(PageId::of_file(file, page)));
         }
@@ -411,6 +440,7 @@ impl<E: Elevator> Machine<E> {
             self.task(index).dirty_bytes -= io.bytes;
             self.forget(now, index);
         }
+        self.room_made(now, disk, file, io.bytes / PAGE_BYTES);
         self.write_out(now, disk);
     }
 }

@@ -16,6 +16,8 @@ pub(crate) const LINUX: WriteBackSpec = WriteBackSpec {
     limit_percent: 20,
     interval: Span::from_s(5),
     age: Span::from_s(30),
+    payer: None,
+    of_group: None,
 };
 
 /// A machine with `files` contiguous files, and memory for as many pages as one of them has.
