@@ -6,6 +6,7 @@ mod figure;
 mod html;
 mod json;
 mod memory;
+mod payers;
 mod regimes;
 mod rounds;
 mod score;
@@ -22,6 +23,7 @@ pub(crate) use html::{write_notes, write_table};
 pub use json::to_json;
 pub(crate) use json::{flushes, latency_ms, published_change, put_runs};
 pub use memory::MemoryOutcome;
+pub use payers::PayersOutcome;
 pub use regimes::{Regime, Regimes};
 pub use score::Score;
 pub use series::Series;
@@ -168,6 +170,8 @@ pub struct RowOutcome {
     pub dirty_bytes: f64,
     /// What happened to memory, where the host has it page by page.
     pub memory: Option<MemoryOutcome>,
+    /// Who pays for buffered writes by each rule, where the host says who does.
+    pub payers: Option<PayersOutcome>,
     /// Failed I/Os.
     pub errors: u64,
 }
@@ -368,6 +372,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         in_flight: sum(&|run| run.in_flight),
         dirty_bytes: sum(&|run| run.dirty_bytes) as f64 / n,
         memory: MemoryOutcome::of(runs),
+        payers: PayersOutcome::of(&arm.rig.host, row.load.group_names(), runs),
         errors: sum(&|run| run.groups.iter().map(|group| group.errors).sum()),
     }
 }

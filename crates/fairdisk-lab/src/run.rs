@@ -66,6 +66,8 @@ pub struct RunResult {
     pub in_flight: u64,
     /// Bytes that were dirty in memory or being written back at the end.
     pub dirty_bytes: u64,
+    /// How often an inode got another owner.
+    pub owner_changes: u64,
     /// What happened to memory, where the host has it page by page.
     pub memory: Option<MemoryRun>,
 }
@@ -106,6 +108,7 @@ impl RunResult {
         self.completed += other.completed;
         self.in_flight += other.in_flight;
         self.dirty_bytes += other.dirty_bytes;
+        self.owner_changes += other.owner_changes;
         let memory = self.memory.zip(other.memory).map(|(one, two)| one.with(two));
         self.memory = memory.or(self.memory);
     }
@@ -252,6 +255,7 @@ pub fn collect<E: Elevator>(
                 bytes: tally.bytes(),
                 latency: tally.latency,
                 charged: machine.charged(group),
+                charged_by_rule: machine.charged_by_rule(group),
                 errors: tally.errors,
                 ..GroupRun::default()
             };
@@ -266,7 +270,7 @@ pub fn collect<E: Elevator>(
     let tasks = machine.task_ends().zip(machine.task_reports()).zip(machine.rounds());
     for (((group, _), report), goes_round) in tasks {
         let group = &mut groups[group.0 as usize];
-        group.add_task(report);
+        group.add_task(report, until);
         group.goes_round |= goes_round;
     }
     let mut root = groups.remove(0);
@@ -292,6 +296,7 @@ pub fn collect<E: Elevator>(
         completed: accounts.iter().map(|disk| disk.completed).sum(),
         in_flight: accounts.iter().map(Accounts::in_flight).sum(),
         dirty_bytes: machine.dirty_bytes(),
+        owner_changes: machine.owner_changes(),
         memory: machine.vmstat().map(|vmstat| MemoryRun {
             vmstat,
             wait: machine.task_reports().fold(Span::ZERO, |sum, task| sum + task.memory_wait),

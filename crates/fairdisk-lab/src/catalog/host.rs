@@ -8,6 +8,7 @@ use super::overrides::{Override, read};
 use super::pair::pair;
 use super::source::Source;
 use super::text::check_line;
+use super::write_back::WriteBack;
 use serde::{Deserialize, Serialize};
 
 /// A host, as its file describes it.
@@ -50,27 +51,6 @@ pub struct Host {
     pub plug: Option<Plug>,
     /// The ext3 journals.
     pub journal: JournalFile,
-}
-
-/// How a host writes dirty pages back.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields, default)]
-pub struct WriteBack {
-    /// Percentage of memory above which the flusher starts to write.
-    pub background_percent: u32,
-    /// The largest percentage of memory that may be dirty.
-    pub limit_percent: u32,
-    /// How often the flusher checks for old data.
-    pub interval_ms: u64,
-    /// The age at which dirty data counts as old.
-    pub age_ms: u64,
-}
-
-impl Default for WriteBack {
-    /// The defaults of Linux 2.6.32.
-    fn default() -> Self {
-        Self { background_percent: 10, limit_percent: 20, interval_ms: 5_000, age_ms: 30_000 }
-    }
 }
 
 /// The request queue of a host.
@@ -177,17 +157,8 @@ impl Host {
             let (requests, delay) = (u64::from(plug.requests), plug.delay_ms);
             [("plug.requests", requests, 1..=1_000_000), ("plug.delay_ms", delay, 0..=1000)]
         });
-        let write_back = self.write_back.map(|back| {
-            let percent = |percent: u32| u64::from(percent);
-            [
-                ("write_back.background_percent", percent(back.background_percent), 0..=100),
-                ("write_back.limit_percent", percent(back.limit_percent), 5..=100),
-                ("write_back.interval_ms", back.interval_ms, 1..=3_600_000),
-                ("write_back.age_ms", back.age_ms, 0..=3_600_000),
-            ]
-        });
-        let optional = plug.into_iter().flatten().chain(write_back.into_iter().flatten());
-        let mut values = values.into_iter().chain(optional);
+        self.write_back.map_or(Ok(()), |back| back.check())?;
+        let mut values = values.into_iter().chain(plug.into_iter().flatten());
         values.try_for_each(|(path, value, range)| demand_within(range, path, value))
     }
 }
@@ -195,4 +166,4 @@ impl Host {
 /// Microseconds per second.
 const SECOND_US: u64 = 1_000_000;
 /// KiB per GiB.
-const GIB_KIB: u64 = 1 << 20;
+pub(super) const GIB_KIB: u64 = 1 << 20;

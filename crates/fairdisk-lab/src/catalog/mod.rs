@@ -15,3 +15,4 @@ pub mod revision;
 pub(crate) mod schedulers;
 pub mod source;
 mod text;
+mod write_back;

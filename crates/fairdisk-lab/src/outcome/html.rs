@@ -8,10 +8,12 @@ use super::table::{
     score_lines, still_dirty, title,
 };
 use super::{
-    FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Series, TaskOutcome,
+    FigureOutcome, GroupOutcome, Outcome, PayersOutcome, RefusedRow, RowOutcome, Score, Series,
+    TaskOutcome,
 };
 use crate::digits::{self, signed};
 use crate::page::{Made, escape, page};
+use fairdisk_sim::host::Payer;
 use std::fmt::Write as _;
 
 /// The outcome as an HTML page. `made` tells how it came about.
@@ -144,6 +146,9 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
         };
         write_table(body, &head, 3, arms.iter().flat_map(figures));
     }
+    if arms.iter().any(|arm| arm.payers.is_some()) {
+        write_payers(body, arms);
+    }
     for arm in arms {
         let notes =
             [still_dirty(arm), arm.memory.map(|it| it.line()), given_up(arm)].into_iter().flatten();
@@ -161,6 +166,24 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
         );
     }
     body.push_str("</details>\n");
+}
+
+/// Writes who pays for what was written back by each rule.
+fn write_payers(body: &mut String, arms: &[&RowOutcome]) {
+    let of_arms = || arms.iter().filter_map(|arm| Some((&arm.arm, arm.payers.as_ref()?)));
+    let rules = Payer::ALL.map(Payer::name);
+    let head: Vec<&str> = ["arm", PayersOutcome::TITLE].into_iter().chain(rules).collect();
+    let lines = of_arms().flat_map(|(arm, payers)| {
+        payers.groups().map(move |(name, columns)| {
+            [arm.as_str(), name].map(str::to_owned).into_iter().chain(columns).collect()
+        })
+    });
+    write_table(body, &head, 2, lines);
+    for (arm, payers) in of_arms() {
+        for note in payers.notes() {
+            let _ = writeln!(body, "<p>{}: {}</p>", escape(arm), escape(&note));
+        }
+    }
 }
 
 /// Writes the figures of groups; those of flushes only if there were any.

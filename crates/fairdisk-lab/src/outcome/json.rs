@@ -123,6 +123,9 @@ fn row(row: &RowOutcome) -> Value {
     if let Some(memory) = &row.memory {
         value["memory"] = memory.json();
     }
+    if let Some(payers) = &row.payers {
+        value["write_back"] = payers.json();
+    }
     if !row.throughput.is_empty() {
         value["throughput"] = row.throughput.iter().map(throughput).collect();
     }

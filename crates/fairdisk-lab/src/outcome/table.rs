@@ -2,8 +2,8 @@
 
 use super::split::{self, TWO_REGIMES, mean_or_regimes};
 use super::{
-    ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Series,
-    TaskOutcome,
+    ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, PayersOutcome, RefusedRow, RowOutcome,
+    Score, Series, TaskOutcome,
 };
 use crate::catalog::experiment::Quantity;
 use crate::columns::{padded, width};
@@ -105,6 +105,9 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     throughput.for_each(|text| line(out, &format!("  {text}")));
     write_figures(out, &row.figures, style);
     split::lines(row).iter().for_each(|text| line(out, &format!("  {text}")));
+    if let Some(payers) = &row.payers {
+        write_payers(out, payers, style);
+    }
     let conserved = format!(
         "  requests: {} submitted = {} completed + {} in flight",
         row.submitted, row.completed, row.in_flight
@@ -228,6 +231,21 @@ pub(super) fn reads(group: &GroupOutcome) -> String {
         Some(published) => format!("{ours}/{:.0}", published * 100.0),
         None => ours,
     }
+}
+
+/// Writes who pays for what was written back by each rule.
+fn write_payers(out: &mut String, payers: &PayersOutcome, style: Style) {
+    let width = widest(payers.groups().map(|(name, _)| name), PayersOutcome::TITLE);
+    let heads = payers.heads();
+    let mut head = format!("  {:width$}", PayersOutcome::TITLE);
+    heads.iter().for_each(|rule| head += &format!("  {rule:>12}"));
+    line(out, &style.dim(&head));
+    for (name, columns) in payers.groups() {
+        let mut text = format!("  {}", padded(name, width));
+        columns.iter().for_each(|column| text += &format!("  {column:>12}"));
+        line(out, &text);
+    }
+    payers.notes().iter().for_each(|note| line(out, &format!("  note: {note}")));
 }
 
 /// A line on data that was dirty at the end, if there was any.

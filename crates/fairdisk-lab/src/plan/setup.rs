@@ -12,7 +12,7 @@ use fairdisk_core::{
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec, Jbod};
-use fairdisk_sim::host::{CpuSpec, WriteBackSpec};
+use fairdisk_sim::host::CpuSpec;
 use fairdisk_sim::{DiskConfig, GroupSpec, Machine, MachineConfig};
 use std::fmt;
 use std::ops::Range;
@@ -202,7 +202,7 @@ impl Plan {
             memory_pages,
             memory: rig.host.memory.config(rig.host.cpus),
             write_behind_bytes: rig.host.write_behind_kib * 1024,
-            write_back: write_back_spec(&rig.host),
+            write_back: rig.host.write_back.map(|back| back.spec()),
             meta_hint: rig.host.meta_hint,
             async_of_submitter: arm.revision.async_of_submitter,
             integrity_writes: arm.revision.integrity_writes,
@@ -400,15 +400,6 @@ const fn cpu_spec(host: &Host) -> CpuSpec {
         page_copy: Span::from_ns(host.page_copy_ns),
         page_fault: Span::from_ns(host.memory.fault_ns),
     }
-}
-
-fn write_back_spec(host: &Host) -> Option<WriteBackSpec> {
-    host.write_back.map(|back| WriteBackSpec {
-        background_percent: back.background_percent,
-        limit_percent: back.limit_percent,
-        interval: Span::from_ms(back.interval_ms),
-        age: Span::from_ms(back.age_ms),
-    })
 }
 
 /// Tasks do not start at the same instant but spread over this time.

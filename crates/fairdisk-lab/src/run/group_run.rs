@@ -3,6 +3,7 @@
 use super::Kept;
 use fairdisk_core::{Histogram, Instant, Span};
 use fairdisk_sim::TaskReport;
+use fairdisk_sim::host::Payer;
 use fairdisk_sim::machine::OpTally;
 
 /// What one group did in one run.
@@ -33,6 +34,13 @@ pub struct GroupRun {
     pub slot_waits: u64,
     /// Failed I/Os.
     pub errors: u64,
+    /// Bytes written back that each rule would have charged the group, in the order of
+    /// [`Payer::ALL`]; only if the host says who pays.
+    pub charged_by_rule: Option<[u64; Payer::ALL.len()]>,
+    /// How long its tasks were held up because the machine had too much dirty, all together.
+    pub held_up: Span,
+    /// How long its tasks ran, all together.
+    pub task_time: Span,
     /// Whether its floor and ceiling were kept; only in the lab, and if it has one.
     pub kept: Option<Kept>,
     /// When the first of its tasks started; `None` if none did.
@@ -65,7 +73,9 @@ impl GroupRun {
     }
 
     /// Adds the reads, writes, flushes and times from the report of one of its tasks.
-    pub(super) fn add_task(&mut self, report: &TaskReport) {
+    pub(super) fn add_task(&mut self, report: &TaskReport, until: Instant) {
+        self.held_up += report.held_up;
+        self.task_time += report.elapsed(until);
         self.read.add(&report.per_op.read);
         self.write.add(&report.per_op.write);
         self.flush.add(&report.flushes);
@@ -102,6 +112,11 @@ impl GroupRun {
         self.wait_max = self.wait_max.max(other.wait_max);
         self.slot_waits += other.slot_waits;
         self.errors += other.errors;
+        let by_rule = self.charged_by_rule.zip(other.charged_by_rule);
+        let sum = by_rule.map(|(one, two)| std::array::from_fn(|rule| one[rule] + two[rule]));
+        self.charged_by_rule = sum.or(self.charged_by_rule).or(other.charged_by_rule);
+        self.held_up += other.held_up;
+        self.task_time += other.task_time;
         if let (Some(kept), Some(other)) = (&mut self.kept, &other.kept) {
             kept.add(other);
         }

@@ -190,7 +190,17 @@ impl DirtyPages {
 
     /// The domains of a disk.
     pub(crate) fn domains(&self, disk: u32) -> impl Iterator<Item = Domain> + use<> {
-        (0..self.division.parts()).map(move |group| Domain { disk, group })
+        self.domains_from(disk, 0)
+    }
+
+    /// The domains of a disk in turn, from that of a group on.
+    pub(crate) fn domains_from(
+        &self,
+        disk: u32,
+        first: u32,
+    ) -> impl Iterator<Item = Domain> + use<> {
+        let parts = self.division.parts();
+        (first..first + parts).map(move |group| Domain { disk, group: group % parts })
     }
 
     /// The place of a domain among those of all disks.

@@ -110,13 +110,11 @@ pub(crate) struct Throttle {
     pub(crate) left: u64,
     /// The length of its next sleep, in ticks.
     ticks: u64,
-    /// When it began to wait; `None` if it has not.
-    pub(crate) since: Option<Instant>,
 }
 
 impl Throttle {
     pub(crate) const fn new(pages: u64) -> Self {
-        Self { left: pages, ticks: 1, since: None }
+        Self { left: pages, ticks: 1 }
     }
 
     /// Sends the writer, which has found nothing to write back, to sleep until the returned time.

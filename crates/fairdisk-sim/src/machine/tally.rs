@@ -84,7 +84,7 @@ pub struct TaskReport {
     pub cut_off: bool,
     /// The time it reclaimed memory itself, or waited for it.
     pub memory_wait: Span,
-    /// The time it was held up because the machine had too much dirty.
+    /// The time it slept because the machine had too much dirty and it had nothing to write back.
     pub held_up: Span,
 }
 

@@ -42,6 +42,8 @@ pub(super) struct WriteBack {
     flushers: Vec<Flusher>,
     /// Whether the next check for old data of each disk is scheduled.
     will_look: Vec<bool>,
+    /// The group whose flusher is the next to write to each disk.
+    turns: Vec<u32>,
     /// Pages that tasks dirtied: the number of journal entries at that time, file and pages.
     #[cfg(test)]
     pub(super) made_dirty: Vec<(u64, u32, std::ops::Range<u64>)>,
@@ -87,6 +89,7 @@ impl WriteBack {
             pages,
             flushers,
             will_look: vec![false; disks.len()],
+            turns: vec![0; disks.len()],
             #[cfg(test)]
             made_dirty: Vec::new(),
         }
@@ -229,7 +232,7 @@ impl<E: Elevator> Machine<E> {
             let queue = &self.disks[disk];
             let number = self.tasks[index as usize].numbers.on(disk);
             if queue.backlogs[number.0 as usize].asleep > 0 {
-                self.hold_up(now, index, throttle);
+                self.hold_up(index, throttle);
                 self.task(index).step = Step::AwaitSlots;
                 return false;
             }
@@ -242,20 +245,17 @@ impl<E: Elevator> Machine<E> {
             } else {
                 let until = throttle.sleep(now, queue.ticks);
                 self.events.push(until, Event::Run(index));
-                self.hold_up(now, index, throttle);
+                self.hold_up(index, throttle);
+                self.task(index).report.held_up += until - now;
                 return false;
             }
         }
-        let task = self.task(index);
-        task.throttle = None;
-        let since = throttle.since.map(|since| since.max(task.report.counted_from));
-        task.report.held_up += since.map_or(Span::ZERO, |since| now - since.min(now));
+        self.task(index).throttle = None;
         self.write_out(now, disk);
         self.pages_used(now, index)
     }
 
-    fn hold_up(&mut self, now: Instant, index: u32, mut throttle: Throttle) {
-        throttle.since.get_or_insert(now);
+    fn hold_up(&mut self, index: u32, throttle: Throttle) {
         let task = self.task(index);
         task.throttle = Some(throttle);
         task.paging.slept = true;
@@ -334,7 +334,8 @@ impl<E: Elevator> Machine<E> {
     /// tasks of the disk have ended they write everything; in a stopped machine they write nothing.
     pub(super) fn write_out(&mut self, now: Instant, disk: u32) {
         let Some(back) = &self.write_back else { return };
-        for domain in back.pages.domains(disk) {
+        let turn = back.turns[disk as usize];
+        for domain in back.pages.domains_from(disk, turn) {
             self.write_out_of(now, domain);
         }
     }
@@ -361,6 +362,7 @@ impl<E: Elevator> Machine<E> {
                     return;
                 }
             }
+            back.turns[disk as usize] = domain.group + 1;
             self.visit(now, Writer::Flusher, domain, u64::MAX);
         }
     }
