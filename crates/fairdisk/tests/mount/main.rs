@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are not seen as tests")]
 
 mod backlog;
+mod buffered;
 mod calibrated;
 mod control;
 mod durable;

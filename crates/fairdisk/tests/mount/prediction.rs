@@ -29,7 +29,8 @@ pub(crate) fn share(
     100.0 * ios(0) / (ios(0) + ios(1))
 }
 
-fn run(file: &str, more: &[&str]) -> Value {
+/// The only row of an experiment, run in the lab.
+pub(crate) fn run(file: &str, more: &[&str]) -> Value {
     let args = ["run", file, "--seeds", "1", "--json"];
     // The kernel's read-ahead in a mount.
     let host = ["--set", "host.read_ahead_kib=512", "--quiet"];

@@ -3,11 +3,11 @@
 use crate::host::{Host, finish, lacks_something, soak, text, wait_until};
 use std::fs;
 
-const WEIGHTS: [u32; 3] = [800, 400, 100];
+pub(crate) const WEIGHTS: [u32; 3] = [800, 400, 100];
 
-const MODEL: &[&str] = &["--device-model", "wd2500js"];
+pub(crate) const MODEL: &[&str] = &["--device-model", "wd2500js"];
 /// The shares of device time, in percent, of three groups whose programs do the same work.
-fn shares(mount: &[&str], processes: u32, job: &str, seconds: u32) -> Vec<f64> {
+pub(crate) fn shares(mount: &[&str], processes: u32, job: &str, seconds: u32) -> Vec<f64> {
     let mut host = Host::new();
     host.mount_well(mount);
     let groups: Vec<String> = (0..3)
@@ -64,7 +64,7 @@ const READERS: &str = "--rw=randread --direct=1 --ioengine=psync";
 const WRITERS: &str = "--rw=randwrite --direct=1 --ioengine=psync";
 const MIXED: &str = "--rw=randrw --direct=1 --ioengine=psync";
 const DEEP: &str = "--rw=randread --direct=1 --ioengine=libaio --iodepth=32";
-const BUFFERED: &str = "--rw=randwrite --direct=0 --ioengine=psync";
+pub(crate) const BUFFERED: &str = "--rw=randwrite --direct=0 --ioengine=psync";
 
 #[test]
 fn one_reader_in_each_group() {
