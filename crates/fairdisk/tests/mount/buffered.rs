@@ -49,7 +49,8 @@ fn the_lab_says_what_buffered_writers_get_through_a_mount() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("buffered.toml");
     fs::write(&file, experiment()).unwrap();
-    let row = run(file.to_str().unwrap(), &[]);
+    // A mount tells its scheduler what requests cost a modelled disk.
+    let row = run(file.to_str().unwrap(), &["--set", "host.queue.tells_costs=true"]);
     let said = [0, 1, 2].map(|at| 100.0 * row["groups"][at]["time_share"].as_f64().unwrap());
     let mounted = shares(MODEL, PROCESSES, BUFFERED, SECONDS);
     println!("through the mount {mounted:.1?}, in the lab {said:.1?}");
