@@ -7,12 +7,12 @@ mod fifo;
 #[path = "../../tests/small/mod.rs"]
 mod small;
 
-use super::{Machine, MachineConfig};
+use super::{GroupSpec, Machine, MachineConfig};
 use crate::World;
-use crate::host::Advice;
+use crate::host::{Advice, GroupLimits, Payer};
 use crate::workload::{Blocks, Direction, FlushEvery, IoOrder, RandomOrder, TaskSpec};
 use dirty::{FILE_PAGES, PAGE};
-use fairdisk_core::{Bio, Instant, Op, Record, Span, Ticks};
+use fairdisk_core::{Bio, GroupId, Instant, Op, Record, Span, Ticks};
 use fifo::Fifo;
 use std::num::NonZeroU32;
 
@@ -44,6 +44,16 @@ fn config(seed: u32) -> MachineConfig {
         async_of_submitter: seed.is_multiple_of(2),
         ..dirty::config(FILES, vec![passing, mapping, syncing, through, direct, mixed])
     };
+    if let Some(back) = &mut config.write_back {
+        let rules = [None].into_iter().chain(Payer::ALL.map(Some));
+        back.payer = rules.cycle().nth(seed as usize).flatten();
+        let limits = GroupLimits { background: u64::from(seed % 4) * 10, limit: 64 };
+        back.of_group = (seed % 3 > 0).then_some(limits);
+    }
+    config.groups = vec![GroupSpec::default(); 4];
+    for (at, task) in config.tasks.iter_mut().enumerate() {
+        task.group = GroupId(at as u32 % 4);
+    }
     config.disks[0].seed = u64::from(seed);
     config.disks[0].engine.merge_sectors_max = 8 << (seed % 4);
     config
@@ -64,7 +74,7 @@ fn last_sent(machine: &Machine<Fifo>) -> Vec<u64> {
 /// Whatever tasks do concurrently, every page goes to the disk after it was last dirtied.
 #[test]
 fn nothing_written_is_lost() {
-    for seed in 0..12 {
+    for seed in 0..24 {
         let machine = Machine::new(Fifo::default(), config(seed));
         let mut world = World::new(machine, small::disk(1));
         world.run_until_done(Instant::ZERO + Span::from_s(200));
