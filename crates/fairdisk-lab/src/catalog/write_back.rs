@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for ChargedTo {
         let known = Payer::ALL.into_iter().find(|payer| payer.name() == name);
         known.map(Self).ok_or_else(|| {
             let names = Payer::ALL.map(|payer| format!("\"{}\"", payer.name())).join(", ");
-            serde::de::Error::custom(format!("nobody is called `{name}`; allowed: {names}"))
+            serde::de::Error::custom(format!("`{name}` is no rule for who pays; allowed: {names}"))
         })
     }
 }

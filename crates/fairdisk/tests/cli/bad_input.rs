@@ -125,6 +125,26 @@ fn tables_that_a_file_leaves_out() {
 }
 
 #[test]
+fn who_pays_and_limits_of_groups() {
+    let refused = |settings: &[&str], parts: &[&str]| {
+        let mut arguments = vec!["run".to_owned(), "two-groups".to_owned()];
+        for setting in settings {
+            arguments.extend(["--set".to_owned(), format!("host.write_back.{setting}")]);
+        }
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        demand_one_line(&fairdisk(&arguments), parts);
+    };
+    let rules = "\"submitter\", \"dirtier\", \"last-writer\", \"inode-owner\"";
+    let parts = ["charged_to=dirtyer: `charged_to`: `dirtyer` is no rule for who pays", rules];
+    refused(&["charged_to=dirtyer"], &parts);
+    refused(&["group_limit_kib=2"], &["`group_limit_kib` is 2; allowed: 4 to"]);
+    let alone = ["`group_background_kib` is 4; allowed: only beside `group_limit_kib`"];
+    refused(&["group_background_kib=4"], &alone);
+    let above = ["`group_background_kib` is 64; allowed: less than `group_limit_kib`, which is 64"];
+    refused(&["group_limit_kib=64", "group_background_kib=64"], &above);
+}
+
+#[test]
 fn what_is_there_but_is_no_experiment() {
     let place = Place::new();
     place.write("my.txt", "Dear diary\n");
