@@ -11,7 +11,7 @@ const SECONDS: u32 = 20;
 /// How far the lab may be off, in points.
 const POINTS: f64 = 3.0;
 
-/// The same in the lab: groups with a file each, into which their tasks write below a mount.
+/// An experiment like that: groups with a file each, into which their tasks write below a mount.
 fn experiment() -> String {
     let mut text = String::from(
         "id = \"buffered\"\ntitle = \"Buffered writers\"\ndevice = \"wd2500js\"\n\
