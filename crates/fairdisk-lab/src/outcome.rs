@@ -7,6 +7,7 @@ mod html;
 mod json;
 mod memory;
 mod payers;
+mod published;
 mod regimes;
 mod rounds;
 mod score;
@@ -24,6 +25,7 @@ pub use json::to_json;
 pub(crate) use json::{flushes, latency_ms, published_change, put_runs};
 pub use memory::MemoryOutcome;
 pub use payers::PayersOutcome;
+pub use published::PublishedGroup;
 pub use regimes::{Regime, Regimes};
 pub use score::Score;
 pub use series::Series;
@@ -240,21 +242,6 @@ impl GroupOutcome {
     }
 }
 
-/// The figures that the source gives for a group, including nested groups.
-#[derive(Clone, Debug)]
-pub struct PublishedGroup {
-    /// Number of I/Os.
-    pub ios: Option<f64>,
-    /// Share of all I/Os.
-    pub share: Option<f64>,
-    /// Fraction of its I/Os that are reads.
-    pub read_share: Option<f64>,
-    /// The measured share to compare with `share`: that of the group and of groups nested in it.
-    pub ours: Series,
-    /// Whether the share could be different; it could not if one group has all tasks.
-    pub is_contested: bool,
-}
-
 /// The results of one named task in a row.
 #[derive(Clone, Debug)]
 pub struct TaskOutcome {
@@ -407,31 +394,13 @@ fn groups(plan: &Plan, ensemble: &Ensemble, published: Option<&Figures>) -> Vec<
         .into_iter()
         .enumerate()
         .map(|(at, name)| {
-            let published = published.and_then(|figures| published_group(figures, at, ensemble));
+            let published = published.and_then(|figures| PublishedGroup::of(figures, at, ensemble));
             GroupOutcome { published, ..group(ensemble, name, &|run| &run.groups[at]) }
         })
         .collect();
     let root = group(ensemble, root_name.to_owned(), &|run| &run.root);
     groups.extend(Some(root).filter(|root| root.time_share >= TIME_SHOWN));
     groups
-}
-
-fn published_group(figures: &Figures, at: usize, ensemble: &Ensemble) -> Option<PublishedGroup> {
-    let read_share = figures.published.read_percent.as_ref().map(|list| list[at] / 100.0);
-    let ios = figures.published.ios.as_ref().map(|list| list[at]);
-    let share = figures.share(at);
-    let members = figures.members(at);
-    let ours = |run: &RunResult| {
-        let ios = members.iter().map(|member| run.groups[*member].ios).sum::<u64>();
-        part(ios as f64, total_ios(run) as f64)
-    };
-    (share.is_some() || read_share.is_some()).then(|| PublishedGroup {
-        ios,
-        share,
-        read_share,
-        ours: Series::of(ensemble.runs.iter().map(ours).collect()),
-        is_contested: figures.is_contested(at),
-    })
 }
 
 /// How long the disk was busy for all groups together, in ns.

@@ -204,6 +204,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
             page_fault: Span::ZERO,
         },
         read_ahead_pages: 32,
+        memory: None,
         memory_pages: 1024,
         write_behind_bytes: 1 << 20,
         write_back: (seed == 3).then_some(WRITE_BACK),

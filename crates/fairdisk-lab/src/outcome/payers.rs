@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// The part of their time for which writers of every group wait for the machine's limit, from which
 /// on that decides what they get.
 const HELD_UP: f64 = 0.5;
-/// The share of a group that tells it from others, in points.
+/// The number of rules.
 const RULES: usize = Payer::ALL.len();
 
 /// What each rule would have charged, as the mean of the runs of a row.

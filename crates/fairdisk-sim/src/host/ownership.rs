@@ -255,6 +255,9 @@ mod tests {
     const PAGES_PER_S: u64 = UNITS_PER_S;
     const SLOT: u64 = SLOT_UNITS;
 
+    /// Groups, and how much each wrote.
+    type Votes<'a> = &'a [(GroupId, u64)];
+
     fn owned() -> Inode {
         Inode { owner: Some(OWNER), ..Inode::default() }
     }
@@ -277,7 +280,7 @@ mod tests {
     /// Rounds of these lengths in slots, won by the owner or not; after how many it changes.
     #[test]
     fn more_than_eight_foreign_slots_change_the_owner() {
-        let table: [(&str, &[(GroupId, u64)], Option<usize>); 8] = [
+        let table: [(&str, Votes<'_>, Option<usize>); 8] = [
             ("one slot each", &[(OTHER, 1); 12], Some(9)),
             ("a round counts five slots at most", &[(OTHER, 16); 3], Some(2)),
             ("eight are not enough", &[(OTHER, 4), (OTHER, 4)], None),
@@ -330,7 +333,7 @@ mod tests {
     /// Who wins a round, by the pages in the order in which they are written back.
     #[test]
     fn the_winner_has_most_among_the_owner_the_last_winner_and_a_majority() {
-        let table: [(&str, &[(GroupId, u64)], Option<GroupId>, GroupId); 8] = [
+        let table: [(&str, Votes<'_>, Option<GroupId>, GroupId); 8] = [
             ("all are the owner's", &[(OWNER, 10)], None, OWNER),
             ("a majority, begun last", &[(OWNER, 4), (OTHER, 10)], None, OTHER),
             ("a majority is weakened by others", &[(OTHER, 6), (OWNER, 4)], None, OWNER),

@@ -48,7 +48,7 @@ fn config(seed: u32) -> MachineConfig {
         let rules = [None].into_iter().chain(Payer::ALL.map(Some));
         back.payer = rules.cycle().nth(seed as usize).flatten();
         let limits = GroupLimits { background: u64::from(seed % 4) * 10, limit: 64 };
-        back.of_group = (seed % 3 > 0).then_some(limits);
+        back.of_group = (!seed.is_multiple_of(3)).then_some(limits);
     }
     config.groups = vec![GroupSpec::default(); 4];
     for (at, task) in config.tasks.iter_mut().enumerate() {
