@@ -21,6 +21,7 @@ mod order;
 mod plug;
 mod pool;
 mod requests;
+mod segments;
 mod view;
 
 pub use effects::{Effect, Effects, Input, Sleeper};
@@ -34,6 +35,7 @@ use crate::elevator::{Admission, Change, Decision, Elevator, Handover, MayQueue,
 use crate::journal::{Entry, Journal, Record};
 use crate::qos::Qos;
 use crate::request::{Bio, GroupId, Op, RequestId, TaskId};
+use crate::segments::{SegmentLimits, Segments};
 use crate::share::Share;
 use crate::time::{Instant, Span, Ticks};
 use crate::why::Why;
@@ -46,6 +48,7 @@ use order::OrderGuard;
 use plug::Plug;
 use pool::Pools;
 use requests::{Requests, State};
+use segments::SegmentTable;
 
 /// The configuration of an engine. Fixed for its life, except for the depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +64,8 @@ pub struct EngineConfig {
     pub ticks: Ticks,
     /// The longest request that merging may build, in sectors; 0 disables merging.
     pub merge_sectors_max: u32,
+    /// What an adapter takes that counts segments; merging keeps to it, and so must every bio.
+    pub segments: Option<SegmentLimits>,
     /// Whether bios that overlap a write keep their order, and a flush waits for the writes of its
     /// group before it. Not needed if the submitter sees to this itself, like a page cache.
     pub keeps_order: bool,
@@ -77,6 +82,7 @@ impl Default for EngineConfig {
             pool,
             ticks: Ticks::EXACT,
             merge_sectors_max: 1024,
+            segments: None,
             keeps_order: true,
             plug: None,
         }
@@ -117,6 +123,8 @@ pub struct Engine<E> {
     requests: Requests,
     pools: Pools,
     merge: MergeIndex,
+    /// `None` if nobody counts them.
+    segments: Option<SegmentTable>,
     order: OrderGuard,
     list: DispatchList,
     staged: Option<RequestId>,
@@ -146,6 +154,7 @@ impl<E: Elevator> Engine<E> {
             requests: Requests::new(),
             pools: Pools::new(config.pool, config.ticks),
             merge: MergeIndex::new(),
+            segments: config.segments.map(SegmentTable::new),
             order: OrderGuard::new(),
             list: DispatchList::new(),
             staged: None,
@@ -185,7 +194,8 @@ impl<E: Elevator> Engine<E> {
     #[inline(always)]
     fn take_in(&mut self, input: Input<E>, out: &mut Effects) {
         match input {
-            Input::Submit(ref bio) => self.submit(bio, out),
+            Input::Submit(ref bio) => self.submit(bio, None, out),
+            Input::SubmitPages(ref bio, segments) => self.submit(bio, Some(segments), out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Cancel(bio) => self.cancel(bio, out),
             Input::Hurry(bios) => {
@@ -264,11 +274,15 @@ impl<E: Elevator> Engine<E> {
 
     // ---- from bio to request -------------------------------------------------------------
 
-    fn submit(&mut self, bio: &Bio, out: &mut Effects) {
+    #[inline(always)]
+    fn submit(&mut self, bio: &Bio, segments: Option<Segments>, out: &mut Effects) {
         assert!(bio.sectors.0 > 0 || bio.op == Op::Flush, "{:?} asks for nothing", bio.id);
         self.accounts.submitted += 1;
         self.log(Record::Submitted(*bio));
         let index = self.bios.insert(bio, self.now);
+        if let Some(table) = &mut self.segments {
+            table.submitted(index, bio, segments);
+        }
         if self.config.keeps_order {
             self.order.add(index, bio);
             self.place_or_hold(index, bio, out);
@@ -339,6 +353,9 @@ impl<E: Elevator> Engine<E> {
             self.requests.hurry(id);
         }
         self.bios.set_request(index, id);
+        if let Some(table) = &mut self.segments {
+            table.queued(index, id);
+        }
         self.log(Record::Queued(bio.id, id));
         if bio.op == Op::Flush {
             // A flush has no position that the elevator could order, so it goes straight to the

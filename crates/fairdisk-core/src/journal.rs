@@ -31,6 +31,9 @@ pub enum Record {
     Woken(BioId),
     /// A bio was merged into a queued request.
     Merged(BioId, RequestId),
+    /// A bio adjoins a queued request, which would have more segments with it than the adapter
+    /// takes.
+    TooManySegments(BioId, RequestId),
     /// The first request absorbed the bios of the second one, which was withdrawn.
     Absorbed(RequestId, RequestId),
     /// A bio became a request of its own.
@@ -157,6 +160,7 @@ impl Words {
             Record::Sleeps(bio) => self.add([3, bio.0]),
             Record::Woken(bio) => self.add([4, bio.0]),
             Record::Merged(bio, request) => self.add([5, bio.0, u64::from(request.0)]),
+            Record::TooManySegments(bio, request) => self.add([19, bio.0, u64::from(request.0)]),
             Record::Queued(bio, request) => self.add([6, bio.0, u64::from(request.0)]),
             Record::Dispatched(request, why) => self.add([7, u64::from(request.0), why as u64]),
             Record::Waits(until, why) => self.add([8, until.as_ns(), why as u64]),

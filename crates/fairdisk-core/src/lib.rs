@@ -34,6 +34,7 @@ mod refusal;
 pub mod request;
 #[cfg(test)]
 mod samples;
+mod segments;
 pub mod share;
 pub mod time;
 pub mod tree;
@@ -62,6 +63,7 @@ pub use request::{
     Bio, BioId, Flags, GroupId, IoClass, IoPrio, Lba, Op, Request, RequestId, SECTOR_BYTES,
     Sectors, TaskId,
 };
+pub use segments::{SegmentLimits, Segments};
 pub use share::{Share, Weight, WeightMap};
 pub use time::{Instant, Span, Ticks};
 pub use why::Why;

@@ -5,6 +5,7 @@ use crate::attach::AttachError;
 use crate::elevator::Change;
 use crate::refusal::Refusal;
 use crate::request::{Bio, BioId, Request, RequestId, TaskId};
+use crate::segments::Segments;
 use crate::time::Instant;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,6 +15,9 @@ use alloc::vec::Vec;
 pub enum Input<E> {
     /// A task submits a bio.
     Submit(Bio),
+    /// A task submits a bio whose pages lie in these segments. They do not change what is decided
+    /// unless an adapter counts them, so the journal does not have them.
+    SubmitPages(Bio, Segments),
     /// A woken bio runs and tries again to get a request slot.
     Retry(Sleeper),
     /// The device completed a request.

@@ -41,14 +41,20 @@ impl<E: Elevator> Engine<E> {
         back: Option<RequestId>,
         out: &mut Effects,
     ) -> bool {
-        let back = back.filter(|id| self.can_merge(*id, bio));
-        let front = self.merge.starting_at(bio.op, bio.end(), |id| self.can_merge(id, bio));
+        let fits = |id| self.segments_fit(id, index) && self.may_join(id, bio);
+        let back = back.filter(|id| fits(*id));
+        let front = self.merge.starting_at(bio.op, bio.end(), fits);
         match (back, front) {
             (Some(id), front) if front != Some(self.merge.latest()) => {
                 self.grow_back(id, index, bio, out);
             }
             (_, Some(id)) => self.grow_front(id, index, bio, out),
-            (_, None) => return false,
+            (_, None) => {
+                if self.segments.is_some() {
+                    self.log_unjoined(index, bio);
+                }
+                return false;
+            }
         }
         true
     }
@@ -74,7 +80,8 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    fn can_merge(&self, id: RequestId, bio: &Bio) -> bool {
+    /// Whether the bio may join the request, whatever their segments.
+    pub(super) fn may_join(&self, id: RequestId, bio: &Bio) -> bool {
         let request = &self.requests[id];
         request.sectors.0.saturating_add(bio.sectors.0) <= self.config.merge_sectors_max
             && self.elevator.may_merge(request, bio)
@@ -84,6 +91,9 @@ impl<E: Elevator> Engine<E> {
         self.log(Record::Merged(bio.id, id));
         self.merge.remove(id);
         self.requests.append(&mut self.bios, id, index);
+        if let Some(table) = &mut self.segments {
+            table.grown(id, index, how);
+        }
         let request = self.requests.request_mut(id);
         if how == Merge::Front {
             request.start = bio.start;
@@ -103,7 +113,8 @@ impl<E: Elevator> Engine<E> {
         let Request { start, sectors, sync, .. } = self.requests[next];
         let whole = Bio { start, sectors, sync, ..*self.bios.bio(first) };
         id != next
-            && self.can_merge(id, &whole)
+            && self.may_join(id, &whole)
+            && self.segments.as_ref().is_none_or(|table| table.fits_together(id, next))
             && self.elevator.may_absorb(&self.requests[id], &self.requests[next])
     }
 
@@ -115,6 +126,9 @@ impl<E: Elevator> Engine<E> {
         self.merge.remove(id);
         let first = self.requests.first_bio(next);
         self.requests.join(&mut self.bios, id, next);
+        if let Some(table) = &mut self.segments {
+            table.absorbed(id, next);
+        }
         let request = self.requests.request_mut(id);
         request.sectors.0 += joined.sectors.0;
         request.arrived = request.arrived.min(joined.arrived);

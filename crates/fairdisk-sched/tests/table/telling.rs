@@ -37,6 +37,9 @@ fn word(record: &Record, before: &[Record], after: &[Record], cast: &Cast) -> Op
         Record::Sleeps(id) => format!("{} sleeps", bio(id)),
         Record::Woken(id) => format!("wake {}", bio(id)),
         Record::Merged(id, into) => format!("merge {} into {}", bio(id), request(into)),
+        Record::TooManySegments(id, into) => {
+            format!("{} has too many segments for {}", bio(id), request(into))
+        }
         Record::Absorbed(id, gone) => format!("{} absorbs {}", request(id), request(gone)),
         Record::Finished(id, true) => format!("finish {}", bio(id)),
         Record::Finished(id, false) => format!("error {}", bio(id)),

@@ -31,6 +31,8 @@ pub(super) enum Step {
     Slept,
     /// The task was told that a request slot is free.
     Woken,
+    /// A queued request next to it takes no more segments.
+    TooManySegments,
     /// The request was merged into a queued request.
     Merged,
     /// The request was queued with the scheduler.
@@ -109,6 +111,7 @@ impl Journeys {
                 self.step(bio, at, Step::Merged);
                 self.carried.entry(request).or_default().push(bio);
             }
+            Record::TooManySegments(bio, _) => self.step(bio, at, Step::TooManySegments),
             Record::Absorbed(request, absorbed) => {
                 let more = self.carried.remove(&absorbed).unwrap_or_default();
                 self.carried.entry(request).or_default().extend(more);

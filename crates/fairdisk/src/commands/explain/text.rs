@@ -138,6 +138,9 @@ fn words(step: Step) -> String {
         Step::Held => "held back: an earlier request has to finish first",
         Step::Slept => "no free request slot: its task sleeps",
         Step::Woken => "told that a slot is free",
+        Step::TooManySegments => {
+            "adjoined a queued request that has too many segments with it for the adapter"
+        }
         Step::Merged => "joined a queued request next to it",
         Step::Queued => "queued",
         Step::Dispatched(why) => return format!("chosen: {}", why.text()),
