@@ -81,9 +81,10 @@ impl<E: Elevator> World<E> {
             jbod.advance(now, done, |disk, done| machine.completed(now, disk, done.id, done.ok));
         }
         self.machine.advance(now);
-        while let Some(Issued { disk, request, owner }) = self.machine.next_issued() {
+        while let Some(Issued { disk, request, owner, segments }) = self.machine.next_issued() {
             watch(&request);
-            self.jbod.submit(now, disk, &DeviceIo { group: owner, ..DeviceIo::of(&request) });
+            let io = DeviceIo { group: owner, ..DeviceIo::of(&request) };
+            self.jbod.submit(now, disk, &io, segments);
         }
         true
     }

@@ -1,5 +1,6 @@
 //! The disks of a machine, each used by itself, and the transport that they may share.
 
+use super::adapter::{AdapterCost, Adapters};
 use super::link::Link;
 use super::{Device, DeviceIo, DeviceModel, Done};
 use crate::alarms::Alarms;
@@ -25,7 +26,20 @@ struct Several {
     disks: Vec<DeviceModel>,
     /// When each disk next does something by itself.
     alarms: Alarms,
-    link: Option<Link>,
+    adapters: Option<Adapters>,
+    /// A transport that all disks share, or one for each.
+    links: Vec<Link>,
+}
+
+/// How disks are attached to the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attachment {
+    /// The rate in each direction of a transport that all data of the disks goes through.
+    pub shared_mb_per_s: Option<u32>,
+    /// The same of a transport that each disk has for itself.
+    pub own_mb_per_s: Option<u32>,
+    /// What commands cost the adapter that each disk has.
+    pub cost: AdapterCost,
 }
 
 impl From<DeviceModel> for Jbod {
@@ -39,10 +53,16 @@ impl Jbod {
     /// goes through one transport with this rate in each direction.
     #[must_use]
     pub fn new(disks: Vec<DeviceModel>, link_mb_per_s: Option<u32>) -> Self {
-        match (<[DeviceModel; 1]>::try_from(disks), link_mb_per_s) {
-            (Ok([disk]), None) => disk.into(),
-            (Ok(disk), link) => Self(Disks::Several(Several::new(disk.into(), link))),
-            (Err(disks), link) => Self(Disks::Several(Several::new(disks, link))),
+        Self::attached(disks, Attachment { shared_mb_per_s: link_mb_per_s, ..Default::default() })
+    }
+
+    /// These disks, none of which has been used, attached in this way.
+    #[must_use]
+    pub fn attached(disks: Vec<DeviceModel>, how: Attachment) -> Self {
+        match (<[DeviceModel; 1]>::try_from(disks), how == Attachment::default()) {
+            (Ok([disk]), true) => disk.into(),
+            (Ok(disk), false) => Self(Disks::Several(Several::new(disk.into(), how))),
+            (Err(disks), _) => Self(Disks::Several(Several::new(disks, how))),
         }
     }
 
@@ -71,12 +91,12 @@ impl Jbod {
         }
     }
 
-    /// Submits a request to a disk, as [`Device::submit`] does.
+    /// Submits a request with so many segments to a disk, as [`Device::submit`] does.
     #[inline(always)]
-    pub fn submit(&mut self, now: Instant, disk: u32, io: &DeviceIo) {
+    pub fn submit(&mut self, now: Instant, disk: u32, io: &DeviceIo, segments: u32) {
         match &mut self.0 {
             Disks::One(only) => only.submit(now, io),
-            Disks::Several(several) => several.submit(now, disk, io),
+            Disks::Several(several) => several.submit(now, disk, io, segments),
         }
     }
 
@@ -101,10 +121,16 @@ impl Jbod {
 }
 
 impl Several {
-    fn new(disks: Vec<DeviceModel>, link_mb_per_s: Option<u32>) -> Self {
-        let link = link_mb_per_s.map(|rate| Link::new(rate, disks.len()));
-        let mut several = Self { alarms: Alarms::new(disks.len()), disks, link };
-        (0..several.disks.len() as u32).for_each(|disk| several.set_alarm(disk));
+    fn new(disks: Vec<DeviceModel>, how: Attachment) -> Self {
+        let count = disks.len();
+        let Attachment { shared_mb_per_s, own_mb_per_s, cost } = how;
+        assert!(shared_mb_per_s.is_none() || own_mb_per_s.is_none(), "there is one transport");
+        let shared = shared_mb_per_s.map(|rate| Link::new(rate, count));
+        let own = own_mb_per_s.map(|rate| vec![Link::new(rate, count); count]);
+        let links = own.unwrap_or_else(|| shared.into_iter().collect());
+        let adapters = (cost != AdapterCost::NONE).then(|| Adapters::new(cost, count));
+        let mut several = Self { alarms: Alarms::new(count), disks, adapters, links };
+        (0..count as u32).for_each(|disk| several.set_alarm(disk));
         several
     }
 
@@ -113,17 +139,22 @@ impl Several {
     }
 
     fn next_event(&self) -> Option<Instant> {
-        let link = self.link.as_ref().and_then(Link::next_event);
-        [self.alarms.first(), link].into_iter().flatten().min()
+        let links = self.links.iter().filter_map(Link::next_event).min();
+        let adapters = self.adapters.as_ref().and_then(Adapters::next_event);
+        [self.alarms.first(), links, adapters].into_iter().flatten().min()
     }
 
     #[inline(never)]
-    fn submit(&mut self, now: Instant, disk: u32, io: &DeviceIo) {
-        let is_there = match &mut self.link {
-            None => true,
-            Some(link) => link.send(now, disk, io),
-        };
-        if is_there {
+    fn submit(&mut self, now: Instant, disk: u32, io: &DeviceIo, segments: u32) {
+        match &mut self.adapters {
+            None => self.send(now, disk, io),
+            Some(adapters) => adapters.take(now, disk, io, segments),
+        }
+    }
+
+    /// Sends a request through the transport.
+    fn send(&mut self, now: Instant, disk: u32, io: &DeviceIo) {
+        if link_of(&mut self.links, disk).is_none_or(|link| link.send(now, disk, io)) {
             self.put(now, disk, io);
         }
     }
@@ -141,18 +172,31 @@ impl Several {
             }
             self.disks[disk as usize].advance(now, done);
             self.set_alarm(disk);
-            if let Some(link) = &mut self.link {
+            if let Some(link) = link_of(&mut self.links, disk) {
                 done.retain(|done| link.answer(now, disk, *done));
             }
             done.iter().for_each(|done| tell(disk, done));
             done.clear();
         }
-        while let Some((disk, io)) = self.link.as_mut().and_then(|link| link.at_disk(now)) {
-            self.put(now, disk, &io);
+        while let Some((disk, io)) = self.adapters.as_mut().and_then(|it| it.through(now)) {
+            self.send(now, disk, &io);
         }
-        while let Some((disk, done)) = self.link.as_mut().and_then(|link| link.at_host(now)) {
-            tell(disk, &done);
+        for at in 0..self.links.len() {
+            while let Some((disk, io)) = self.links[at].at_disk(now) {
+                self.put(now, disk, &io);
+            }
+            while let Some((disk, done)) = self.links[at].at_host(now) {
+                tell(disk, &done);
+            }
         }
+    }
+}
+
+/// The transport of a disk: its own, or the one for all, if there is any.
+fn link_of(links: &mut [Link], disk: u32) -> Option<&mut Link> {
+    match links {
+        [shared] => Some(shared),
+        links => links.get_mut(disk as usize),
     }
 }
 
@@ -160,7 +204,7 @@ impl Several {
 mod tests {
     use super::*;
     use crate::device::{DeviceSpec, FixedCost, FixedParams, FixedSpec};
-    use fairdisk_core::{GroupId, Lba, Op, RequestId, Sectors};
+    use fairdisk_core::{GroupId, Lba, Op, RequestId, Sectors, Span};
 
     /// 512 KB take 1 ms at 512 MB/s.
     const SECTORS: u32 = 1000;
@@ -181,7 +225,7 @@ mod tests {
 
     /// When each request completes, in microseconds, with its disk and number.
     fn completions(mut jbod: Jbod, ios: &[(u32, DeviceIo)]) -> Vec<(u64, u32, u32)> {
-        ios.iter().for_each(|(disk, io)| jbod.submit(Instant::ZERO, *disk, io));
+        ios.iter().for_each(|(disk, io)| jbod.submit(Instant::ZERO, *disk, io, 2));
         let mut completed = Vec::new();
         while let Some(now) = jbod.next_event() {
             let mut tell =
@@ -224,5 +268,31 @@ mod tests {
         let ios = [(0, io(0, Op::Read, 1 << 20)), (0, io(1, Op::Read, 0))];
         let times: Vec<u64> = completions(jbod, &ios).iter().map(|(at, ..)| *at).collect();
         assert!(times[0] <= 5000 && times[1] == 6000, "{times:?}");
+    }
+
+    #[test]
+    fn an_adapter_takes_one_command_after_another_while_the_disk_works() {
+        let cost = AdapterCost {
+            command: Span::from_us(100),
+            segment: Span::from_us(20),
+            page: Span::from_us(3),
+        };
+        let how = Attachment { cost, ..Attachment::default() };
+        let jbod = Jbod::attached(vec![disk(1000), disk(1000)], how);
+        let ios = [(0, io(0, Op::Read, 0)), (0, io(1, Op::Flush, 0)), (1, io(0, Op::Write, 0))];
+        // Two segments, and 125 pages.
+        let first = 100 + 2 * 20 + 125 * 3;
+        let flush = first + 100 + 2 * 20;
+        let expected = [(flush, 0, 1), (first + 1000, 0, 0), (first + 1000, 1, 0)];
+        assert_eq!(completions(jbod, &ios), expected);
+    }
+
+    #[test]
+    fn disks_with_transports_of_their_own_do_not_hold_up_each_other() {
+        let how = Attachment { own_mb_per_s: Some(MB_PER_S), ..Attachment::default() };
+        let jbod = Jbod::attached(vec![disk(5000), disk(5000)], how);
+        let ios = [0, 1, 0].map(|disk| (disk, io(disk, Op::Read, 0)));
+        let ios = [ios[0], ios[1], (0, io(7, Op::Read, 0))];
+        assert_eq!(completions(jbod, &ios), [(6000, 0, 0), (6000, 1, 1), (7000, 0, 7)]);
     }
 }

@@ -4,38 +4,10 @@
 //! answers take no time on it. A disk goes on with its next request while data of the last one
 //! waits for the transport: the limit of its buffer is not modelled.
 
+use super::lane::Lane;
 use super::rate::Rate;
 use super::{DeviceIo, Done};
 use fairdisk_core::{Instant, Op, SECTOR_BYTES, Span};
-use std::collections::VecDeque;
-
-/// One direction of a link.
-#[derive(Clone, Debug)]
-struct Lane<T> {
-    free_at: Instant,
-    /// What is on its way to or from which disk, in order of its arrival.
-    on_the_way: VecDeque<(Instant, u32, T)>,
-}
-
-impl<T> Lane<T> {
-    const fn new() -> Self {
-        Self { free_at: Instant::ZERO, on_the_way: VecDeque::new() }
-    }
-
-    fn send(&mut self, now: Instant, takes: Span, disk: u32, what: T) {
-        self.free_at = self.free_at.max(now) + takes;
-        self.on_the_way.push_back((self.free_at, disk, what));
-    }
-
-    fn next_event(&self) -> Option<Instant> {
-        self.on_the_way.front().map(|(at, ..)| *at)
-    }
-
-    fn arrived(&mut self, now: Instant) -> Option<(u32, T)> {
-        let (_, disk, what) = self.on_the_way.pop_front_if(|(at, ..)| *at <= now)?;
-        Some((disk, what))
-    }
-}
 
 /// A transport and what is on its way through it.
 #[derive(Clone, Debug)]

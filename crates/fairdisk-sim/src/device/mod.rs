@@ -8,9 +8,11 @@
 //! All kinds of device are behind one enum ([`DeviceModel`]) instead of a trait object, because the
 //! calls are in the innermost loop of every simulation.
 
+mod adapter;
 mod fixed;
 mod hdd;
 mod jbod;
+mod lane;
 mod link;
 mod measured;
 mod null;
@@ -20,12 +22,13 @@ mod spec;
 mod ssd;
 mod work;
 
+pub use adapter::AdapterCost;
 pub use fixed::{Fixed, FixedCost, FixedParams, FixedSpec};
 pub use hdd::{
     FlushPolicy, Hdd, HddParams, HddSpec, Order, QueueParams, ReadAheadParams, SeekParams,
     SeekPoint, WriteCacheParams,
 };
-pub use jbod::Jbod;
+pub use jbod::{Attachment, Jbod};
 pub use measured::{Measured, MeasuredParams, MeasuredSpec};
 pub use null::{Null, NullParams, NullSpec};
 pub use raid5::{Raid5, Raid5Params, Raid5Spec};

@@ -1,7 +1,7 @@
 //! Submission: a task that sleeps for a request slot submits nothing more until it has got one.
 
 use super::{Event, Machine};
-use fairdisk_core::{Bio, Elevator, Input, Instant, Sleeper, TaskId};
+use fairdisk_core::{Bio, Elevator, Input, Instant, Segments, Sleeper, TaskId};
 use std::collections::VecDeque;
 
 /// The bios that a task has yet to submit.
@@ -10,24 +10,44 @@ pub(super) struct Backlog {
     /// The task's bios that wait for a slot: usually one, more if some were held behind an older
     /// bio first.
     pub(super) asleep: u32,
-    waiting: VecDeque<Bio>,
+    waiting: VecDeque<(Bio, Option<Segments>)>,
 }
 
 impl Backlog {
     #[cold]
-    fn keep(&mut self, bio: Bio) {
-        self.waiting.push_back(bio);
+    fn keep(&mut self, bio: Bio, segments: Option<Segments>) {
+        self.waiting.push_back((bio, segments));
+    }
+}
+
+#[inline]
+fn input<E>(bio: Bio, segments: Option<Segments>) -> Input<E> {
+    match segments {
+        None => Input::Submit(bio),
+        Some(segments) => Input::SubmitPages(bio, segments),
     }
 }
 
 impl<E: Elevator> Machine<E> {
     #[inline]
     pub(super) fn submit(&mut self, now: Instant, disk: u32, bio: Bio) {
+        self.submit_pages(now, disk, bio, None);
+    }
+
+    /// Submits a bio whose pages lie in these segments, if that is known and counts.
+    #[inline]
+    pub(super) fn submit_pages(
+        &mut self,
+        now: Instant,
+        disk: u32,
+        bio: Bio,
+        segments: Option<Segments>,
+    ) {
         let backlog = &mut self.disks[disk].backlogs[bio.task.0 as usize];
         if backlog.asleep > 0 {
-            backlog.keep(bio);
+            backlog.keep(bio, segments);
         } else {
-            self.feed(now, disk, Input::Submit(bio));
+            self.feed(now, disk, input(bio, segments));
         }
     }
 
@@ -49,9 +69,9 @@ impl<E: Elevator> Machine<E> {
         self.feed(now, disk, Input::Retry(sleeper));
         while let backlog = &mut self.disks[disk].backlogs[number]
             && backlog.asleep == 0
-            && let Some(bio) = backlog.waiting.pop_front()
+            && let Some((bio, segments)) = backlog.waiting.pop_front()
         {
-            self.feed(now, disk, Input::Submit(bio));
+            self.feed(now, disk, input(bio, segments));
         }
         if let Some(program) = self.disks[disk].programs.get(number).copied() {
             self.went_to_sleep(now, program);

@@ -8,7 +8,8 @@ use super::backlog::Backlog;
 use super::io::Ios;
 use super::numbers::Numbers;
 use fairdisk_core::{
-    Elevator, Engine, GroupId, Instant, Journal as Log, Op, SECTOR_BYTES, Span, TaskId, Ticks,
+    Elevator, Engine, GroupId, Instant, Journal as Log, Op, SECTOR_BYTES, SegmentLimits, Span,
+    TaskId, Ticks,
 };
 use std::ops::{Index, IndexMut};
 
@@ -31,8 +32,12 @@ pub(super) struct Disk<E> {
     pub(super) left: usize,
     /// Total turns of each group before counting started.
     pub(super) charged_before: Vec<Span>,
-    /// The size of the longest bio, in bytes.
+    /// The size of the longest bio, in bytes, whose pages may be anywhere in memory.
     pub(super) bio_bytes_max: u64,
+    /// The same if it is known where they are: an adapter may take more of those.
+    pub(super) pages_bytes_max: u64,
+    /// What the disk's adapter takes, if it counts segments.
+    pub(super) segments: Option<SegmentLimits>,
     pub(super) ticks: Ticks,
 }
 
@@ -112,6 +117,8 @@ impl<E: Elevator> Disk<E> {
             0 => BIO_SECTORS_MAX,
             sectors => sectors,
         };
+        let scattered_max = engine.segments.map_or(u64::MAX, |it| it.scattered_max().bytes());
+        let pages_bytes_max = u64::from(bio_sectors_max) * SECTOR_BYTES;
         let is_here = |task: &Numbers| task.all().any(|(disk, _)| disk == at);
         let programs = (0..).zip(tasks).filter(|(_, task)| is_here(task));
         let programs: Vec<u32> = programs.map(|(task, _)| task).collect();
@@ -125,7 +132,9 @@ impl<E: Elevator> Disk<E> {
             backlogs: vec![Backlog::default(); programs.len() + of_host],
             programs,
             charged_before: vec![Span::ZERO; config.group_count()],
-            bio_bytes_max: u64::from(bio_sectors_max) * SECTOR_BYTES,
+            bio_bytes_max: pages_bytes_max.min(scattered_max),
+            pages_bytes_max,
+            segments: engine.segments,
             ticks: engine.ticks,
         }
     }

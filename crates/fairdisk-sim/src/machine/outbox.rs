@@ -17,6 +17,8 @@ pub struct Issued {
     /// The group whose data it transfers. It differs from the group that is charged with D5, or
     /// when a task waits for data that others have dirtied.
     pub owner: GroupId,
+    /// The segments of its data, if the disk's adapter counts them, else 0.
+    pub segments: u32,
 }
 
 #[derive(Debug, Default)]
@@ -61,7 +63,8 @@ impl<E: Elevator> Machine<E> {
             match effect {
                 Effect::Issue(request) => {
                     let owner = disk.owner(&self.config, request);
-                    issued.push(Issued { disk: at, request: *request, owner });
+                    let segments = disk.engine.segments(request.id).unwrap_or_default();
+                    issued.push(Issued { disk: at, request: *request, owner, segments });
                 }
                 Effect::Finish { bio, ok, .. } => finished.push((at, *bio, *ok)),
                 Effect::Sleep { task } => disk.backlogs[task.0 as usize].asleep += 1,

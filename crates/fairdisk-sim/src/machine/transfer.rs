@@ -6,10 +6,13 @@ use super::io::{Io, IoKind, Pending};
 use super::task::{Call, Step, Task};
 use super::{Event, Machine};
 use crate::host::Mapped;
+use crate::host::memory::{Memory, PageId};
 use crate::workload::FileIo;
 use fairdisk_core::{
-    Bio, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, SECTOR_BYTES, Sectors, Span,
+    Bio, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, SECTOR_BYTES, Sectors, SegmentLimits,
+    Segments, Span,
 };
+use std::ops::Range;
 
 impl<E: Elevator> Machine<E> {
     /// Starts the current I/O. Cached I/O stays in memory; dirty data in the range of any other is
@@ -77,7 +80,9 @@ impl<E: Elevator> Machine<E> {
     ) -> bool {
         let file = self.tasks[index as usize].current.file as usize;
         let Pending { disk, io, .. } = pending;
-        let bio_bytes_max = self.disks[disk].bio_bytes_max;
+        let queue = &self.disks[disk];
+        let bio_bytes_max = queue.bio_bytes_max;
+        let is_cached = matches!(queue.ios.get(io).kind, IoKind::Pages { .. });
         while pending.at < pending.end {
             let Some(mapped) = self.map(index, file as u32, pending.at) else {
                 self.task(index).step = Step::Submit(pending);
@@ -95,9 +100,13 @@ impl<E: Elevator> Machine<E> {
                     // last.
                     let within = pending.at % SECTOR_BYTES;
                     let bytes = contiguous.min(pending.end - pending.at);
-                    let bytes = bytes.min(bio_bytes_max - within);
+                    let (bytes, segments) = match is_cached {
+                        true => self.of_pages(disk, file as u32, pending.at, bytes),
+                        false => (bytes.min(bio_bytes_max - within), None),
+                    };
                     let sectors = Sectors((within + bytes).div_ceil(SECTOR_BYTES) as u32);
-                    self.submit_part(now, index, (disk, io), (lba, sectors));
+                    let bio = self.bio(index, (disk, io), lba, sectors);
+                    self.submit_pages(now, disk, bio, segments);
                     pending.at += bytes;
                 }
             }
@@ -112,20 +121,28 @@ impl<E: Elevator> Machine<E> {
         goes_on
     }
 
-    /// Submits the next part of an I/O on a disk.
-    #[inline(never)]
-    fn submit_part(
-        &mut self,
-        now: Instant,
-        index: u32,
-        (disk, io): (u32, u32),
-        (start, sectors): (Lba, Sectors),
-    ) {
-        let bio = self.bio(index, (disk, io), start, sectors);
-        self.submit(now, disk, bio);
+    /// How much of a stretch of a file in the page cache one bio to a disk carries, and in which
+    /// segments its pages lie, if the disk's adapter counts them and memory is page by page.
+    #[inline]
+    pub(super) fn of_pages(
+        &self,
+        disk: u32,
+        file: u32,
+        at: u64,
+        bytes: u64,
+    ) -> (u64, Option<Segments>) {
+        let queue = &self.disks[disk];
+        match (&queue.segments, self.pages.frames()) {
+            (Some(limits), Some(memory)) => {
+                let end = at + bytes.min(queue.pages_bytes_max);
+                let (end, segments) = segments(memory, limits, file, at..end);
+                (end - at, segments)
+            }
+            _ => (bytes.min(queue.bio_bytes_max), None),
+        }
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn bio(&mut self, index: u32, (at, io): (u32, u32), start: Lba, sectors: Sectors) -> Bio {
         let disk = &mut self.disks[at];
         let (id, &Io { kind, op, .. }) = disk.ios.add_part(io);
@@ -176,7 +193,8 @@ impl<E: Elevator> Machine<E> {
         self.task(index).paging.slept = true;
         let io = Io::new(IoKind::Metadata { task: index }, now, Op::Read);
         let io = self.disks[disk].ios.insert(io);
-        self.submit_part(now, index, (disk, io), (lba, PAGE_SECTORS));
+        let bio = self.bio(index, (disk, io), lba, PAGE_SECTORS);
+        self.submit(now, disk, bio);
         self.all_made(now, disk, io);
     }
 
@@ -273,4 +291,26 @@ impl<E: Elevator> Machine<E> {
             self.come_back(now, index, call);
         }
     }
+}
+
+/// The segments of bytes of a file in the page cache, up to as many as an adapter takes, and where
+/// these end.
+#[cold]
+fn segments(
+    memory: &Memory,
+    limits: &SegmentLimits,
+    file: u32,
+    bytes: Range<u64>,
+) -> (u64, Option<Segments>) {
+    let mut segments: Option<Segments> = None;
+    for page in bytes.start / PAGE_BYTES..bytes.end.div_ceil(PAGE_BYTES) {
+        let frame = memory.frame(PageId::of_file(file, page));
+        let next = frame.map_or(Segments::scattered(PAGE_SECTORS), Segments::of_frame);
+        let more = segments.map_or(next, |segments| segments.then(next, limits));
+        if more.count() > limits.segments_max {
+            return (page * PAGE_BYTES, segments);
+        }
+        segments = Some(more);
+    }
+    (bytes.end, segments)
 }

@@ -407,16 +407,16 @@ impl<E: Elevator> Machine<E> {
         let mut io = Io::new(kind, now, Op::Write);
         io.bytes = pages * PAGE_BYTES;
         let queue = &mut self.disks[disk];
-        let (io, bio_bytes_max) = (queue.ios.insert(io), queue.bio_bytes_max);
+        let io = queue.ios.insert(io);
         let mut at = start * PAGE_BYTES;
         let end = (at + pages * PAGE_BYTES).min(spec.bytes);
         while at < end {
             // The metadata that maps these pages was read when they were dirtied.
             let Mapped::At(lba, contiguous) = self.files[file as usize].map(at) else { continue };
-            let bytes = contiguous.min(end - at).min(bio_bytes_max);
+            let (bytes, segments) = self.of_pages(disk, file, at, contiguous.min(end - at));
             let sectors = Sectors(bytes.div_ceil(SECTOR_BYTES) as u32);
             let (id, _) = self.disks[disk].ios.add_part(io);
-            self.submit(now, disk, Bio { id, start: lba, sectors, ..bio });
+            self.submit_pages(now, disk, Bio { id, start: lba, sectors, ..bio }, segments);
             at += bytes;
         }
         if let Some(memory) = self.pages.memory() {
