@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::{progress, time_arg};
 use backend::Opened;
 use fairdisk_core::{Instant, Span};
-use fairdisk_lab::catalog::device::Array;
+use fairdisk_lab::catalog::device::{Adapter, Array};
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan, Rig, Setup};
 use fairdisk_lab::run::{Ensemble, RunEnd};
@@ -108,7 +108,13 @@ const CHOOSE: &str = "choose others with --arm and --row";
 /// The error for a rig with several disks or partitions, or a transport of its own: a real run has
 /// one file as its disk.
 fn several(rig: &Rig) -> Failure {
-    let Array { disks, partitions, link_mb_per_s } = rig.array;
+    let Array { disks, partitions, link_mb_per_s, adapter } = rig.array;
+    if adapter != Adapter::default() {
+        return Failure::BadInput(format!(
+            "device `{}` has an adapter, which a real run does not model; choose another --device",
+            rig.device_id
+        ));
+    }
     if link_mb_per_s.is_some() && disks == 1 && partitions == 1 {
         return Failure::BadInput(format!(
             "device `{}` has `link_mb_per_s`, a transport that a real run does not model; choose \

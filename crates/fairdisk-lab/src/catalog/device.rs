@@ -1,5 +1,6 @@
 //! Device files: `catalog/devices/<id>.toml`. The key `kind` determines the other keys.
 
+mod adapter;
 mod fixed;
 mod hdd;
 mod measured;
@@ -14,7 +15,9 @@ use super::library::{Document, Kind, check_id, find};
 use super::overrides::{Override, read};
 use super::source::Source;
 use super::text::check_line;
-use fairdisk_sim::device::{Check, Checked, DeviceSpec, SpecError};
+pub use adapter::Adapter;
+use adapter::{AdapterTable, QueueHead};
+use fairdisk_sim::device::{AdapterCost, Check, Checked, DeviceSpec, SpecError};
 use fixed::FixedFile;
 use hdd::HddFile;
 use measured::MeasuredFile;
@@ -44,11 +47,18 @@ pub struct Array {
     pub partitions: u32,
     /// The rate of the transport that the disks share, in each direction.
     pub link_mb_per_s: Option<u32>,
+    /// What each disk is attached to.
+    pub adapter: Adapter,
 }
 
 impl Array {
     /// A single disk without partitions, with a transport as fast as itself.
-    pub const SINGLE: Self = Self { disks: 1, partitions: 1, link_mb_per_s: None };
+    pub const SINGLE: Self = Self {
+        disks: 1,
+        partitions: 1,
+        link_mb_per_s: None,
+        adapter: Adapter { segments: None, link_mb_per_s: None, cost: AdapterCost::NONE },
+    };
 }
 
 /// Checks that a device may have this id.
@@ -118,8 +128,10 @@ fn parse_entry(id: &str, source: Source<'_>) -> Result<DeviceEntry, CatalogError
             return Err(source.error_at_key("kind", unknown("kind", other, &known)));
         }
     };
-    let Head { jbod: disks, partitions, link_mb_per_s, .. } = head;
-    let array = Array { disks, partitions, link_mb_per_s };
+    let Head { jbod: disks, partitions, link_mb_per_s, queue, adapter, .. } = head;
+    let shares_link = link_mb_per_s.is_some();
+    let adapter = Adapter::of(source, queue.as_ref(), adapter.as_ref(), shares_link)?;
+    let array = Array { disks, partitions, link_mb_per_s, adapter };
     Ok(DeviceEntry { title: head.title, spec, array })
 }
 
@@ -140,6 +152,8 @@ struct Head {
     #[serde(default = "one")]
     partitions: u32,
     link_mb_per_s: Option<u32>,
+    queue: Option<QueueHead>,
+    adapter: Option<AdapterTable>,
 }
 
 impl Head {
@@ -178,6 +192,8 @@ macro_rules! device_file {
             _partitions: Option<serde::de::IgnoredAny>,
             #[serde(rename = "link_mb_per_s")]
             _link_mb_per_s: Option<serde::de::IgnoredAny>,
+            #[serde(rename = "adapter")]
+            _adapter: Option<serde::de::IgnoredAny>,
             $($keys)*
         }
     };
@@ -223,8 +239,8 @@ mod tests {
         assert_eq!(
             refusal(&FIXED.replace("parallel", "paralel")),
             "f.toml:5: unknown key `paralel`; did you mean `parallel`? (known: id, title, kind, \
-             jbod, partitions, link_mb_per_s, capacity_sectors, parallel, latency_us, mb_per_s, \
-             write_latency_us, write_mb_per_s, flush_us)"
+             jbod, partitions, link_mb_per_s, adapter, capacity_sectors, parallel, latency_us, mb_per_s, \
+             write_latency_us, write_mb_per_s, flush_us, queue)"
         );
         assert_eq!(
             refusal(&FIXED.replace("= 1", "= 0")),

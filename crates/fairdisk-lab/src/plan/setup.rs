@@ -2,7 +2,7 @@
 
 use super::loaded::{Children, GroupLabel, Loaded, sectors_needed};
 use super::{GroupNumbers, Plan, PlannedArm, PlannedRow, ROOT_GROUP, Rig};
-use crate::catalog::device::Array;
+use crate::catalog::device::{Adapter, Array};
 use crate::catalog::error::Where;
 use crate::catalog::host::Host;
 use crate::catalog::library::Document;
@@ -11,7 +11,7 @@ use fairdisk_core::{
     Elevator, EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span, Ticks,
 };
 use fairdisk_sched::Scheduler;
-use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec, Jbod};
+use fairdisk_sim::device::{Attachment, Device as _, DeviceModel, DeviceSpec, Jbod};
 use fairdisk_sim::host::CpuSpec;
 use fairdisk_sim::{DiskConfig, GroupSpec, Machine, MachineConfig};
 use std::fmt;
@@ -213,7 +213,9 @@ impl Plan {
             tasks,
             keep_journal: self.keep_journal,
         };
-        let jbod = Jbod::new(models, rig.array.link_mb_per_s);
+        let Array { link_mb_per_s: shared_mb_per_s, adapter, .. } = rig.array;
+        let Adapter { link_mb_per_s: own_mb_per_s, cost, .. } = adapter;
+        let jbod = Jbod::attached(models, Attachment { shared_mb_per_s, own_mb_per_s, cost });
         let parts = Parts { config, jbod, groups: labels, named, root: root_at, sectors_needed };
         Ok((schedulers, parts))
     }
@@ -241,9 +243,10 @@ impl Plan {
         let tick_phase = Span::from_ns(prng.below(1_000_000_000 / u64::from(rig.host.hz)));
         let (honours, queue) = (arm.revision.spec.honours(), &rig.host.queue);
         let tells_costs = honours.costs && queue.tells_costs;
+        let engine = engine_config(&rig.host, &arm.revision, model.depth(), tick_phase);
         let config = DiskConfig {
             seed: root.fork(2).next_u64(),
-            engine: engine_config(&rig.host, &arm.revision, model.depth(), tick_phase),
+            engine: EngineConfig { segments: rig.array.adapter.segments, ..engine },
             rotational: rig.device.is_rotational(),
             serves_together: model.serves_together(),
             costs: tells_costs.then(|| rig.costs()),
@@ -386,6 +389,7 @@ fn engine_config(host: &Host, revision: &Revision, depth: u32, tick_phase: Span)
         },
         ticks: Ticks::new(host.hz, tick_phase),
         merge_sectors_max: host.queue.merge_kib_max * 2,
+        segments: None,
         keeps_order: true,
         plug,
     }

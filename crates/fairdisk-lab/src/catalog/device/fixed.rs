@@ -14,6 +14,8 @@ device_file! {
         write_mb_per_s: Option<u32>,
         #[serde(default)]
         flush_us: u32,
+        #[serde(rename = "queue")]
+        _queue: Option<super::adapter::SegmentsTable>,
     }
 }
 

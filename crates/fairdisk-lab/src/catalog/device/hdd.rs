@@ -9,6 +9,7 @@ use fairdisk_sim::device::{
     WriteCacheParams,
 };
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 device_file! {
     /// A device file of kind `hdd`.
@@ -141,6 +142,10 @@ struct QueueTable {
     depth: u32,
     order: OrderName,
     age_limit_ms: Option<u32>,
+    #[serde(rename = "segments_max")]
+    _segments_max: Option<IgnoredAny>,
+    #[serde(rename = "segment_kib_max")]
+    _segment_kib_max: Option<IgnoredAny>,
 }
 
 impl QueueTable {

@@ -18,6 +18,8 @@ device_file! {
         flush_us: f64,
         read: RatesTable,
         write: RatesTable,
+        #[serde(rename = "queue")]
+        _queue: Option<super::adapter::SegmentsTable>,
     }
 }
 

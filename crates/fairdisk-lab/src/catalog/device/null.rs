@@ -8,6 +8,8 @@ device_file! {
     pub(super) struct NullFile {
         capacity_sectors: u64,
         depth: u32,
+        #[serde(rename = "queue")]
+        _queue: Option<super::adapter::SegmentsTable>,
     }
 }
 

@@ -13,6 +13,8 @@ device_file! {
         disks: u32,
         chunk_kib: u32,
         depth: u32,
+        #[serde(rename = "queue")]
+        _queue: Option<super::adapter::SegmentsTable>,
     }
 }
 

@@ -20,6 +20,8 @@ device_file! {
         write_buffer_kib: u32,
         flush: FlushName,
         collection: Option<CollectionTable>,
+        #[serde(rename = "queue")]
+        _queue: Option<super::adapter::SegmentsTable>,
     }
 }
 

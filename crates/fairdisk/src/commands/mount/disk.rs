@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use clap::ValueEnum;
 use fairdisk_core::{Apart, Change, CostModel, EngineConfig, PoolConfig, PoolLayout};
 use fairdisk_lab::calibrate::calibrate;
-use fairdisk_lab::catalog::device::{self, Array, DeviceEntry};
+use fairdisk_lab::catalog::device::{self, Adapter, Array, DeviceEntry};
 use fairdisk_mount::BlockDevice;
 use fairdisk_plane::backend::Preference;
 use fairdisk_plane::disk::{DEEP, DEPTH_MAX, Device, Disk, StartError};
@@ -138,6 +138,9 @@ fn find(name: &str, option: &str) -> Result<DeviceSpec, Failure> {
     let DeviceEntry { spec, array, .. } = device::load(name, &[])?;
     if array != Array::SINGLE {
         let text = match array {
+            Array { adapter, .. } if adapter != Adapter::default() => {
+                format!("device `{name}` has an adapter, which a mount does not model")
+            }
             Array { disks: 1, link_mb_per_s: Some(_), .. } => {
                 format!("device `{name}` has `link_mb_per_s`, which a mount does not model")
             }
