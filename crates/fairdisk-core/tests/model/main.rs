@@ -75,6 +75,7 @@ fn config() -> impl Strategy<Value = EngineConfig> {
             peek,
             pool,
             merge_sectors_max: 0,
+            segments: None,
             keeps_order,
             ticks: Ticks::new(1000, Span::ZERO),
             plug,

@@ -235,6 +235,30 @@ mod tests {
     }
 
     #[test]
+    fn an_adapter_without_segments_is_refused_with_place_and_remedy() {
+        let table = format!("{FIXED}[adapter]\nsegment_ns = 5\n");
+        assert_eq!(
+            refusal(&table),
+            "f.toml:7: an adapter takes so many segments, and nothing says how many; add \
+             `segments_max` to [queue], such as 128, or drop [adapter]"
+        );
+        assert_eq!(
+            refusal(&format!("{FIXED}[queue]\nsegments_max = 0\n")),
+            "f.toml:8: `segments_max` is 0; allowed: 1 to 65536"
+        );
+        assert_eq!(
+            refusal(&format!("{FIXED}[queue]\nsegments_max = 8\nsegment_kib_max = 6\n")),
+            "f.toml:9: `segment_kib_max` is 6; allowed: 4 to 1048576, by whole pages of 4"
+        );
+        let error = refusal(&format!("{FIXED}[queue]\nsegment_kib_max = 64\n"));
+        assert!(error.starts_with("f.toml:8: `segment_kib_max` is the size"), "{error}");
+        let both = format!("link_mb_per_s = 9\n{FIXED}[adapter]\nlink_mb_per_s = 9\n");
+        let error = refusal(&format!("{both}[queue]\nsegments_max = 8\n"));
+        assert!(error.starts_with("f.toml:1: disks share a transport or have one each"), "{error}");
+        assert!(parse("f", &format!("{table}[queue]\nsegments_max = 8\n")).is_ok());
+    }
+
+    #[test]
     fn errors_name_line_key_and_what_was_expected() {
         assert_eq!(
             refusal(&FIXED.replace("parallel", "paralel")),
