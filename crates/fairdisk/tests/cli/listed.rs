@@ -171,7 +171,7 @@ fn a_kernel_says_which_changes_it_has_and_whose() {
     let switches = value["switches"].as_array().unwrap();
     let ascending = switches.iter().find(|it| it["name"] == "cold_ascending").unwrap();
     assert_eq!((&ascending["on"], &ascending["release"]), (&false.into(), &"2.6.31".into()));
-    let message = fairdisk(&["catalog", "kernels", "2.6.12"]).message();
+    let message = fairdisk(&["catalog", "kernels", "2.6.12"]).err;
     assert!(message.contains("unknown kernel `2.6.12`"), "{message}");
 }
 
