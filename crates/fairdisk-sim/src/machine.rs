@@ -9,6 +9,7 @@ mod backlog;
 mod charging;
 mod config;
 mod disk;
+mod ending;
 mod faulting;
 mod flushing;
 mod group;
@@ -375,35 +376,6 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[task as usize];
         if now >= task.report.counted_from {
             task.report.per_op.of_mut(io.op).errors += 1;
-        }
-    }
-
-    fn exit(&mut self, now: Instant, index: u32) {
-        let task = &mut self.tasks[index as usize];
-        task.step = Step::Exited;
-        task.report.finished = Some(now);
-        let is_over = self.phases.is_over(&self.config.tasks[index as usize]);
-        task.report.cut_off = self.stopping || is_over;
-        self.unmap_files(index);
-        if self.reclaiming.is_some() {
-            self.give_frames_back(now, index);
-        }
-        self.forget(now, index);
-        self.stopping |= self.count_end(self.config.tasks[index as usize].awaited);
-        if self.phases.ended(&self.config.tasks[index as usize]) {
-            self.start_ready(now);
-        }
-    }
-
-    /// Counts the end of a task awaited like this. Returns whether the remaining tasks must stop.
-    fn count_end(&mut self, awaited: Awaited) -> bool {
-        self.awaited -= usize::from(awaited != Awaited::No);
-        match awaited {
-            Awaited::Alone => true,
-            Awaited::WithOthers => {
-                self.awaited == 0 && self.config.tasks.iter().any(|it| it.awaited == Awaited::No)
-            }
-            Awaited::No => false,
         }
     }
 

@@ -161,7 +161,7 @@ impl<E: Elevator> Machine<E> {
         if disks > 1 {
             return;
         }
-        if now >= task.report.counted_from {
+        if task.report.counts(now) {
             task.report.flushes.count(0, now - io.started, failed);
         }
         task.step = Step::Fetch;

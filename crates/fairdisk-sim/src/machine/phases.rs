@@ -1,5 +1,6 @@
 //! Start order of tasks: the tasks of a phase start when all tasks of earlier phases have ended,
-//! and a task may wait for the tasks of a job. The first of a set that ends, ends the set.
+//! and a task may wait for the tasks of a job. The first of a set that has done its work ends
+//! the set.
 
 use crate::workload::TaskSpec;
 use std::collections::BTreeSet;
@@ -10,7 +11,7 @@ pub(super) struct Phases {
     left: Vec<u32>,
     /// For each job, the tasks that have not ended.
     left_of_job: Vec<u32>,
-    /// The sets of tasks of which one has ended.
+    /// The sets of tasks of which one has done its work.
     over: BTreeSet<u32>,
     now: u32,
     /// Indices of the tasks that have not started.
@@ -41,14 +42,18 @@ impl Phases {
         task.phase == self.now && task.wait_for.is_none_or(|job| left(job) == 0)
     }
 
-    /// Whether the task must stop because another of its set has ended.
+    /// Whether the task must stop because another of its set has done its work.
     pub(super) fn is_over(&self, task: &TaskSpec) -> bool {
         task.ends_with.is_some_and(|set| self.over.contains(&set))
     }
 
+    /// Stops the other tasks of its set, as it has done its work.
+    pub(super) fn done(&mut self, task: &TaskSpec) {
+        self.over.extend(task.ends_with);
+    }
+
     /// Counts a task that has ended. Returns whether others may now be ready to start.
     pub(super) fn ended(&mut self, task: &TaskSpec) -> bool {
-        self.over.extend(task.ends_with);
         let of_job = &mut self.left_of_job[task.job as usize];
         *of_job -= 1;
         let job_ended = *of_job == 0;

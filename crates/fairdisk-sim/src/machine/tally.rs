@@ -101,6 +101,20 @@ pub struct OpTally {
 }
 
 impl TaskReport {
+    /// Whether what completes at `now` is counted.
+    #[inline(always)]
+    pub(super) fn counts(&self, now: Instant) -> bool {
+        now >= self.counted_from && self.finished.is_none()
+    }
+
+    /// Ends the report, if it has not ended, of a task that is stopped here or not.
+    pub(super) fn finish(&mut self, now: Instant, is_stopped: bool) {
+        if self.finished.is_none() {
+            self.finished = Some(now);
+            self.cut_off |= is_stopped;
+        }
+    }
+
     #[inline(always)]
     pub(super) fn count(&mut self, op: Op, bytes: u64, latency: Span, failed: bool) {
         self.ios += 1;

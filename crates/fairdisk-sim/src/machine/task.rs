@@ -1,5 +1,6 @@
 //! Tasks: closed loops that submit, wait, think for a while and submit again.
 
+use super::ending::Ending;
 use super::flushing::CleanWalk;
 use super::io::Pending;
 use super::numbers::Numbers;
@@ -95,10 +96,9 @@ pub(super) struct Task {
     buffered: bool,
     pub(super) write_through: bool,
     nowhere: bool,
-    think: Option<Think>,
+    pub(super) think: Option<Think>,
     ramp: Span,
-    /// Flushes left to do at the end.
-    end_flushes: u32,
+    pub(super) ending: Ending,
     pub(super) stream: Stream,
     /// The task from whose stream it gets I/Os: itself, unless it shares a stream.
     pub(super) stream_of: u32,
@@ -158,7 +158,7 @@ impl Task {
             nowhere: spec.nowhere,
             think: spec.think,
             ramp: spec.ramp,
-            end_flushes: spec.end_flushes,
+            ending: Ending::new(spec),
             step: Step::Begin,
             current: FileIo { slot: 0, file: 0, op: Op::Read, offset: 0, bytes: 0, begins: false },
             io_started: Instant::ZERO,
@@ -308,7 +308,7 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn fetch(&mut self, now: Instant, index: u32) -> bool {
-        if self.stopping || self.phases.is_over(&self.config.tasks[index as usize]) {
+        if self.must_stop(index) {
             return self.drain(now, index);
         }
         let task = self.task(index);
@@ -356,31 +356,13 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
-    /// Ends the task once it waits for nothing. Data it wrote to the page cache need not have
-    /// reached the disk, unless the task flushes at the end.
-    fn drain(&mut self, now: Instant, index: u32) -> bool {
-        let stopping = self.stopping;
-        let task = self.task(index);
-        task.step = Step::Draining;
-        task.think = None;
-        if task.outstanding > 0 {
-            return false;
-        }
-        if task.end_flushes > 0 && !stopping {
-            task.end_flushes -= 1;
-            return self.sync(now, index, Durable::All);
-        }
-        self.exit(now, index);
-        false
-    }
-
     /// Counts a completed I/O as the task sees it when it gets the CPU again, at `back`.
     pub(super) fn returned(&mut self, now: Instant, index: u32, call: Call, back: Instant) {
         let Call { op, bytes, started, failed, .. } = call;
         let latency = back - started;
         let task = &mut self.tasks[index as usize];
         task.untaken += 1;
-        if now >= task.report.counted_from {
+        if task.report.counts(now) {
             task.report.count(op, bytes, latency, failed);
         }
     }

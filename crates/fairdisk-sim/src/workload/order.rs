@@ -13,6 +13,9 @@ pub enum IoOrder {
     /// At this distance in bytes after the end of the previous one; negative distances go
     /// backwards. Wraps around at the end of the file.
     Holes(i64),
+    /// At this distance in bytes after the end of the previous one; after the end of the file, one
+    /// block further than the time before, so that every block has its turn.
+    Interleaved(u64),
     /// At this distance in bytes after the end of the previous one; a pass ends at the end of the
     /// file. The first I/O is at the start.
     Strided(u64),
@@ -107,7 +110,7 @@ impl IoOrder {
     /// How positions are drawn; `None` if they are not.
     pub(super) const fn random(self) -> Option<RandomOrder> {
         match self {
-            Self::Sequential | Self::Holes(_) | Self::Strided(_) => None,
+            Self::Sequential | Self::Holes(_) | Self::Interleaved(_) | Self::Strided(_) => None,
             Self::Random => Some(RandomOrder {
                 skew: Skew::Uniform,
                 every_block_once: false,
@@ -122,7 +125,15 @@ impl IoOrder {
     pub(super) const fn hole(self) -> i64 {
         match self {
             Self::Holes(bytes) => bytes,
-            Self::Sequential | Self::Strided(_) | Self::Random | Self::Drawn(_) => 0,
+            _ => 0,
+        }
+    }
+
+    /// The gap in bytes between I/Os that are interleaved.
+    pub(super) const fn interleaved(self) -> Option<u64> {
+        match self {
+            Self::Interleaved(bytes) => Some(bytes),
+            _ => None,
         }
     }
 
@@ -130,7 +141,7 @@ impl IoOrder {
     pub(super) const fn skipped(self) -> u64 {
         match self {
             Self::Strided(bytes) => bytes,
-            Self::Sequential | Self::Holes(_) | Self::Random | Self::Drawn(_) => 0,
+            _ => 0,
         }
     }
 }

@@ -74,6 +74,18 @@ fn holes_go_round_or_end_with_the_file() {
 }
 
 #[test]
+fn interleaved_blocks_all_have_their_turn() {
+    let laps = |gap: u64, bytes: u64| {
+        let limits = Limits { bytes: Some(bytes), ..once().limits };
+        let order = IoOrder::Interleaved(gap);
+        blocks(&ios(&[bytes], &StreamSpec { order, limits, ..StreamSpec::default() }))
+    };
+    assert_eq!(laps(8192, 32 * KIB), [0, 3, 6, 1, 4, 7, 2, 5]);
+    assert_eq!(laps(4096, 28 * KIB), [0, 2, 4, 6, 1, 3, 5]);
+    assert_eq!(laps(64 * KIB, 12 * KIB), [0, 1, 2]);
+}
+
+#[test]
 fn files_take_turns_and_short_ones_end_early() {
     let files: Vec<(u32, u64)> = ios(&[8 * KIB, 16 * KIB, 4 * KIB], &once())
         .iter()

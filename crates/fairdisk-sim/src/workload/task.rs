@@ -44,7 +44,7 @@ pub struct TaskSpec {
     pub job: u32,
     /// The task starts when every task of this job has ended.
     pub wait_for: Option<u32>,
-    /// The set of tasks that all stop when the first of them ends.
+    /// The set of tasks that all stop when the first of them has done its work.
     pub ends_with: Option<u32>,
     /// The task does not start before this time.
     pub start: Instant,
@@ -52,8 +52,13 @@ pub struct TaskSpec {
     pub ramp: Span,
     /// Whether and how the run waits for its end.
     pub awaited: Awaited,
-    /// Number of flushes before it ends.
+    /// Number of flushes before it ends, which are part of its time.
     pub end_flushes: u32,
+    /// Number of flushes after its time.
+    pub late_flushes: u32,
+    /// Whether it does the rest of its work after its time, without pauses, if another of its set
+    /// stops it.
+    pub completes: bool,
     /// The I/Os it asks for.
     pub stream: StreamSpec,
     /// Whether it gets its I/Os from the stream of the first task of its job on the same files,
@@ -110,6 +115,8 @@ impl Default for TaskSpec {
             ramp: Span::ZERO,
             awaited: Awaited::WithOthers,
             end_flushes: 0,
+            late_flushes: 0,
+            completes: false,
             stream: StreamSpec::default(),
             shares_stream: false,
         }

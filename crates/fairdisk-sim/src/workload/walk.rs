@@ -15,6 +15,9 @@ pub(super) struct Walk {
     extent: Extent,
     hole: i64,
     skipped: u64,
+    interleaved: Option<u64>,
+    /// Where the walk last began to go through the file, if it is interleaved.
+    lap: u64,
     /// Whether the walk starts again once every block was visited.
     endless: bool,
     /// Whether an operation that reaches the end of the file continues at its start.
@@ -83,6 +86,8 @@ impl Walk {
             extent,
             hole: style.order.hole(),
             skipped: style.order.skipped(),
+            interleaved: style.order.interleaved(),
+            lap: 0,
             endless: style.endless,
             wraps: style.endless && style.alone,
             places: Places::new(extent.bytes, style, seed),
@@ -101,6 +106,7 @@ impl Walk {
     /// Starts another pass.
     pub(super) fn restart(&mut self) {
         self.last = PerOp::all(Stretch::default());
+        self.lap = 0;
         self.ended = false;
         self.is_fresh = true;
         self.places.free_all();
@@ -137,6 +143,10 @@ impl Walk {
     /// The position after the last I/O of `op`; `None` at the end of the file.
     fn follow(&mut self, op: Op) -> Option<u64> {
         let last = self.last.of_mut(op);
+        if let Some(gap) = self.interleaved {
+            let last = *last;
+            return Some(self.interleave(last, gap));
+        }
         if self.wraps && last.end >= self.extent.bytes {
             *last = Stretch::default();
             self.is_fresh = true;
@@ -150,6 +160,20 @@ impl Walk {
             (0, _) => Some(end.saturating_add(self.skipped)),
             _ => self.skip(end),
         }
+    }
+
+    /// The position at the gap's distance after the last I/O, or where the file is gone through next.
+    const fn interleave(&mut self, last: Stretch, gap: u64) -> u64 {
+        let block = last.end - last.at;
+        if block == 0 {
+            return self.lap;
+        }
+        let next = last.end.saturating_add(gap);
+        if next.saturating_add(block) <= self.extent.bytes {
+            return next;
+        }
+        self.lap = (self.lap + block) % gap.saturating_add(block);
+        self.lap
     }
 
     /// The position at the hole's distance after `end`, as in fio. A walk that leaves the file

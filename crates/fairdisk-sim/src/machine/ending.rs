@@ -1,0 +1,99 @@
+//! The end of a task: it waits for its I/O, flushes, and is finished. What it still does then takes
+//! no part in its report.
+
+use super::Machine;
+use super::task::Step;
+use crate::workload::{Awaited, Durable, TaskSpec};
+use fairdisk_core::{Elevator, Instant};
+
+/// What is left to do at the end of a task.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ending {
+    has_begun: bool,
+    /// Flushes that are part of its time.
+    flushes: u32,
+    /// Whether it does the rest of its work if it is stopped before it is done.
+    completes: bool,
+    /// Flushes after its time.
+    late_flushes: u32,
+}
+
+impl Ending {
+    pub(super) const fn new(spec: &TaskSpec) -> Self {
+        let TaskSpec { end_flushes, completes, late_flushes, .. } = *spec;
+        Self { has_begun: false, flushes: end_flushes, completes, late_flushes }
+    }
+}
+
+/// Takes one of a number. Returns whether there was one.
+const fn take(left: &mut u32) -> bool {
+    let any = *left > 0;
+    *left -= any as u32;
+    any
+}
+
+impl<E: Elevator> Machine<E> {
+    /// Whether the task must stop where it is, because the run ends or another of its set has done
+    /// its work.
+    pub(super) fn must_stop(&self, index: u32) -> bool {
+        self.stopping
+            || self.tasks[index as usize].report.finished.is_none()
+                && self.phases.is_over(&self.config.tasks[index as usize])
+    }
+
+    /// Ends the task once it waits for nothing. Data it wrote to the page cache need not have
+    /// reached the disk, unless the task flushes at the end.
+    pub(super) fn drain(&mut self, now: Instant, index: u32) -> bool {
+        let stopping = self.stopping;
+        let is_cut_off = self.must_stop(index);
+        let task = self.task(index);
+        task.step = Step::Draining;
+        task.think = None;
+        if !std::mem::replace(&mut task.ending.has_begun, true) {
+            task.report.cut_off = is_cut_off;
+        }
+        if task.outstanding > 0 {
+            return false;
+        }
+        self.phases.done(&self.config.tasks[index as usize]);
+        let task = self.task(index);
+        if !stopping && take(&mut task.ending.flushes) {
+            return self.sync(now, index, Durable::All);
+        }
+        task.report.finish(now, stopping);
+        if !stopping && task.report.cut_off && std::mem::take(&mut task.ending.completes) {
+            task.step = Step::Fetch;
+            return true;
+        }
+        if !stopping && take(&mut task.ending.late_flushes) {
+            return self.sync(now, index, Durable::All);
+        }
+        self.exit(now, index);
+        false
+    }
+
+    fn exit(&mut self, now: Instant, index: u32) {
+        self.task(index).step = Step::Exited;
+        self.unmap_files(index);
+        if self.reclaiming.is_some() {
+            self.give_frames_back(now, index);
+        }
+        self.forget(now, index);
+        self.stopping |= self.count_end(self.config.tasks[index as usize].awaited);
+        if self.phases.ended(&self.config.tasks[index as usize]) {
+            self.start_ready(now);
+        }
+    }
+
+    /// Counts the end of a task awaited like this. Returns whether the remaining tasks must stop.
+    fn count_end(&mut self, awaited: Awaited) -> bool {
+        self.awaited -= usize::from(awaited != Awaited::No);
+        match awaited {
+            Awaited::Alone => true,
+            Awaited::WithOthers => {
+                self.awaited == 0 && self.config.tasks.iter().any(|it| it.awaited == Awaited::No)
+            }
+            Awaited::No => false,
+        }
+    }
+}
