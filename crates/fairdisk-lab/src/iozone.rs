@@ -79,10 +79,10 @@ fn section(out: &mut String, options: &Options, (at, test): (usize, &Test), proc
     }
     let (rw, side) = test.pattern(options, process);
     let _ = writeln!(out, "rw={rw}\nfilename={}\ndisk={}", file.path, file.disk);
-    if test.is_repeated {
-        let _ = writeln!(out, "io_size={}", options.bytes);
-    }
-    if side == Side::Write && options.flushes {
-        out.push_str("end_fsync=1\n");
+    out.push_str(test.keys());
+    if side == Side::Write {
+        // iozone flushes in any case; with `-e` it does so once more as a part of the time.
+        out.push_str(if options.flushes { "end_fsync=1\n" } else { "" });
+        out.push_str("fsync_on_close=1\n");
     }
 }

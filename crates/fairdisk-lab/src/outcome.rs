@@ -346,7 +346,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         total_bytes: bytes as f64 / n,
         groups: groups(plan, ensemble, published),
         tasks: tasks(plan, ensemble, published),
-        throughput: throughput(plan, ensemble),
+        throughput: Throughput::all(row.load.as_ref(), ensemble),
         figures: figure::figures(
             row.load.as_ref(),
             ensemble,
@@ -362,12 +362,6 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         payers: PayersOutcome::of(&arm.rig.host, row.load.group_names(), runs),
         errors: sum(&|run| run.groups.iter().map(|group| group.errors).sum()),
     }
-}
-
-/// The tests of iozone that the row consists of, if it does.
-fn throughput(plan: &Plan, ensemble: &Ensemble) -> Vec<Throughput> {
-    let children = plan.rows[ensemble.row].load.children();
-    children.iter().map(|children| Throughput::of(children, ensemble)).collect()
 }
 
 fn total_ios(run: &RunResult) -> u64 {

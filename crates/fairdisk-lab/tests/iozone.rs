@@ -3,7 +3,8 @@
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::iozone;
 use fairdisk_lab::jobfile::JobRow;
-use fairdisk_lab::outcome::{Outcome, Shell, Style, to_json, to_table};
+use fairdisk_lab::outcome::{Outcome, Shell, Style, to_html, to_json, to_table};
+use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::run_plan;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +38,11 @@ fn options_become_keys_of_jobs() {
         ("-i 3 -r 8k", "rw=read:-16384"),
         ("-i 5 -r 8k", "rw=read:131072"),
         ("-i 5 -r 8k -j 3", "rw=read:16384"),
-        ("-i 5 -s 1m", "io_size=1048576"),
+        ("-i 5", "interleave"),
+        ("-i 2", "randseed=1"),
+        ("-i 8", "randseed=1"),
+        ("-i 0 -+n", "completes"),
+        ("-i 0", "fsync_on_close=1"),
         ("-i 0 -r 64", "bs=65536"),
         ("-i 0 -r64k", "bs=65536"),
         ("-i 0 -s 3M", "size=3145728"),
@@ -123,11 +128,9 @@ fn faults_are_told_with_place_and_remedy() {
         ("iozone -i 0 -t 1 -s 1m -s 2m", "-s is given twice; drop one of them"),
         ("iozone -i 0 -t 1 -B -I", "-B and -I: a mapping is always through the page cache"),
         ("iozone -i 0 -t 1 -H 2 -k 2", "-H and -k: both are POSIX asynchronous I/O; drop one"),
-        ("iozone -i 0 -t 1 -D", "-D without -B; add -B, or drop -D"),
         ("iozone -i 0 -t 1 -l 1 -u 2", "-t and -l: both say how many processes"),
         ("iozone -i 0 -l 1", "-l without -u; add -u, or drop -l"),
         ("iozone -i 0 -l 3 -u 2", "-l 3 is above -u 2; swap them"),
-        ("iozone -i 8 -t 1", "-i 8 needs 2 processes, one reads and one writes; raise -t"),
         ("iozone -i 0 -t 3 -F a b", "-F names 2 files, and the largest number of processes is 3"),
         ("iozone -i 0 -t 2 -F a a", "`a`: is named twice; each process has a file of its own"),
         ("iozone -i 0 -t 1 -F a:b", "a path has only letters"),
@@ -153,6 +156,10 @@ fn a_command_is_reported_as_by_iozone() {
     let table = to_table(&outcome, Style::default());
     let golden = include_str!("iozone.expected");
     assert_eq!(table, golden, "{table}");
+    let page = to_html(&outcome, &Made::by("run"));
+    for line in golden.lines().filter(|line| line.contains("/sec") || line.contains("xfer")) {
+        assert!(page.contains(line.trim_start()), "{line}");
+    }
     let test = &to_json(&outcome)["rows"][0]["throughput"][1];
     assert_eq!((&test["test"], &test["processes"]), (&"readers".into(), &2.into()));
     let [sum, avg] = ["children_kb_per_s", "avg_kb_per_s"].map(|key| test[key].as_f64().unwrap());
@@ -186,6 +193,27 @@ fn a_directory_names_a_disk_of_an_array() {
     assert!(error.contains("`reader-3` is on a disk that device"), "{error}");
     let error = refused(&["device.jbod=3", "host.disks_together=false"]);
     assert!(error.contains("jobs on disks of their own are on one machine"), "{error}");
+}
+
+#[test]
+fn a_writer_of_a_new_file_that_is_stopped_leaves_it_whole() {
+    let text = "iozone -i 0 -i 1 -+n -t 3 -r 64k -s 8m -o -F d1/f d2/f d2/g";
+    let outcome = outcome(text, &["device.jbod=2"]);
+    let [writers, readers] = [0, 1].map(|at| outcome.rows[0].throughput[at].min_xfer_kb);
+    assert!(writers < 7000.0, "{writers} kB: the first that was done ended the test");
+    assert!(readers > 7000.0, "{readers} kB: all of the files are in memory");
+}
+
+#[test]
+fn what_is_written_is_on_the_disk_before_the_next_test() {
+    let dirty = |options: &str| {
+        let text = format!("iozone -i 0 -+n -t 1 -r 64k -s 8m {options}");
+        let outcome = outcome(&text, &[]);
+        (outcome.rows[0].dirty_bytes, outcome.rows[0].throughput[0].avg_kb_per_s)
+    };
+    let ((clean, memory), (also_clean, disk)) = (dirty(""), dirty("-e"));
+    assert_eq!((clean, also_clean), (0.0, 0.0));
+    assert!(memory > 5.0 * disk, "{memory} kB/s, and with the flush {disk}");
 }
 
 #[test]

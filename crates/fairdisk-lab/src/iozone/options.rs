@@ -167,7 +167,7 @@ impl Given {
             ("t", "l", "both say how many processes there are"),
             ("t", "u", "both say how many processes there are"),
         ];
-        const NEEDS: [(&str, &str); 3] = [("D", "B"), ("l", "u"), ("u", "l")];
+        const NEEDS: [(&str, &str); 2] = [("l", "u"), ("u", "l")];
         for (one, other, why) in APART {
             if self.has(one) && self.has(other) {
                 self.refuse(one, format!("-{one} and -{other}: {why}; drop one of them"));
@@ -227,7 +227,7 @@ impl Given {
 
     fn checked(&mut self, start: &Place) -> Options {
         let tests = self.tests(start);
-        let processes = self.processes(start, &tests);
+        let processes = self.processes(start);
         let record_bytes = self.bytes("r", 4 << 10, RECORD_MAX);
         let bytes = self.bytes("s", 512 << 10, FILE_MAX);
         if bytes < record_bytes || !bytes.is_multiple_of(record_bytes) {
@@ -289,7 +289,7 @@ impl Given {
         tests
     }
 
-    fn processes(&mut self, start: &Place, tests: &BTreeSet<u32>) -> Vec<u32> {
+    fn processes(&mut self, start: &Place) -> Vec<u32> {
         let mut counts = self.numbers("t", 1..=PROCESSES_MAX);
         let lower = self.numbers("l", 1..=PROCESSES_MAX).first().copied();
         let upper = self.numbers("u", 1..=PROCESSES_MAX).first().copied();
@@ -306,9 +306,6 @@ impl Given {
             let kind = ErrorKind::Conflict { text: text.into() };
             self.wrong.push(Error { place: start.clone(), kind });
         }
-        if tests.contains(&8) && counts.contains(&1) {
-            self.refuse("i", "-i 8 needs 2 processes, one reads and one writes; raise -t".into());
-        }
         counts.into_iter().map(|count| count as u32).collect()
     }
 
@@ -320,13 +317,20 @@ impl Given {
         }
         let words = std::mem::take(&mut self.files);
         let given = words.len();
-        if given != wanted as usize && wanted > 0 {
+        if given < wanted as usize {
             let text = format!(
                 "-F names {given} files, and the largest number of processes is {wanted}; name one \
                  for each"
             );
             let place = self.options.get("F").map_or(start, |all| &all[0].0.place).clone();
             self.wrong.push(Error { place, kind: ErrorKind::Conflict { text } });
+        }
+        if given > wanted as usize {
+            self.notes.add(
+                start,
+                "-F",
+                "there are more files than processes; the last are not used",
+            );
         }
         let (mut directories, mut names) = (Vec::new(), BTreeSet::new());
         let mut file = |word: &Word| {

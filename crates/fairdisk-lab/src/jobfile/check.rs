@@ -285,6 +285,7 @@ pub(super) fn remarks(draft: &Draft) -> Notes {
     about_blocks(draft, &mut notes);
     about_size(draft, &mut notes);
     about_queue(draft, &mut notes);
+    about_order(draft, &mut notes);
     about_writes(draft, &mut notes);
     about_rest(draft, &mut notes);
     notes
@@ -362,6 +363,15 @@ fn about_queue(draft: &Draft, notes: &mut Notes) {
         engine.kind == EngineKind::Null,
         "requests end at once, no device is touched",
     );
+}
+
+fn about_order(draft: &Draft, notes: &mut Notes) {
+    let direction = value(&draft.rw).unwrap_or_default();
+    let goes_on = !direction.random && direction.modifier.is_some_and(|hole| hole > 0);
+    let text = "no effect: no bytes are left out after each request, as with rw=read:64k";
+    say(notes, &draft.interleave, !goes_on, text);
+    let is_alone = value(&draft.exitall) != Some(true);
+    say(notes, &draft.completes, is_alone, "no effect: exitall does not end the job");
 }
 
 fn about_writes(draft: &Draft, notes: &mut Notes) {

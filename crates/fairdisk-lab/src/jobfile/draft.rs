@@ -66,6 +66,7 @@ pub(super) struct Draft {
     pub(super) new_group: Slot<bool>,
     pub(super) stonewall: Slot<bool>,
     pub(super) exitall: Slot<bool>,
+    pub(super) completes: Slot<bool>,
     pub(super) wait_for: Slot<String>,
     pub(super) runtime_ns: Slot<u64>,
     pub(super) ramp_ns: Slot<u64>,
@@ -95,6 +96,7 @@ pub(super) struct Draft {
     pub(super) scheduler: Slot<String>,
     pub(super) device: Slot<String>,
     pub(super) disk: Slot<u32>,
+    pub(super) interleave: Slot<bool>,
 
     /// Whether `verify=` names a checksum; `do_verify=0` omits the reading back.
     pub(super) verify: Slot<bool>,

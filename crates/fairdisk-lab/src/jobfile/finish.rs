@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::blocks::{BlockSize, BlockSizes};
-use super::draft::{self, Draft, List, value};
+use super::draft::{Draft, List, value};
 use super::group::{GroupSetting, GroupShare};
 use super::job::{Caching, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
 use super::limits::Limits;
@@ -30,6 +30,7 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
         wait_for: value(&draft.wait_for),
         report_group: before.map_or(0, |job| job.report_group + u32::from(new_group)),
         ends_group: value(&draft.exitall).unwrap_or(false),
+        completes: value(&draft.completes).unwrap_or(false),
         group_reporting: value(&draft.group_reporting).unwrap_or(false),
         clones: at_least_one(value(&draft.numjobs)),
         threads: value(&draft.thread).unwrap_or(false),
@@ -49,7 +50,8 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
             write_sync: value(&draft.sync).unwrap_or(WriteSync::None),
             fsync_writes: value(&draft.fsync).and_then(NonZeroU32::new),
             fdatasync_writes: value(&draft.fdatasync).and_then(NonZeroU32::new),
-            at_end: draft::end_flush(draft).is_some(),
+            at_end: value(&draft.end_fsync).unwrap_or(false),
+            at_close: value(&draft.fsync_on_close).unwrap_or(false),
         },
         schedule: schedule(draft),
         pace: pace(draft),
@@ -80,7 +82,9 @@ fn pattern(draft: &Draft) -> Pattern {
     let order = if direction.random {
         Order::Random(random_order(draft, direction.modifier))
     } else {
-        Order::Sequential { hole_bytes: direction.modifier.unwrap_or(0) }
+        let interleaved = value(&draft.interleave).unwrap_or(false)
+            && direction.modifier.is_some_and(|hole| hole > 0);
+        Order::Sequential { hole_bytes: direction.modifier.unwrap_or(0), interleaved }
     };
     Pattern { mix, order }
 }

@@ -28,6 +28,8 @@ pub struct Job {
     pub report_group: u32,
     /// Whether the first job of its report group that ends, ends the others (`exitall`).
     pub ends_group: bool,
+    /// Whether it does the rest of its work, uncounted, if it is ended so (`completes`).
+    pub completes: bool,
     /// Whether the jobs of its report group are shown as one.
     pub group_reporting: bool,
     /// The number of clones that run at once (`numjobs`).
@@ -94,6 +96,8 @@ pub struct Flush {
     pub fdatasync_writes: Option<NonZeroU32>,
     /// Whether to call `fsync` on every file before the job ends.
     pub at_end: bool,
+    /// Whether to do so after the job's time.
+    pub at_close: bool,
 }
 
 /// The values of `sync=`.

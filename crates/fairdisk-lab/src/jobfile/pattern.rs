@@ -57,6 +57,8 @@ pub enum Order {
     Sequential {
         /// Bytes skipped after each request; negative goes backwards.
         hole_bytes: i64,
+        /// Whether the file is gone through so often that every block has its turn.
+        interleaved: bool,
     },
     /// Offsets are drawn from a distribution.
     Random(RandomOrder),

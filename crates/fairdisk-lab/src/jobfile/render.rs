@@ -65,6 +65,9 @@ impl Job {
         if self.ends_group {
             lines.flag("exitall", "the first that ends, ends its report group");
         }
+        if self.completes {
+            lines.flag("completes", "ended so, it does the rest, uncounted");
+        }
         if self.group_reporting {
             lines.flag("group_reporting", "");
         }
@@ -83,13 +86,16 @@ impl Job {
             Mix::TrimWrite => "trimwrite",
         };
         match &self.pattern.order {
-            Order::Sequential { hole_bytes: 0 } => lines.set("rw", word, "sequential"),
-            Order::Sequential { hole_bytes } => {
+            Order::Sequential { hole_bytes: 0, .. } => lines.set("rw", word, "sequential"),
+            Order::Sequential { hole_bytes, interleaved } => {
                 lines.set(
                     "rw",
                     format!("{word}:{hole_bytes}"),
                     "bytes left out after each request",
                 );
+                if *interleaved {
+                    lines.flag("interleave", "until every block was read or written");
+                }
             }
             Order::Random(order) => random(lines, word, order),
         }
@@ -145,6 +151,9 @@ impl Job {
         }
         if self.flush.at_end {
             lines.set("end_fsync", 1, "the job ends when all is on the disk");
+        }
+        if self.flush.at_close {
+            lines.set("fsync_on_close", 1, "after the time of the job");
         }
     }
 

@@ -9,7 +9,7 @@ use super::table::{
 };
 use super::{
     FigureOutcome, GroupOutcome, Outcome, PayersOutcome, RefusedRow, RowOutcome, Score, Series,
-    TaskOutcome,
+    TaskOutcome, Throughput,
 };
 use crate::digits::{self, signed};
 use crate::page::{Made, escape, page};
@@ -133,6 +133,7 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
         };
         write_table(body, &head, 2, arms.iter().flat_map(tasks));
     }
+    write_throughput(body, arms);
     if arms.iter().any(|arm| !arm.figures.is_empty()) {
         let head = ["arm", "of", "figure", "ours ± sd", "published", "off by"];
         let figures = |arm: &&RowOutcome| {
@@ -183,6 +184,15 @@ fn write_payers(body: &mut String, arms: &[&RowOutcome]) {
         for note in payers.notes() {
             let _ = writeln!(body, "<p>{}: {}</p>", escape(arm), escape(&note));
         }
+    }
+}
+
+/// Writes the lines of iozone's report.
+fn write_throughput(body: &mut String, arms: &[&RowOutcome]) {
+    for arm in arms.iter().filter(|arm| !arm.throughput.is_empty()) {
+        let lines = arm.throughput.iter().flat_map(Throughput::lines);
+        let lines: String = lines.map(|line| format!("{}\n", escape(&line))).collect();
+        let _ = writeln!(body, "<p>{}</p>\n<pre>{lines}</pre>", escape(&arm.arm));
     }
 }
 

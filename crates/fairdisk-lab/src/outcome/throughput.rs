@@ -1,7 +1,7 @@
 //! The throughput of processes as iozone reports it, so that an old report can be laid beside it.
 
 use super::part;
-use crate::plan::Children;
+use crate::plan::{Children, Load};
 use crate::run::{Ensemble, TaskRun};
 use crate::seconds::in_seconds;
 
@@ -30,7 +30,12 @@ pub struct Throughput {
 const KB: f64 = 1024.0;
 
 impl Throughput {
-    pub(super) fn of(children: &Children, ensemble: &Ensemble) -> Self {
+    /// The tests of iozone that a load consists of, if it does.
+    pub(super) fn all(load: &dyn Load, ensemble: &Ensemble) -> Vec<Self> {
+        load.children().iter().map(|children| Self::of(children, ensemble)).collect()
+    }
+
+    fn of(children: &Children, ensemble: &Ensemble) -> Self {
         let runs: Vec<Self> = ensemble
             .runs
             .iter()

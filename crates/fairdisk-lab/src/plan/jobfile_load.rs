@@ -255,11 +255,16 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
     let job = worker.job;
     let delay = job.schedule.start_delay;
     let start = prng.between(delay.min_ns, delay.max_ns.max(delay.min_ns));
-    let flushes = job.flush.at_end && job.pattern.mix.uses().write;
+    let flushes = |wanted: bool| {
+        let wanted = wanted && job.pattern.mix.uses().write;
+        if wanted { files.len() as u32 } else { 0 }
+    };
     let mut task = TaskSpec {
         group,
         ioprio: ioprio(job),
-        end_flushes: if flushes { files.len() as u32 } else { 0 },
+        end_flushes: flushes(job.flush.at_end),
+        late_flushes: flushes(job.flush.at_close),
+        completes: job.completes,
         files,
         buffered: job.caching == Caching::Buffered,
         file_advice: match job.submission.hint {

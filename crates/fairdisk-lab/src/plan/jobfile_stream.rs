@@ -40,8 +40,11 @@ const fn direction(mix: Mix) -> Direction {
 
 fn order(order: &Order) -> IoOrder {
     match order {
-        Order::Sequential { hole_bytes: 0 } => IoOrder::Sequential,
-        Order::Sequential { hole_bytes } => IoOrder::Holes(*hole_bytes),
+        Order::Sequential { hole_bytes: 0, .. } => IoOrder::Sequential,
+        Order::Sequential { hole_bytes, interleaved: true } => {
+            IoOrder::Interleaved(hole_bytes.unsigned_abs())
+        }
+        Order::Sequential { hole_bytes, .. } => IoOrder::Holes(*hole_bytes),
         Order::Random(random) => IoOrder::Drawn(RandomOrder {
             skew: match random.distribution {
                 Distribution::Uniform => Skew::Uniform,

@@ -9,7 +9,7 @@ use fairdisk_lab::jobfile::{Class, keys};
 use crate::fio;
 
 /// Fairdisk's own keys, which fio does not have.
-const OWN: [&str; 12] = [
+const OWN: [&str; 14] = [
     "group",
     "group_weight",
     "group_ioprio",
@@ -22,6 +22,8 @@ const OWN: [&str; 12] = [
     "scheduler",
     "device",
     "disk",
+    "completes",
+    "interleave",
 ];
 
 /// Keys of engines and profiles that not every build of fio has, and keys that make fio crash.

@@ -144,6 +144,12 @@ pub(super) static KEYS: &[Key] = &[
     set("exitall", &[], "the first of the report group that ends, ends the others", |d, g| {
         g.set(&mut d.exitall, g.switch())
     }),
+    set("completes", &[], "Fairdisk: what exitall ends does the rest uncounted", |d, g| {
+        g.set(&mut d.completes, g.switch())
+    }),
+    set("interleave", &[], "Fairdisk: every block has its turn in rw=read:N", |d, g| {
+        g.set(&mut d.interleave, g.switch())
+    }),
     set("wait_for", &[], "start when a job above has ended", |d, g| {
         g.set(&mut d.wait_for, g.text())
     }),
