@@ -82,6 +82,34 @@ fn names_in_a_job_file_that_are_not_used() {
 }
 
 #[test]
+fn iozone_commands() {
+    let place = Place::new();
+    let refused = |command: &str, arguments: &[&str], parts: &[&str]| {
+        place.write("x.iozone", format!("# as in the report\niozone {command}\n"));
+        demand_one_line(&place.run(arguments), parts);
+    };
+    let cases = [
+        ("-i 0 -t 2 -l 1 -u 2", "-t and -l"),
+        ("-i 0 -t 1 -B -I", "drop one of them"),
+        ("-i 0 -t 1 -B -H 2", "drop one of them"),
+        ("-i 0 -t 1 -B -o", "drop one of them"),
+        ("-i 0 -t 1 -H 2 -k 2", "drop one of them"),
+        ("-i 0 -l 2", "add -u, or drop -l"),
+        ("-i 0 -l 3 -u 2", "swap them"),
+        ("-i 0 -t 2 -F one", "name one for each"),
+        ("-i 0 -t 2 -F one one", "each process has a file of its own"),
+        ("-i 0 -t 1 -r 64k -s 100k", "change one of the two"),
+        ("-i 0 -t 1 -a", "there is no automatic mode"),
+        ("-i 6 -t 1", "use 0, 1, 2, 3, 5 or 8"),
+    ];
+    for (command, message) in cases {
+        refused(command, &["run", "x.iozone"], &["x.iozone:2", message]);
+    }
+    let parts = ["x.iozone: advise proposes", "write one with `fairdisk run --show-job`"];
+    refused("-i 0 -t 1", &["advise", "x.iozone"], &parts);
+}
+
+#[test]
 fn names_of_other_files() {
     refused("hdd-7200-2007", "hdd-7200-2008", &["unknown device", "did you mean"]);
     refused("host = \"plain\"", "host = \"plian\"", &["unknown host `plian`", "`plain`?"]);
