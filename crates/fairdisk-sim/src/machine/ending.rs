@@ -14,6 +14,8 @@ pub(super) struct Ending {
     flushes: u32,
     /// Whether it does the rest of its work if it is stopped before it is done.
     completes: bool,
+    /// Whether it does that now.
+    goes_on: bool,
     /// Flushes after its time.
     late_flushes: u32,
 }
@@ -21,7 +23,7 @@ pub(super) struct Ending {
 impl Ending {
     pub(super) const fn new(spec: &TaskSpec) -> Self {
         let TaskSpec { end_flushes, completes, late_flushes, .. } = *spec;
-        Self { has_begun: false, flushes: end_flushes, completes, late_flushes }
+        Self { has_begun: false, flushes: end_flushes, completes, goes_on: false, late_flushes }
     }
 }
 
@@ -36,9 +38,8 @@ impl<E: Elevator> Machine<E> {
     /// Whether the task must stop where it is, because the run ends or another of its set has done
     /// its work.
     pub(super) fn must_stop(&self, index: u32) -> bool {
-        self.stopping
-            || self.tasks[index as usize].report.finished.is_none()
-                && self.phases.is_over(&self.config.tasks[index as usize])
+        let is_over = self.phases.is_over(&self.config.tasks[index as usize]);
+        self.stopping || is_over && !self.tasks[index as usize].ending.goes_on
     }
 
     /// Ends the task once it waits for nothing. Data it wrote to the page cache need not have
@@ -62,6 +63,7 @@ impl<E: Elevator> Machine<E> {
         }
         task.report.finish(now, stopping);
         if !stopping && task.report.cut_off && std::mem::take(&mut task.ending.completes) {
+            task.ending.goes_on = true;
             task.step = Step::Fetch;
             return true;
         }

@@ -162,7 +162,7 @@ impl Walk {
         }
     }
 
-    /// The position at the gap's distance after the last I/O, or where the file is gone through next.
+    /// The position at the gap's distance after the last I/O, or the start of the next lap.
     const fn interleave(&mut self, last: Stretch, gap: u64) -> u64 {
         let block = last.end - last.at;
         if block == 0 {
