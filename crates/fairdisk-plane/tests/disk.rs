@@ -27,6 +27,7 @@ const CONFIG: EngineConfig = EngineConfig {
     merge_sectors_max: 64,
     keeps_order: true,
     plug: None,
+    segments: None,
 };
 
 fn disk(scheduler: &str, model: Option<DeviceModel>) -> Disk {
