@@ -52,7 +52,7 @@ fn direct_io_is_the_same_under_every_kernel_and_with_any_memory() {
     assert_eq!(run("16, direct", "2.6.32", &["host.memory.mib=320"]).1, same);
 }
 
-/// Both the naps of kswapd and the pages that CPUs keep are needed for the loss (spec: memory, 6.4).
+/// Both the naps of kswapd and the pages that CPUs keep are needed for the loss.
 #[test]
 fn without_naps_or_with_short_lists_of_cpus_nothing_is_lost() {
     let of = |set: &str| loss("16", "2.6.32", &[set]);

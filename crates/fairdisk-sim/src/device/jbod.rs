@@ -36,7 +36,7 @@ struct Several {
 pub struct Attachment {
     /// The rate in each direction of a transport that all data of the disks goes through.
     pub shared_mb_per_s: Option<u32>,
-    /// The same of a transport that each disk has for itself.
+    /// The rate in each direction of a transport that each disk has for itself.
     pub own_mb_per_s: Option<u32>,
     /// What commands cost the adapter that each disk has.
     pub cost: AdapterCost,

@@ -34,7 +34,7 @@ pub(super) struct Disk<E> {
     pub(super) charged_before: Vec<Span>,
     /// The size of the longest bio, in bytes, whose pages may be anywhere in memory.
     pub(super) bio_bytes_max: u64,
-    /// The same if it is known where they are: an adapter may take more of those.
+    /// The size of the longest bio whose pages are known: an adapter may take more of those.
     pub(super) pages_bytes_max: u64,
     /// What the disk's adapter takes, if it counts segments.
     pub(super) segments: Option<SegmentLimits>,
