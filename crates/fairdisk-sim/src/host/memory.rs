@@ -1,5 +1,5 @@
 //! The memory of a machine, page by page: what is free and where, which pages of files are in it
-//! and which leave it, as kernels 2.6.24 to 2.6.37 have it (spec: memory, sections 1 to 3).
+//! and which leave it, as kernels 2.6.24 to 2.6.37 and those of today have it (spec: memory, sections 1 to 3).
 //!
 //! All of this is data. Time is an argument; nothing here waits. Whoever needs pages takes as many
 //! as a watermark allows ([`Memory::take`]), and puts them into the page cache
@@ -15,6 +15,7 @@
 //! | memory when the machine starts | `boot.rs` |
 //! | which frame a page is in | `index.rs` |
 //! | inactive and active list | `lru.rs` |
+//! | what was evicted, and when | `shadows.rs` |
 //! | how much is scanned, what is evicted | `reclaim.rs` |
 //! | as a policy of the page cache | `policy.rs` |
 //! | who reclaims when, and naps | `kswapd.rs`, `direct.rs` |
@@ -32,6 +33,7 @@ mod lru;
 mod per_cpu;
 mod policy;
 mod reclaim;
+mod shadows;
 mod sizes;
 mod vmstat;
 
@@ -49,6 +51,7 @@ use per_cpu::PerCpu;
 pub use per_cpu::Want;
 use reclaim::Saved;
 pub use reclaim::{CHUNK_PAGES, Evicted, Pass, Reclaimer};
+use shadows::Shadows;
 pub use sizes::{CpuListSize, Watermarks, drift_max, present_pages};
 pub use vmstat::{PlaceCounts, Vmstat};
 
@@ -113,6 +116,10 @@ pub struct Memory {
     count: FreeCount,
     index: Index,
     lru: Lru,
+    /// What was evicted, where the kernel remembers it.
+    shadows: Option<Shadows>,
+    /// Whether a page came back to the active list since the last pass.
+    is_refaulting: bool,
     saved: Saved,
     /// Frames with the kernel and programs for good, and in the hands of those that took them.
     fixed: u64,
@@ -227,7 +234,27 @@ impl Memory {
         };
         self.index.insert(&mut self.frames, at);
         self.metadata += u64::from(id.is_metadata());
-        self.lru.add(&mut self.frames, by.cpu, at);
+        if self.comes_back(id) {
+            self.lru.put(&mut self.frames, at, Place::Active);
+        } else {
+            self.lru.add(&mut self.frames, by.cpu, at);
+        }
+    }
+
+    /// Whether a page that comes into memory was evicted so shortly before that it goes to the
+    /// active list.
+    fn comes_back(&mut self, id: PageId) -> bool {
+        let Some(distance) = self.shadows.as_mut().and_then(|it| it.returned(id)) else {
+            return false;
+        };
+        self.vmstat.workingset_refault += 1;
+        let comes_soon = distance <= self.lru.active.len();
+        if comes_soon {
+            self.vmstat.workingset_activate += 1;
+            self.is_refaulting = true;
+            self.count_activated();
+        }
+        comes_soon
     }
 
     /// Whether the page is in memory.
@@ -259,7 +286,19 @@ impl Memory {
         if let Some(at) = self.index.find(&self.frames, id)
             && !self.frames[at].has(flag::COMING)
         {
-            self.vmstat.pgactivate += u64::from(self.lru.used(&mut self.frames, at));
+            let is_activated = self.lru.used(&mut self.frames, at);
+            if is_activated {
+                self.count_activated();
+            }
+        }
+    }
+
+    fn count_activated(&mut self) {
+        self.vmstat.pgactivate += 1;
+        if let Some(shadows) = &mut self.shadows
+            && self.spec.activations_age
+        {
+            shadows.age();
         }
     }
 

@@ -183,6 +183,11 @@ impl<E: Elevator> Machine<E> {
                 self.nap(now, Sleeper::Task(index), RECLAIM_NAP, Wakes::Completion);
                 Progress::Waits
             }
+            DirectStep::AwaitProgress => {
+                it.stage = Stage::Reclaim(direct);
+                self.nap(now, Sleeper::Task(index), RECLAIM_NAP, Wakes::Progress);
+                Progress::Waits
+            }
             DirectStep::Done(freed) => self.reclaimed(now, index, it, freed),
         }
     }
@@ -227,7 +232,7 @@ impl<E: Elevator> Machine<E> {
             // leaves it to others.
             0 => {
                 memory.give_back(now, &mut self.hands[index as usize].1);
-                WithoutPage::Nap
+                memory.without_progress()
             }
             _ => memory.without_page(it.has_drained, is_congested),
         };
@@ -244,6 +249,10 @@ impl<E: Elevator> Machine<E> {
         match without {
             WithoutPage::Nap => {
                 self.nap(now, Sleeper::Task(index), NO_PAGE_NAP, Wakes::Completion);
+                Progress::Waits
+            }
+            WithoutPage::AwaitProgress => {
+                self.nap(now, Sleeper::Task(index), RECLAIM_NAP, Wakes::Progress);
                 Progress::Waits
             }
             WithoutPage::AwaitLow => {

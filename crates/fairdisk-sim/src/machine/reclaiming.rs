@@ -33,6 +33,8 @@ pub(super) enum Wakes {
     Completion,
     /// Free memory above the low mark.
     AboveLow,
+    /// Pages that somebody has freed.
+    Progress,
     /// A task that needs memory.
     Wake,
 }
@@ -183,7 +185,7 @@ impl<E: Elevator> Machine<E> {
     ) {
         let (back, disks, files) = (self.write_back.as_ref(), &self.disks, &self.files);
         let Some(memory) = self.pages.memory() else { return };
-        memory.evict(now, cpu, pass, |id: PageId| {
+        let evicted = memory.evict(now, cpu, pass, |id: PageId| {
             let disk = &disks[files[id.file() as usize].disk];
             let is_taken = who == Sleeper::Kswapd || !disk.is_write_congested();
             let is_waiting = |back: &WriteBack| back.pages.is_waiting(id.file(), id.page());
@@ -200,6 +202,9 @@ impl<E: Elevator> Machine<E> {
             self.write_older(now, writer, id.file(), id.page()..id.page() + 1, mark);
         }
         self.end_naps_above_low(now);
+        if evicted.freed > 0 {
+            self.end_naps(now, |nap| nap.wakes == Wakes::Progress);
+        }
     }
 
     // ---- naps ----------------------------------------------------------------------------

@@ -8,6 +8,7 @@ use super::index::Index;
 use super::lru::Lru;
 use super::per_cpu::PerCpu;
 use super::reclaim::{CHUNK_PAGES, Saved};
+use super::shadows::Shadows;
 use super::sizes::{Watermarks, drift_max, present_pages};
 use super::vmstat::Vmstat;
 use super::{Kernel, Memory};
@@ -36,6 +37,8 @@ pub struct MemorySpec {
     pub mean_order_hundredths: Option<u64>,
     /// CPU time to return a page to the free blocks.
     pub page_return: Span,
+    /// Whether activations count in refault distances, beside evictions.
+    pub activations_age: bool,
 }
 
 impl MemorySpec {
@@ -53,6 +56,7 @@ impl MemorySpec {
             file_share_percent: 100,
             mean_order_hundredths: None,
             page_return: Span::ZERO,
+            activations_age: false,
         }
     }
 }
@@ -109,6 +113,8 @@ impl Memory {
             count,
             index: Index::new(frames.len()),
             lru: Lru::new(cpus),
+            shadows: spec.kernel.refault_activates.then(|| Shadows::new(frames.len())),
+            is_refaulting: false,
             saved: Saved::default(),
             fixed,
             in_hands: 0,

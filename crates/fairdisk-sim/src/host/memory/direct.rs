@@ -16,11 +16,13 @@ const WAKE_FLUSHERS_ABOVE: u32 = 48;
 pub enum DirectStep {
     /// A wait of HZ/10 for congestion, because others reclaim more than there is.
     AwaitOthers,
+    /// A wait until somebody has freed pages, because this task cannot.
+    AwaitProgress,
     /// A pass of this priority. Then [`Direct::passed`].
     Pass(u8),
     /// The flushers are woken. The task may write dirty pages that it finds from now on.
     WakeFlushers,
-    /// A wait of HZ/10 for congestion.
+    /// A wait of HZ/10 for congestion, or for a page to be written.
     Nap,
     /// It is done, and has freed this many pages.
     Done(u32),
@@ -35,6 +37,8 @@ pub enum WithoutPage {
     Nap,
     /// It waits until free memory is above the low mark, of HZ/50 at most, and reclaims again.
     AwaitLow,
+    /// It waits until somebody has freed pages, and reclaims again.
+    AwaitProgress,
     /// It reclaims again.
     Reclaim,
 }
@@ -52,10 +56,13 @@ enum Stage {
 pub struct Direct {
     stage: Stage,
     priority: u8,
-    /// Pages scanned and freed so far, and scanned in the last pass.
+    /// Pages scanned and freed so far.
     scanned: u32,
     freed: u32,
+    /// Pages scanned, freed, and met on their way to the disk, in the last pass.
     scanned_last: u32,
+    freed_last: u32,
+    writing_last: u32,
     may_write: bool,
 }
 
@@ -69,6 +76,8 @@ impl Direct {
             scanned: 0,
             freed: 0,
             scanned_last: 0,
+            freed_last: 0,
+            writing_last: 0,
             may_write: false,
         }
     }
@@ -87,14 +96,14 @@ impl Direct {
             }
             self.stage = Stage::Told;
             if self.scanned > WAKE_FLUSHERS_ABOVE {
-                self.may_write = true;
+                self.may_write = !memory.spec.kernel.direct_writes_none;
                 return DirectStep::WakeFlushers;
             }
         }
         if self.stage == Stage::Told {
             self.stage = Stage::Napped;
-            if self.scanned_last > 0 && self.priority < NAP_BELOW_PRIORITY {
-                return DirectStep::Nap;
+            if let Some(wait) = self.waits(memory) {
+                return wait;
             }
         }
         if self.stage == Stage::Napped {
@@ -105,9 +114,22 @@ impl Direct {
             self.stage = Stage::BeforePass;
         }
         if memory.has_too_many_isolated() {
-            return DirectStep::AwaitOthers;
+            let throttles = memory.spec.kernel.throttles;
+            return if throttles { DirectStep::AwaitProgress } else { DirectStep::AwaitOthers };
         }
         DirectStep::Pass(self.priority)
+    }
+
+    /// How the task waits after a pass that was not enough.
+    const fn waits(&self, memory: &Memory) -> Option<DirectStep> {
+        if self.scanned_last == 0 || self.priority >= NAP_BELOW_PRIORITY {
+            return None;
+        }
+        match (memory.spec.kernel.throttles, self.freed_last, self.writing_last) {
+            (false, _, _) | (true, 0, 1..) => Some(DirectStep::Nap),
+            (true, 0, 0) => Some(DirectStep::AwaitProgress),
+            (true, 1.., _) => None,
+        }
     }
 
     /// Counts what a pass has done.
@@ -116,12 +138,14 @@ impl Direct {
         self.scanned += pass.scanned();
         self.freed += pass.freed();
         self.scanned_last = pass.scanned();
+        self.freed_last = pass.freed();
+        self.writing_last = pass.writing();
         self.stage = Stage::Passed;
     }
 }
 
 impl Memory {
-    /// What a task does next that has made progress and got no page (spec: memory, 2.2 and 2.5).
+    /// What a task does next that has freed pages and got none (spec: memory, 2.2 and 2.5).
     /// `has_drained` says whether it has done so since it reclaimed, `disk_is_congested` whether
     /// asynchronous requests of any disk are.
     #[must_use]
@@ -130,9 +154,18 @@ impl Memory {
         if kernel.drain_and_retry && !has_drained {
             return WithoutPage::Drain;
         }
+        if kernel.throttles {
+            return WithoutPage::Reclaim;
+        }
         if kernel.wait_iff_congested && !(disk_is_congested && self.is_congested) {
             return WithoutPage::Reclaim;
         }
         if kernel.watermark_wait { WithoutPage::AwaitLow } else { WithoutPage::Nap }
+    }
+
+    /// What a task does next that has freed nothing.
+    #[must_use]
+    pub const fn without_progress(&self) -> WithoutPage {
+        if self.spec.kernel.throttles { WithoutPage::AwaitProgress } else { WithoutPage::Nap }
     }
 }

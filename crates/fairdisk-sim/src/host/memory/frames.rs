@@ -3,6 +3,8 @@
 //! A frame is in at most one list at a time, so all lists share one pair of links in each frame,
 //! and moving a frame allocates nothing.
 
+use super::index::Chained;
+
 /// No frame.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -197,6 +199,20 @@ impl std::ops::Index<u32> for Frames {
 impl std::ops::IndexMut<u32> for Frames {
     fn index_mut(&mut self, at: u32) -> &mut Frame {
         &mut self.0[at as usize]
+    }
+}
+
+impl Chained for Frames {
+    fn id(&self, at: u32) -> PageId {
+        self[at].id
+    }
+
+    fn next(&self, at: u32) -> u32 {
+        self[at].next_in_index
+    }
+
+    fn set_next(&mut self, at: u32, next: u32) {
+        self[at].next_in_index = next;
     }
 }
 

@@ -1,55 +1,65 @@
-//! Which frame a page of the page cache is in.
+//! Where the record of a page is: the frame it is in, or its shadow.
 //!
-//! A hash table whose chains run through the frames, so that its size follows from the memory of
+//! A hash table whose chains run through the records, so that its size follows from the memory of
 //! the machine, whatever the files. Neighbouring pages have neighbouring places.
 
-use super::frames::{Frames, NONE, PageId};
+use super::frames::{NONE, PageId};
 use fairdisk_core::prng::mix;
 
 /// Pages whose places lie together.
 const TOGETHER: u32 = 16;
 
+/// Records of pages, by number, with links for chains.
+pub(super) trait Chained {
+    /// The page that a record is of.
+    fn id(&self, at: u32) -> PageId;
+    /// The next record of its chain.
+    fn next(&self, at: u32) -> u32;
+    /// Makes another record the next one.
+    fn set_next(&mut self, at: u32, next: u32);
+}
+
 #[derive(Debug)]
 pub(super) struct Index {
-    /// The first frame of each chain.
+    /// The first record of each chain.
     first: Vec<u32>,
 }
 
 impl Index {
-    pub(super) fn new(frames: u32) -> Self {
-        Self { first: vec![NONE; frames.next_multiple_of(TOGETHER).max(TOGETHER) as usize] }
+    pub(super) fn new(records: u32) -> Self {
+        Self { first: vec![NONE; records.next_multiple_of(TOGETHER).max(TOGETHER) as usize] }
     }
 
-    /// The frame that the page is in.
-    pub(super) fn find(&self, frames: &Frames, id: PageId) -> Option<u32> {
+    /// The record of the page.
+    pub(super) fn find(&self, records: &impl Chained, id: PageId) -> Option<u32> {
         let mut at = self.first[self.place(id)];
-        while at != NONE && frames[at].id != id {
-            at = frames[at].next_in_index;
+        while at != NONE && records.id(at) != id {
+            at = records.next(at);
         }
         (at != NONE).then_some(at)
     }
 
-    /// Adds the frame of a page that is in none.
-    pub(super) fn insert(&mut self, frames: &mut Frames, at: u32) {
-        let id = frames[at].id;
-        debug_assert!(self.find(frames, id).is_none(), "{id:?} is in memory already");
+    /// Adds the record of a page that has none.
+    pub(super) fn insert(&mut self, records: &mut impl Chained, at: u32) {
+        let id = records.id(at);
+        debug_assert!(self.find(records, id).is_none(), "{id:?} is there already");
         let place = self.place(id);
-        frames[at].next_in_index = std::mem::replace(&mut self.first[place], at);
+        records.set_next(at, std::mem::replace(&mut self.first[place], at));
     }
 
-    /// Removes the frame of a page.
-    pub(super) fn remove(&mut self, frames: &mut Frames, at: u32) {
-        let place = self.place(frames[at].id);
-        let next = frames[at].next_in_index;
+    /// Removes the record of a page.
+    pub(super) fn remove(&mut self, records: &mut impl Chained, at: u32) {
+        let place = self.place(records.id(at));
+        let next = records.next(at);
         let mut before = self.first[place];
         if before == at {
             self.first[place] = next;
             return;
         }
-        while frames[before].next_in_index != at {
-            before = frames[before].next_in_index;
+        while records.next(before) != at {
+            before = records.next(before);
         }
-        frames[before].next_in_index = next;
+        records.set_next(before, next);
     }
 
     fn place(&self, id: PageId) -> usize {
@@ -63,6 +73,7 @@ impl Index {
 
 #[cfg(test)]
 mod tests {
+    use super::super::frames::Frames;
     use super::*;
     use fairdisk_core::Prng;
     use std::collections::BTreeMap;

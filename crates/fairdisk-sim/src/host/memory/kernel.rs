@@ -1,5 +1,5 @@
-//! What the memory management of kernels 2.6.24 to 2.6.37 does differently, each change as a
-//! switch (spec: memory, 1.4, 1.6, 2.3, 2.5, 3.1). Every combination is valid.
+//! What the memory management of kernels 2.6.24 to 2.6.37, and of those of today, does differently,
+//! each change as a switch (spec: memory, 1.4, 1.6, 2.3, 2.5, 3.1). Every combination is valid.
 //!
 //! A switch changes one mechanism, and everything else follows: [`Kernel::cold_ascending`] turns
 //! the order of frame numbers, and nothing else.
@@ -19,10 +19,10 @@ pub struct KernelSwitch {
     pub summary: &'static str,
 }
 
-/// The releases in order.
-pub const RELEASES: [&str; 14] = [
+/// The releases in order. The last one stands for those of today with two lists.
+pub const RELEASES: [&str; 15] = [
     "2.6.24", "2.6.25", "2.6.26", "2.6.27", "2.6.28", "2.6.29", "2.6.30", "2.6.31", "2.6.32",
-    "2.6.33", "2.6.34", "2.6.35", "2.6.36", "2.6.37",
+    "2.6.33", "2.6.34", "2.6.35", "2.6.36", "2.6.37", "now",
 ];
 
 /// What ends a wait for congestion before its time is over: a completion of this class, on any
@@ -96,6 +96,9 @@ impl Kernel {
     /// What ends a wait for congestion early.
     #[must_use]
     pub const fn nap_ends(&self) -> NapEnds {
+        if self.throttles {
+            return NapEnds::Write;
+        }
         match (self.nap_ends_async, self.nap_ends_sync) {
             (true, _) => NapEnds::Async,
             (false, true) => NapEnds::Sync,
@@ -156,6 +159,16 @@ switches! {
     Some("2.6.37") => {
         wait_iff_congested "0e093d99" "Mel Gorman"
             "who reclaimed and gets no page waits only if all dirty pages met are held up";
+    }
+    Some("now") => {
+        refault_activates "" "Johannes Weiner"
+            "a page that comes back within the length of the active list goes straight to that";
+        refault_ages_active "" "Johannes Weiner"
+            "the active list is scanned, however short it is, after a page came back so";
+        direct_writes_none "" "Mel Gorman"
+            "who reclaims for itself leaves dirty pages to kswapd and the flusher";
+        throttles "" "Mel Gorman"
+            "reclaim waits for write-back, for pages others took, and for progress, as each ends";
     }
     None => {
         watermark_wait "" "Mel Gorman"

@@ -16,7 +16,7 @@ pub(super) const NAP_BELOW_PRIORITY: u8 = 10;
 pub enum KswapdStep {
     /// A pass of this priority. Then [`Kswapd::passed`].
     Pass(u8),
-    /// A wait for congestion, of HZ/10 at most. Then [`Kswapd::next`].
+    /// A wait for congestion, or for a page to be written, of HZ/10 at most. Then [`Kswapd::next`].
     Nap,
     /// A sleep of HZ/10 that a task which needs memory ends early. Then [`Kswapd::next`].
     Doze,
@@ -41,11 +41,21 @@ pub struct Kswapd {
     /// Pages scanned and freed in this round.
     scanned: u32,
     freed: u32,
+    /// Pages freed, and met on their way to the disk, in the last pass.
+    freed_last: u32,
+    writing_last: u32,
 }
 
 impl Default for Kswapd {
     fn default() -> Self {
-        Self { stage: Stage::Asleep, priority: PRIORITY_MAX, scanned: 0, freed: 0 }
+        Self {
+            stage: Stage::Asleep,
+            priority: PRIORITY_MAX,
+            scanned: 0,
+            freed: 0,
+            freed_last: 0,
+            writing_last: 0,
+        }
     }
 }
 
@@ -101,6 +111,8 @@ impl Kswapd {
         debug_assert_eq!(self.stage, Stage::BeforePass);
         self.scanned += pass.scanned();
         self.freed += pass.freed();
+        self.freed_last = pass.freed();
+        self.writing_last = pass.writing();
         self.stage = Stage::Passed;
     }
 
@@ -113,6 +125,10 @@ impl Kswapd {
     fn naps(&self, memory: &mut Memory, now: Instant) -> bool {
         if memory.spec.kernel.kswapd_never_naps {
             return false;
+        }
+        if memory.spec.kernel.throttles {
+            let is_in_vain = self.writing_last > 0 || self.priority == 0;
+            return self.freed_last == 0 && is_in_vain;
         }
         let may_nap = !memory.spec.kernel.kswapd_awake_below_min || memory.is_above(now, Mark::Min);
         may_nap && self.scanned > 0 && self.priority < NAP_BELOW_PRIORITY

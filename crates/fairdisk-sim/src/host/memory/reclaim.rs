@@ -47,8 +47,11 @@ pub struct Pass {
     /// The chunk being worked on, its oldest page first, and the list it is from.
     chunk: List,
     from: Scanned,
+    /// Whether the active list is scanned however short it is.
+    ages_active: bool,
     scanned: u32,
     freed: u32,
+    writing: u32,
 }
 
 impl Pass {
@@ -62,6 +65,12 @@ impl Pass {
     #[must_use]
     pub const fn freed(&self) -> u32 {
         self.freed
+    }
+
+    /// Pages met so far that are on their way to the disk.
+    #[must_use]
+    pub const fn writing(&self) -> u32 {
+        self.writing
     }
 
     /// Its priority.
@@ -80,6 +89,8 @@ pub struct Evicted {
     pub dirty: u32,
     /// Those of them that could not be written, because their disk is congested.
     pub held_up: u32,
+    /// Pages met that are on their way to the disk.
+    pub writing: u32,
 }
 
 /// What is saved of each list's share until it is a chunk.
@@ -109,7 +120,10 @@ impl Memory {
         let file = self.spec.file_share_percent;
         let left = self.saved.pass(priority, sizes, [100 - file, file, file]);
         let (turn, chunk, from) = (0, List::EMPTY, Scanned::Anonymous);
-        Pass { who, priority, left, turn, chunk, from, scanned: 0, freed: 0 }
+        let is_refaulting = std::mem::take(&mut self.is_refaulting);
+        let ages_active = is_refaulting && self.spec.kernel.refault_ages_active;
+        let (scanned, freed, writing) = (0, 0, 0);
+        Pass { who, priority, left, turn, chunk, from, ages_active, scanned, freed, writing }
     }
 
     /// Begins the next chunk of a pass, on a CPU. Returns how many pages are scanned in it; 0 ends
@@ -120,7 +134,7 @@ impl Memory {
             let left = &mut pass.left[list as usize];
             let pages = (*left).min(u64::from(CHUNK_PAGES)) as u32;
             *left -= u64::from(pages);
-            let Some(from) = self.scans_instead(list) else { continue };
+            let Some(from) = self.scans_instead(pass, list) else { continue };
             pass.from = from;
             if from == Scanned::Anonymous {
                 self.count_scanned(pass, pages);
@@ -143,10 +157,11 @@ impl Memory {
 
     /// The list that is scanned when it is the turn of `list`: an active list that is to be left
     /// alone is not, and its share may go to the inactive one (56e49d21, b39415b2).
-    const fn scans_instead(&self, list: Scanned) -> Option<Scanned> {
+    const fn scans_instead(&self, pass: &Pass, list: Scanned) -> Option<Scanned> {
         let kernel = &self.spec.kernel;
         let is_left_alone = matches!(list, Scanned::Active)
             && kernel.evict_once
+            && !pass.ages_active
             && self.lru.active.len() <= self.lru.inactive.len();
         match (is_left_alone, kernel.evict_once_share) {
             (false, _) => Some(list),
@@ -189,6 +204,9 @@ impl Memory {
             }
             if !self.frames[at].has(flag::DROPPED) {
                 self.vmstat.thrown_away += u64::from(!self.frames[at].has(flag::USED));
+                if let Some(shadows) = &mut self.shadows {
+                    shadows.evicted(self.frames[at].id);
+                }
                 self.forget(at);
             }
             group[grouped] = at;
@@ -205,6 +223,7 @@ impl Memory {
         self.vmstat.pgsteal += freed;
         self.vmstat.kswapd_steal += if pass.who == Reclaimer::Kswapd { freed } else { 0 };
         pass.freed += evicted.freed;
+        pass.writing += evicted.writing;
         evicted
     }
 
@@ -225,6 +244,7 @@ impl Memory {
         let frame = &mut self.frames[at];
         frame.clear(flag::FROM_ACTIVE);
         if frame.has(flag::COMING | flag::WRITING) {
+            evicted.writing += u32::from(frame.has(flag::WRITING));
             return Some(Place::Inactive);
         }
         if frame.clear(flag::MAPPED) {
@@ -233,7 +253,7 @@ impl Memory {
                 frame.flags |= flag::REFERENCED;
                 return Some(Place::Inactive);
             }
-            self.vmstat.pgactivate += 1;
+            self.count_activated();
             return Some(Place::Active);
         }
         let was_used = frame.clear(flag::REFERENCED);

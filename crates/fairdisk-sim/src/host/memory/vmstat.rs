@@ -32,6 +32,10 @@ pub struct Vmstat {
     pub allocstall: u64,
     /// Direct reclaims that made progress and got no page; no counter of the kernel.
     pub without_page: u64,
+    /// Pages that came back while it was remembered when they were evicted.
+    pub workingset_refault: u64,
+    /// Those of them that went straight to the active list.
+    pub workingset_activate: u64,
     /// Pages evicted before they were used; no counter of the kernel.
     pub thrown_away: u64,
 }
@@ -53,6 +57,8 @@ impl Vmstat {
         self.pageoutrun += other.pageoutrun;
         self.allocstall += other.allocstall;
         self.without_page += other.without_page;
+        self.workingset_refault += other.workingset_refault;
+        self.workingset_activate += other.workingset_activate;
         self.thrown_away += other.thrown_away;
     }
 }
