@@ -37,6 +37,9 @@ pub struct Memory {
     /// The part of scanning that goes to pages of files, in percent.
     #[serde(skip_serializing_if = "is_all")]
     pub file_share_percent: u64,
+    /// Whether activations count in refault distances, beside evictions.
+    #[serde(skip_serializing_if = "is_false")]
+    pub activations_age: bool,
     /// `vm.min_free_kbytes`, if a user has set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_free_kib: Option<u64>,
@@ -61,6 +64,10 @@ const fn is_zero(mib: &u64) -> bool {
     *mib == 0
 }
 
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 const fn is_all(percent: &u64) -> bool {
     *percent == 100
 }
@@ -78,6 +85,7 @@ impl Default for Memory {
             used_mib: 0,
             anonymous_mib: 0,
             file_share_percent: 100,
+            activations_age: false,
             min_free_kib: None,
             percpu_pagelist_fraction: None,
         }
@@ -98,10 +106,10 @@ impl<'de> Deserialize<'de> for Release {
         let name = String::deserialize(deserializer)?;
         let known = RELEASES.iter().find(|known| **known == name);
         known.map(|known| Self(known)).ok_or_else(|| {
-            let (first, last) = (RELEASES[0], RELEASES[RELEASES.len() - 1]);
+            let [first, .., last, now] = RELEASES;
             serde::de::Error::custom(format!(
                 "`{name}` is no kernel whose memory management is known; allowed: \"{first}\" to \
-                 \"{last}\""
+                 \"{last}\", and \"{now}\""
             ))
         })
     }
@@ -171,6 +179,7 @@ impl Memory {
             used_pages: self.used_mib * MIB_PAGES,
             anonymous_pages: self.anonymous_mib * MIB_PAGES,
             file_share_percent: self.file_share_percent,
+            activations_age: self.activations_age,
             ..MemorySpec::new(kernel, self.mib, cpus)
         };
         let (page_take, page_scan) = (Span::from_ns(self.take_ns), Span::from_ns(self.scan_ns));

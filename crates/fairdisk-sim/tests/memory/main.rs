@@ -6,6 +6,7 @@ mod counting;
 mod identities;
 mod naive;
 mod pair;
+mod refaults;
 mod scenes;
 mod support;
 mod switches;
@@ -54,8 +55,9 @@ fn act() -> impl Strategy<Value = Act> {
 /// Small memory of any kernel, also of those that never were.
 fn spec() -> impl Strategy<Value = MemorySpec> {
     let switches = prop::collection::vec(any::<bool>(), KERNEL_SWITCHES.len());
-    (switches, 1..4u32, 50..101u64, 0..40u64, prop::option::of(8..30u64)).prop_map(
-        |(on, cpus, file_share_percent, anonymous_pages, cpu_list_fraction)| {
+    let sizes = (1..4u32, 50..101u64, 0..40u64, prop::option::of(8..30u64));
+    (switches, sizes, any::<bool>()).prop_map(
+        |(on, (cpus, file_share_percent, anonymous_pages, cpu_list_fraction), activations_age)| {
             let mut kernel = Kernel::default();
             for (switch, on) in KERNEL_SWITCHES.iter().zip(on) {
                 kernel.set(switch.name, on);
@@ -64,6 +66,7 @@ fn spec() -> impl Strategy<Value = MemorySpec> {
                 cpu_list_fraction,
                 anonymous_pages,
                 file_share_percent,
+                activations_age,
                 page_return: Span::from_ns(300),
                 ..MemorySpec::new(kernel, 1, cpus)
             }

@@ -44,6 +44,10 @@ pub(crate) struct Naive {
     inactive: VecDeque<u32>,
     active: VecDeque<u32>,
     saved: [u64; 3],
+    /// What was evicted and when, the last first, and by what that is measured.
+    shadows: VecDeque<(PageId, u32)>,
+    clock: u32,
+    is_refaulting: bool,
     pub(crate) dirty_found: Vec<PageId>,
 }
 
@@ -70,6 +74,9 @@ impl Naive {
             inactive: VecDeque::new(),
             active: VecDeque::new(),
             saved: [0; 3],
+            shadows: VecDeque::new(),
+            clock: 0,
+            is_refaulting: false,
             dirty_found: Vec::new(),
         };
         (0..present as u32).for_each(|at| this.give(at));
@@ -307,9 +314,37 @@ impl Naive {
     pub(crate) fn insert(&mut self, cpu: usize, at: u32, id: PageId, arrival: Arrival) {
         let coming = arrival == Arrival::Read;
         self.pages.insert(at, Page { id, coming, referenced: !coming, ..Page::default() });
+        if self.comes_back(id) {
+            self.active.push_front(at);
+            return;
+        }
         self.buffers[cpu].push(at);
         if self.buffers[cpu].len() == 14 {
             self.flush(cpu);
+        }
+    }
+
+    fn comes_back(&mut self, id: PageId) -> bool {
+        let known = self.shadows.iter().position(|(shadow, _)| *shadow == id);
+        let Some(at) = known else { return false };
+        let (_, time) = std::mem::replace(&mut self.shadows[at], (PageId::of_file(99, 0), 0));
+        let is_near = (self.clock - time) as usize <= self.active.len();
+        if is_near {
+            self.is_refaulting = true;
+            self.count_activated();
+        }
+        is_near
+    }
+
+    fn count_activated(&mut self) {
+        self.clock += u32::from(self.spec.activations_age);
+    }
+
+    fn evicted(&mut self, id: PageId) {
+        if self.kernel().refault_activates {
+            self.shadows.push_front((id, self.clock));
+            self.shadows.truncate(self.frames as usize / 2);
+            self.clock += 1;
         }
     }
 
@@ -330,6 +365,7 @@ impl Naive {
             self.page(id).referenced = false;
             self.inactive.retain(|it| *it != at);
             self.active.push_front(at);
+            self.count_activated();
         }
     }
 

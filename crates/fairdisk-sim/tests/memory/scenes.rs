@@ -29,6 +29,11 @@ impl Reader {
     /// A direct reclaim that does not wait: its steps.
     pub(crate) fn reclaim(&mut self) -> Vec<DirectStep> {
         let mut direct = Direct::new(&mut self.memory);
+        self.reclaim_with(&mut direct)
+    }
+
+    /// The steps of a direct reclaim.
+    pub(crate) fn reclaim_with(&mut self, direct: &mut Direct) -> Vec<DirectStep> {
         let mut steps = Vec::new();
         while !matches!(steps.last(), Some(DirectStep::Done(_))) {
             let step = direct.next(&self.memory);

@@ -45,6 +45,10 @@ fn scenario(switch: &str, kernel: Kernel) -> String {
             let memory = Reader::new(kernel).memory;
             format!("{:?}", [false, true].map(|drained| memory.without_page(drained, true)))
         }
+        "refault_activates" => pages_that_come_back(kernel),
+        "refault_ages_active" => pages_that_come_back(Kernel { refault_activates: true, ..kernel }),
+        "direct_writes_none" => dirty_pages_after_a_direct_reclaim(kernel),
+        "throttles" => reclaim_of_dirty_pages(kernel),
         unknown => panic!("nothing shows what {unknown} changes"),
     }
 }
@@ -113,6 +117,38 @@ fn a_page_used_through_a_mapping(kernel: Kernel) -> String {
     reader.pass(Reclaimer::Kswapd, 0);
     assert_eq!(reader.memory.presence(page(0)), Presence::Present);
     format!("{:?}", reader.memory.places())
+}
+
+/// Forty pages used twice are fewer than those behind them, and two that were evicted come back.
+fn pages_that_come_back(kernel: Kernel) -> String {
+    let mut reader = Reader::new(kernel);
+    reader.read(140, Mark::Low);
+    reader.use_twice(0..40);
+    assert_eq!(reader.reclaim_chunk(), 32);
+    reader.read_again(70..72);
+    reader.pass(Reclaimer::Direct, 0);
+    format!("{:?}", reader.memory.places())
+}
+
+/// Memory of 32 MiB full of dirty pages, which are not written.
+fn dirty_pages(kernel: Kernel) -> Reader {
+    let mut reader = Reader::with(MemorySpec::new(kernel, 32, 1));
+    reader.fill(Mark::Min);
+    (0..reader.next).for_each(|at| reader.memory.dirtied(page(at)));
+    reader
+}
+
+fn dirty_pages_after_a_direct_reclaim(kernel: Kernel) -> String {
+    let mut reader = dirty_pages(kernel);
+    let mut direct = Direct::new(&mut reader.memory);
+    let may_write = reader.reclaim_with(&mut direct).last().map(|_| direct.may_write());
+    format!("{may_write:?}")
+}
+
+fn reclaim_of_dirty_pages(kernel: Kernel) -> String {
+    let mut reader = dirty_pages(kernel);
+    let mut direct = Direct::new(&mut reader.memory);
+    format!("{:?}", reader.reclaim_with(&mut direct))
 }
 
 fn frames_after_a_drop(kernel: Kernel) -> String {

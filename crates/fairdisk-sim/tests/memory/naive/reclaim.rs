@@ -20,6 +20,7 @@ pub(crate) struct NaivePass {
     turn: usize,
     chunk: Vec<u32>,
     from: From,
+    ages_active: bool,
     freed: u32,
 }
 
@@ -39,7 +40,9 @@ impl Naive {
             }
         }
         let (chunk, from) = (Vec::new(), From::Anonymous);
-        NaivePass { who, priority, left, turn: 0, chunk, from, freed: 0 }
+        let is_refaulting = std::mem::take(&mut self.is_refaulting);
+        let ages_active = is_refaulting && self.kernel().refault_ages_active;
+        NaivePass { who, priority, left, turn: 0, chunk, from, ages_active, freed: 0 }
     }
 
     pub(crate) fn isolate(&mut self, cpu: usize, pass: &mut NaivePass) -> u32 {
@@ -59,7 +62,8 @@ impl Naive {
                 return pages as u32;
             }
             let kernel = *self.kernel();
-            let rests = kernel.evict_once && self.active.len() <= self.inactive.len();
+            let rests =
+                kernel.evict_once && !pass.ages_active && self.active.len() <= self.inactive.len();
             if pass.from == From::Active && rests {
                 if kernel.evict_once_share {
                     continue;
@@ -100,6 +104,7 @@ impl Naive {
                 continue;
             }
             if page.coming || page.writing {
+                evicted.writing += u32::from(page.writing);
                 self.inactive.push_front(at);
                 continue;
             }
@@ -110,6 +115,7 @@ impl Naive {
                     self.inactive.push_front(at);
                 } else {
                     self.active.push_front(at);
+                    self.count_activated();
                 }
             } else if page.dirty {
                 evicted.dirty += 1;
@@ -121,7 +127,9 @@ impl Naive {
                 }
                 self.inactive.push_front(at);
             } else {
+                let id = page.id;
                 self.pages.remove(&at);
+                self.evicted(id);
                 gone.push(at);
             }
         }
