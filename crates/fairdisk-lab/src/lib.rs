@@ -14,6 +14,7 @@ pub mod iozone;
 pub mod jobfile;
 mod letter;
 pub mod looks;
+pub mod memory;
 pub mod metric;
 pub mod nearest;
 pub mod outcome;

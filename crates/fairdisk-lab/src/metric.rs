@@ -1,6 +1,6 @@
 //! Metrics: the number of a run that is compared.
 
-use crate::run::{GroupRun, RunEnd, RunResult};
+use crate::run::{GroupRun, MemoryRun, RunEnd, RunResult};
 use crate::seconds::in_seconds;
 use fairdisk_core::Histogram;
 
@@ -15,10 +15,25 @@ pub enum Metric {
     P99,
     /// A group's share of all I/Os, in percent.
     Share(String),
+    /// Pages read from the disk of a hundred pages that tasks used.
+    Missed,
+    /// Pages that had been read before, of a hundred that were read from the disk.
+    Again,
+    /// The part of their time that tasks wait for memory, in percent.
+    MemoryWait,
+    /// Different pages that were read, in MiB.
+    Touched,
 }
 
+/// Pages of 4 KiB in a MiB.
+const MIB_PAGES: f64 = 256.0;
+
+/// What there is only where the memory of the host is page by page.
+const NO_PAGES: &str =
+    "the memory of the host is not page by page; add --set host.memory.kernel=now";
+
 impl Metric {
-    /// Parses `ios`, `mbps`, `p99` or `share:GROUP`.
+    /// Parses the name of a metric.
     ///
     /// # Errors
     /// Returns what was expected.
@@ -27,9 +42,16 @@ impl Metric {
             "ios" => Ok(Self::Ios),
             "mbps" => Ok(Self::Mbps),
             "p99" => Ok(Self::P99),
+            "missed" => Ok(Self::Missed),
+            "again" => Ok(Self::Again),
+            "memory-wait" => Ok(Self::MemoryWait),
+            "touched" => Ok(Self::Touched),
             _ => match text.strip_prefix("share:").filter(|group| !group.is_empty()) {
                 Some(group) => Ok(Self::Share(group.to_owned())),
-                None => Err("expected ios, mbps, p99 or share:GROUP".to_owned()),
+                None => Err(
+                    "expected ios, mbps, p99, share:GROUP, missed, again, memory-wait or touched"
+                        .to_owned(),
+                ),
             },
         }
     }
@@ -42,6 +64,10 @@ impl Metric {
             Self::Mbps => "mbps".to_owned(),
             Self::P99 => "p99".to_owned(),
             Self::Share(group) => format!("share:{group}"),
+            Self::Missed => "missed".to_owned(),
+            Self::Again => "again".to_owned(),
+            Self::MemoryWait => "memory-wait".to_owned(),
+            Self::Touched => "touched".to_owned(),
         }
     }
 
@@ -53,6 +79,10 @@ impl Metric {
             Self::Mbps => "MB/s".to_owned(),
             Self::P99 => "p99 latency in ms".to_owned(),
             Self::Share(group) => format!("share of {group} in %"),
+            Self::Missed => "missed in %".to_owned(),
+            Self::Again => "read again in %".to_owned(),
+            Self::MemoryWait => "waits for memory in %".to_owned(),
+            Self::Touched => "different MiB read".to_owned(),
         }
     }
 
@@ -98,6 +128,21 @@ impl Metric {
                 let group = at.and_then(|at| run.groups.get(at));
                 Ok(100.0 * group.map_or(0.0, |group| group.ios as f64) / ios)
             }
+            Self::Missed | Self::Again | Self::MemoryWait | Self::Touched => {
+                self.of_memory(run).ok_or_else(|| NO_PAGES.to_owned())
+            }
         }
+    }
+
+    fn of_memory(&self, run: &RunResult) -> Option<f64> {
+        let MemoryRun { vmstat, wait, task_time } = run.memory?;
+        let percent =
+            |of: u64, all: u64| if all > 0 { 100.0 * of as f64 / all as f64 } else { 0.0 };
+        Some(match self {
+            Self::Missed => percent(vmstat.pages_in, vmstat.pages_used),
+            Self::Again => percent(vmstat.pages_again, vmstat.pages_in),
+            Self::MemoryWait => percent(wait.as_ns(), task_time.as_ns()),
+            _ => (vmstat.pages_in - vmstat.pages_again) as f64 / MIB_PAGES,
+        })
     }
 }

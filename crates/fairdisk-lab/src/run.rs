@@ -79,6 +79,8 @@ pub struct MemoryRun {
     pub vmstat: Vmstat,
     /// The time that tasks reclaimed themselves or waited for memory, all together.
     pub wait: Span,
+    /// The time of all tasks together, from the start of each to its end.
+    pub task_time: Span,
 }
 
 impl MemoryRun {
@@ -87,6 +89,7 @@ impl MemoryRun {
     pub fn with(mut self, other: Self) -> Self {
         self.vmstat.add(&other.vmstat);
         self.wait += other.wait;
+        self.task_time += other.task_time;
         self
     }
 }
@@ -300,6 +303,9 @@ pub fn collect<E: Elevator>(
         memory: machine.vmstat().map(|vmstat| MemoryRun {
             vmstat,
             wait: machine.task_reports().fold(Span::ZERO, |sum, task| sum + task.memory_wait),
+            task_time: machine
+                .task_reports()
+                .fold(Span::ZERO, |sum, task| sum + task.elapsed(until)),
         }),
     }
 }

@@ -6,6 +6,7 @@ mod table;
 mod values;
 
 pub use html::to_html;
+pub(crate) use html::to_html_below;
 pub use json::to_json;
 pub use table::to_table;
 pub use values::Sweep;

@@ -3,7 +3,7 @@
 
 use crate::commands::{
     advise, blame, calibrate, catalog, cgroup, compare, completions, ctl, demo, explain, man,
-    mount, run, top,
+    memory, mount, run, top,
 };
 use clap::{Parser, Subcommand};
 
@@ -29,6 +29,7 @@ pub(crate) enum Command {
     Run(run::Args),
     Compare(compare::Args),
     Advise(advise::Args),
+    Memory(memory::Args),
     Calibrate(calibrate::Args),
     Mount(mount::Args),
     Ctl(ctl::Args),

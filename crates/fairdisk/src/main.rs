@@ -11,6 +11,7 @@ mod commands;
 mod failure;
 mod interrupt;
 mod job;
+mod kept_figures;
 mod kept_runs;
 mod log;
 mod mount_helper;

@@ -101,6 +101,14 @@ pub(crate) const SWITCHES_KEY: &str = "host.memory.switches.";
 #[serde(transparent)]
 pub struct Release(&'static str);
 
+impl Release {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+}
+
 impl<'de> Deserialize<'de> for Release {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;

@@ -65,6 +65,10 @@ impl Override {
             return Err(bad(format!("another {scope} is chosen by its name, not by a value")));
         }
         let value = value.trim();
+        if scope == "host" && keys == ["memory"] && !value.starts_with('{') {
+            let mib = in_mib(value).map_or("256".to_owned(), |mib| mib.to_string());
+            return Err(bad(format!("memory has keys of its own; expected host.memory.mib={mib}")));
+        }
         if is_beyond_a_file(value) {
             let (least, most) = (i64::MIN, i64::MAX);
             return Err(bad(format!("{value} is no number a file can hold; {least} to {most}")));
@@ -216,6 +220,19 @@ impl Override {
         }
         at.insert(last.clone(), value.clone());
         Ok(())
+    }
+}
+
+/// An amount of memory as people write it, such as 256M or 4GiB, in MiB.
+fn in_mib(text: &str) -> Option<u64> {
+    let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: u64 = number.parse().ok()?;
+    match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "m" | "mb" | "mib" => Some(number),
+        "g" | "gb" | "gib" => number.checked_mul(1024),
+        "k" | "kb" | "kib" => Some(number / 1024).filter(|mib| *mib > 0),
+        _ => None,
     }
 }
 

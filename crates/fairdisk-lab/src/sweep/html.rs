@@ -13,6 +13,11 @@ use std::fmt::Write as _;
 /// The curves as an HTML page. `made` tells how it came about.
 #[must_use]
 pub fn to_html(outcome: &SweepOutcome, made: &Made<'_>) -> String {
+    to_html_below(outcome, "", made)
+}
+
+/// The curves as an HTML page, below an answer to the question, which is HTML.
+pub(crate) fn to_html_below(outcome: &SweepOutcome, answer: &str, made: &Made<'_>) -> String {
     let mut body = String::new();
     let [experiment, title, question] =
         [&outcome.experiment, &outcome.title, &outcome.question].map(|text| escape(text));
@@ -20,6 +25,7 @@ pub fn to_html(outcome: &SweepOutcome, made: &Made<'_>) -> String {
     if !question.is_empty() {
         let _ = writeln!(body, "<p>{question}</p>");
     }
+    body.push_str(answer);
     let _ = writeln!(
         body,
         "<p class=\"dim\">{}. A small dot is a run, the line goes through the means; where runs \

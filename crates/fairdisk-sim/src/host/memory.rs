@@ -406,6 +406,17 @@ impl Memory {
         self.spec.kernel.too_many_isolated && self.lru.isolated > u64::from(self.lru.inactive.len())
     }
 
+    /// Counts uses of pages by tasks.
+    pub(in crate::host) const fn count_used(&mut self, pages: u64) {
+        self.vmstat.pages_used += pages;
+    }
+
+    /// Counts a page that is read from the disk, and whether it was before.
+    pub(in crate::host) const fn count_read(&mut self, is_again: bool) {
+        self.vmstat.pages_in += 1;
+        self.vmstat.pages_again += is_again as u64;
+    }
+
     /// Counts a direct reclaim that made progress and got no page.
     pub const fn count_without_page(&mut self) {
         self.vmstat.without_page += 1;

@@ -8,6 +8,7 @@ pub(crate) use kept::Kept;
 pub(crate) use second_chance::SecondChance;
 
 use super::memory::{Arrival, Memory, PageId};
+use super::page_set::PageSet;
 use super::windows::{Nearby, Windows};
 use fairdisk_core::Instant;
 use std::ops::Range;
@@ -59,11 +60,13 @@ pub(crate) trait Policy {
 }
 
 /// A file that some task uses through the page cache.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct CachedFile {
     pages: u64,
     /// Tasks that map the file.
     mappings: u32,
+    /// Pages that have been read from the disk, once one was counted.
+    read_before: Option<Box<PageSet>>,
 }
 
 /// The page cache of all files.
@@ -131,6 +134,21 @@ impl PageCache {
         }
     }
 
+    /// Counts uses of pages, where memory is page by page.
+    pub(crate) const fn count_used(&mut self, pages: u64) {
+        if let Kept::Frames(memory) = &mut self.policy {
+            memory.count_used(pages);
+        }
+    }
+
+    /// Counts pages that are read from the disk, where memory is page by page.
+    pub(crate) fn count_reads(&mut self, file: u32, pages: Range<u64>) {
+        let Kept::Frames(memory) = &mut self.policy else { return };
+        let CachedFile { pages: all, read_before, .. } = &mut self.files[file as usize];
+        let read_before = read_before.get_or_insert_with(|| Box::new(PageSet::new(*all)));
+        pages.for_each(|page| memory.count_read(!read_before.insert(page)));
+    }
+
     /// What is around a reader of a file that has reached a page.
     pub(crate) fn nearby(
         &mut self,
@@ -168,7 +186,7 @@ impl PageCache {
 impl<P: Policy> PageCache<P> {
     /// An empty cache with a policy, for files of these sizes in pages.
     pub(crate) fn with(policy: P, file_pages: impl Iterator<Item = u64>) -> Self {
-        let file = |pages| CachedFile { pages, mappings: 0 };
+        let file = |pages| CachedFile { pages, mappings: 0, read_before: None };
         Self { files: file_pages.map(file).collect(), policy }
     }
 
@@ -260,7 +278,7 @@ impl<P: Policy> PageCache<P> {
     /// Drops the file's pages (`posix_fadvise` with `DONTNEED`), unless another task maps the file.
     /// Pages on their way or held stay. `is_mapped` says whether the caller itself maps the file.
     pub(crate) fn dropped_by(&mut self, by: &mut P::By, file: u32, is_mapped: bool) {
-        let CachedFile { pages, mappings } = self.files[file as usize];
+        let CachedFile { pages, mappings, .. } = self.files[file as usize];
         if mappings <= u32::from(is_mapped) && pages > 0 {
             self.policy.drop_file(by, file, pages);
         }

@@ -30,6 +30,7 @@ impl<E: Elevator> Machine<E> {
         }
         if *page > first {
             let touched = *page - first;
+            self.pages.count_used(touched);
             self.copy_pages(now, index, touched);
             return false;
         }
@@ -74,6 +75,7 @@ impl<E: Elevator> Machine<E> {
         let (file, page) = (task.current.file, task.paging.page);
         if self.pages.is_present(file, page) {
             self.pages.touch(file, page);
+            self.pages.count_used(1);
             task.paging.page += 1;
             self.copy_pages(now, index, 1);
         } else if self.pages.is_absent(file, page) {

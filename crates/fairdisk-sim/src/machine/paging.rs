@@ -122,6 +122,7 @@ impl<E: Elevator> Machine<E> {
         let mark = task.paging.mark;
         self.pages.expected_by(&mut self.hands[index as usize], file, from..to);
         self.pages.set_mark(file, mark, from..to);
+        self.pages.count_reads(file, from..to);
         let kind = IoKind::Pages { task: index, file, start: from as u32 };
         let mut io = Io::new(kind, now, Op::Read);
         io.bytes = (to - from) * PAGE_BYTES;

@@ -48,6 +48,7 @@ impl<E: Elevator> Machine<E> {
         let used = page + u64::from(reader.goes_on_in(page));
         self.task(index).paging.page = stop;
         self.pages.read(file, used..stop);
+        self.pages.count_used(stop - used);
         let burst = Span::from_ns(self.cpus.spec().page_copy.as_ns() * (stop - page));
         self.run_later(now, index, burst);
         false

@@ -13,6 +13,7 @@ pub(crate) mod demo;
 pub(crate) mod explain;
 mod limits;
 pub(crate) mod man;
+pub(crate) mod memory;
 pub(crate) mod mount;
 pub(crate) mod run;
 pub(crate) mod top;
@@ -30,6 +31,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Run(args) => run::execute(&args),
         Command::Compare(args) => compare::execute(&args),
         Command::Advise(args) => advise::execute(&args),
+        Command::Memory(args) => memory::execute(&args),
         Command::Calibrate(args) => calibrate::execute(&args),
         Command::Mount(args) => mount::execute(&args),
         Command::Ctl(args) => ctl::execute(&args),

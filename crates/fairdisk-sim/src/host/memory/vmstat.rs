@@ -36,6 +36,12 @@ pub struct Vmstat {
     pub workingset_refault: u64,
     /// Those of them that went straight to the active list.
     pub workingset_activate: u64,
+    /// Pages that tasks used; no counter of the kernel.
+    pub pages_used: u64,
+    /// Pages read from the disk; the kernel's `pgpgin` has them in KiB, with all else that is read.
+    pub pages_in: u64,
+    /// Those of them that had been read before; no counter of the kernel.
+    pub pages_again: u64,
     /// Pages evicted before they were used; no counter of the kernel.
     pub thrown_away: u64,
 }
@@ -59,6 +65,9 @@ impl Vmstat {
         self.without_page += other.without_page;
         self.workingset_refault += other.workingset_refault;
         self.workingset_activate += other.workingset_activate;
+        self.pages_used += other.pages_used;
+        self.pages_in += other.pages_in;
+        self.pages_again += other.pages_again;
         self.thrown_away += other.thrown_away;
     }
 }

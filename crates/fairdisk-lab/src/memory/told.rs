@@ -1,0 +1,80 @@
+//! How much memory a load needs, as text, JSON and a page: the answer before the curves.
+
+use super::{KEY, Need};
+use crate::outcome::Style;
+use crate::page::{Made, escape};
+use crate::sweep;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+impl Need {
+    /// The answer in sentences, one a line.
+    #[must_use]
+    pub fn answer(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let want = self.want_percent;
+        match (self.enough_mib, self.plenty_mib) {
+            (Some(enough), Some(plenty)) => {
+                lines.push(format!(
+                    "With {enough} MiB it keeps {want} % of what it does with plenty ({plenty} MiB)."
+                ));
+                lines.extend(self.cost_of_less(enough));
+            }
+            _ => lines.push("How much is plenty is not known yet.".to_owned()),
+        }
+        lines
+    }
+
+    /// What half of the memory that is enough, or the least tried, costs.
+    fn cost_of_less(&self, enough: u64) -> Option<String> {
+        let points = &self.curves.curves.first()?.points;
+        let sizes = points.iter().filter_map(|point| point.value.parse::<u64>().ok());
+        let less = sizes.filter(|mib| *mib < enough).min_by_key(|mib| mib.abs_diff(enough / 2))?;
+        let figure = |mib: u64, at: usize| {
+            let point = points.iter().find(|point| point.value == mib.to_string())?;
+            Some(point.figures.get(at)?.as_ref()?.mean)
+        };
+        let lost = 100.0 * (1.0 - figure(less, 0)? / figure(self.plenty_mib?, 0)?);
+        let [p99, again, waits] = [1, 3, 4].map(|at| figure(less, at));
+        Some(format!(
+            "With {less} MiB it loses {:.0} % and its p99 is {:.2} ms; {:.0} % of what is read was \
+             read before, and tasks wait for memory for {:.1} % of their time.",
+            lost.max(0.0),
+            p99?,
+            again?,
+            waits?
+        ))
+    }
+}
+
+/// As text.
+#[must_use]
+pub fn to_table(need: &Need, style: Style) -> String {
+    let mut out = sweep::to_table(&need.curves, style);
+    out.push('\n');
+    for line in need.answer() {
+        let _ = writeln!(out, "{}", style.bold(&line));
+    }
+    out
+}
+
+/// As JSON: that of a sweep, with the answer.
+#[must_use]
+pub fn to_json(need: &Need) -> Value {
+    let mut value = sweep::to_json(&need.curves);
+    value["want_percent"] = need.want_percent.into();
+    value["kernel"] = need.kernel.clone().into();
+    value["enough_mib"] = need.enough_mib.into();
+    value["plenty_mib"] = need.plenty_mib.into();
+    value["answer"] = need.answer().into();
+    debug_assert_eq!(value["key"], KEY);
+    value
+}
+
+/// As a page.
+#[must_use]
+pub fn to_html(need: &Need, made: &Made<'_>) -> String {
+    let answer: String =
+        need.answer().iter().map(|line| format!("<p><b>{}</b></p>\n", escape(line))).collect();
+    sweep::to_html_below(&need.curves, &answer, made)
+}
