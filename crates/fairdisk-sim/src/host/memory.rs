@@ -1,5 +1,6 @@
 //! The memory of a machine, page by page: what is free and where, which pages of files are in it
-//! and which leave it, as kernels 2.6.24 to 2.6.37 and those of today have it (spec: memory, sections 1 to 3).
+//! and which leave it, as kernels 2.6.24 to 2.6.37 and those of today have it (spec: memory,
+//! sections 1 to 3).
 //!
 //! All of this is data. Time is an argument; nothing here waits. Whoever needs pages takes as many
 //! as a watermark allows ([`Memory::take`]), and puts them into the page cache

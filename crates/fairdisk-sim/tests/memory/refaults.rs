@@ -1,8 +1,26 @@
 //! Pages that come back after they were evicted, with a kernel that remembers them.
 
-use crate::support::{Reader, kernel, page};
+use crate::support::{Reader, cold, kernel, page};
 use fairdisk_sim::host::Presence;
-use fairdisk_sim::host::memory::{Kernel, Mark, MemorySpec, Reclaimer};
+use fairdisk_sim::host::memory::{Arrival, Kernel, Mark, MemorySpec, Reclaimer};
+
+impl Reader {
+    /// Reads pages that are absent, each in a page that is free.
+    pub(crate) fn read_again(&mut self, pages: std::ops::Range<u64>) {
+        for at in pages {
+            let taken = self.memory.take(self.now, &mut self.by, cold(1), Mark::None);
+            assert_eq!(taken, 1, "memory is full");
+            self.memory.insert(&mut self.by, page(at), Arrival::Read);
+            self.memory.arrived(page(at));
+            self.memory.used(page(at));
+        }
+    }
+
+    /// Uses pages that are in memory, twice.
+    pub(crate) fn use_twice(&mut self, pages: std::ops::Range<u64>) {
+        pages.for_each(|at| (0..2).for_each(|_| self.memory.used(page(at))));
+    }
+}
 
 /// A reader with 100 pages on the active list and 500 behind them, of which the first are evicted,
 /// `evicted` at least.

@@ -44,22 +44,6 @@ impl Reader {
         taken
     }
 
-    /// Reads pages that are absent, each in a page that is free.
-    pub(crate) fn read_again(&mut self, pages: std::ops::Range<u64>) {
-        for at in pages {
-            let taken = self.memory.take(self.now, &mut self.by, cold(1), Mark::None);
-            assert_eq!(taken, 1, "memory is full");
-            self.memory.insert(&mut self.by, page(at), Arrival::Read);
-            self.memory.arrived(page(at));
-            self.memory.used(page(at));
-        }
-    }
-
-    /// Uses pages that are in memory, twice.
-    pub(crate) fn use_twice(&mut self, pages: std::ops::Range<u64>) {
-        pages.for_each(|at| (0..2).for_each(|_| self.memory.used(page(at))));
-    }
-
     /// Reads until there is no more free memory than `mark`.
     pub(crate) fn fill(&mut self, mark: Mark) {
         self.read(u32::MAX, mark);
