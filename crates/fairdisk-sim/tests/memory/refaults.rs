@@ -88,7 +88,9 @@ fn hits_of_a_loop(kernel: Kernel, pages: u64, others_are_active: bool) -> f64 {
         0
     };
     for _ in 0..2 {
-        (first..first + 1500).for_each(|at| drop(step(&mut reader, at)));
+        for at in first..first + 1500 {
+            step(&mut reader, at);
+        }
     }
     let mut hits = 0;
     for round in 0..20 {
