@@ -11,6 +11,7 @@ mod at_device;
 mod awaited;
 mod bios;
 mod changes;
+mod disk;
 mod dispatch;
 mod effects;
 mod finished;
@@ -31,6 +32,7 @@ pub use pool::{Apart, PoolConfig, PoolLayout};
 use crate::account::Accounts;
 use crate::attach::Leftovers;
 use crate::cost::CostModel;
+use crate::diskstats::DiskCounter;
 use crate::elevator::{Admission, Change, Decision, Elevator, Handover, MayQueue, Submitter};
 use crate::journal::{Entry, Journal, Record};
 use crate::qos::Qos;
@@ -134,6 +136,7 @@ pub struct Engine<E> {
     groups: Vec<Option<Asked>>,
     leftovers: Leftovers,
     accounts: Accounts,
+    disk: DiskCounter,
     journal: Journal,
 }
 
@@ -164,6 +167,7 @@ impl<E: Elevator> Engine<E> {
             groups: Vec::new(),
             leftovers: Leftovers::new(),
             accounts: Accounts::default(),
+            disk: DiskCounter::default(),
             journal,
         };
         engine.change(
@@ -242,9 +246,10 @@ impl<E: Elevator> Engine<E> {
         &self.accounts
     }
 
-    /// Clears the accounts and starts counting again, for example after a warm-up.
+    /// Clears the accounts and the disk's counts and starts counting again, for example after a warm-up.
     pub fn restart_accounts(&mut self) {
         self.accounts.restart(self.now);
+        self.disk.restart(self.now, self.requests.present());
     }
 
     /// The total length of a group's turns; `None` if the elevator does not charge groups by time.
@@ -349,6 +354,7 @@ impl<E: Elevator> Engine<E> {
     #[inline(always)]
     fn queue(&mut self, index: BioIndex, bio: &Bio) {
         let id = self.requests.insert(bio, index, self.now);
+        self.note_arrival();
         if self.bios.is_hurried(index) {
             self.requests.hurry(id);
         }
@@ -438,6 +444,7 @@ impl<E: Elevator> Engine<E> {
                 Decision::Flush(group, why) => {
                     self.last_wait = None;
                     let id = self.requests.insert_flush(group, self.now);
+                    self.note_arrival();
                     self.log(Record::Flushes(id, group, why));
                     self.list.push_flush(id);
                     return false;

@@ -22,6 +22,7 @@ pub mod audit;
 mod contradiction;
 pub mod cost;
 pub mod dense;
+pub mod diskstats;
 pub mod elevator;
 pub mod engine;
 pub mod histogram;
@@ -45,6 +46,7 @@ pub use attach::{AttachError, Leftovers};
 pub use audit::Auditor;
 pub use contradiction::Contradiction;
 pub use cost::{Cost, CostModel, Times};
+pub use diskstats::{DiskStats, OpStats};
 pub use elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge,
     Submitter, Turns,

@@ -1,5 +1,8 @@
 //! Metrics: the number of a run that is compared.
 
+use crate::catalog::experiment::{Quantity, Subject};
+use crate::outcome::measure;
+use crate::plan::Whom;
 use crate::run::{GroupRun, MemoryRun, RunEnd, RunResult};
 use crate::seconds::in_seconds;
 use fairdisk_core::Histogram;
@@ -23,6 +26,8 @@ pub enum Metric {
     MemoryWait,
     /// Different pages that were read, in MiB.
     Touched,
+    /// A figure of all together that sources print.
+    Figure(Quantity),
 }
 
 /// Pages of 4 KiB in a MiB.
@@ -48,12 +53,19 @@ impl Metric {
             "touched" => Ok(Self::Touched),
             _ => match text.strip_prefix("share:").filter(|group| !group.is_empty()) {
                 Some(group) => Ok(Self::Share(group.to_owned())),
-                None => Err(
-                    "expected ios, mbps, p99, share:GROUP, missed, again, memory-wait or touched"
-                        .to_owned(),
-                ),
+                None => Self::figure(text),
             },
         }
+    }
+
+    fn figure(text: &str) -> Result<Self, String> {
+        let quantity = Quantity::try_from(text.to_owned());
+        let quantity = quantity.ok().filter(|quantity| quantity.is_known_of(Subject::All));
+        quantity.map(Self::Figure).ok_or_else(|| {
+            "expected ios, mbps, p99, share:GROUP, missed, again, memory-wait, touched, or a \
+             figure of all together, such as disk_await_ms or read_latency_p99_ms"
+                .to_owned()
+        })
     }
 
     /// The metric as given on the command line.
@@ -68,6 +80,7 @@ impl Metric {
             Self::Again => "again".to_owned(),
             Self::MemoryWait => "memory-wait".to_owned(),
             Self::Touched => "touched".to_owned(),
+            Self::Figure(quantity) => quantity.key(),
         }
     }
 
@@ -83,6 +96,7 @@ impl Metric {
             Self::Again => "read again in %".to_owned(),
             Self::MemoryWait => "waits for memory in %".to_owned(),
             Self::Touched => "different MiB read".to_owned(),
+            Self::Figure(quantity) => quantity.words(),
         }
     }
 
@@ -130,6 +144,10 @@ impl Metric {
             }
             Self::Missed | Self::Again | Self::MemoryWait | Self::Touched => {
                 self.of_memory(run).ok_or_else(|| NO_PAGES.to_owned())
+            }
+            Self::Figure(quantity) => {
+                let figure = measure(&|_| false, run, &Whom::All, *quantity);
+                figure.ok_or_else(|| format!("a run has no {}", quantity.words()))
             }
         }
     }

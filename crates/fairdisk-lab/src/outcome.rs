@@ -2,6 +2,7 @@
 
 mod change;
 mod directions;
+mod disks;
 mod figure;
 mod html;
 mod json;
@@ -18,7 +19,9 @@ mod throughput;
 
 pub use change::ChangeOutcome;
 pub use directions::{Amount, Directions};
+pub use disks::DisksOutcome;
 pub use figure::FigureOutcome;
+pub(crate) use figure::measure;
 pub use html::to_html;
 pub(crate) use html::{write_notes, write_table};
 pub use json::to_json;
@@ -174,6 +177,8 @@ pub struct RowOutcome {
     pub memory: Option<MemoryOutcome>,
     /// Who pays for buffered writes by each rule, where the host says who does.
     pub payers: Option<PayersOutcome>,
+    /// What each disk did.
+    pub disks: DisksOutcome,
     /// Failed I/Os.
     pub errors: u64,
 }
@@ -360,6 +365,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         dirty_bytes: sum(&|run| run.dirty_bytes) as f64 / n,
         memory: MemoryOutcome::of(runs),
         payers: PayersOutcome::of(&arm.rig.host, row.load.group_names(), runs),
+        disks: DisksOutcome::of(runs),
         errors: sum(&|run| run.groups.iter().map(|group| group.errors).sum()),
     }
 }

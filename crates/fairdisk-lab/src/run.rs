@@ -13,7 +13,7 @@ pub use watch::Kept;
 use crate::plan::{GroupNumbers, Obstacle, Parts, Plan, PlannedArm, PlannedRow, Setup};
 pub use crate::threads::Progress;
 use crate::threads::on_cores;
-use fairdisk_core::{Accounts, Elevator, GroupId, Instant, Prng, Span};
+use fairdisk_core::{Accounts, DiskStats, Elevator, GroupId, Instant, Prng, Span};
 use fairdisk_sched::{Scheduler, With};
 use fairdisk_sim::device::Device as _;
 use fairdisk_sim::host::memory::Vmstat;
@@ -70,6 +70,8 @@ pub struct RunResult {
     pub owner_changes: u64,
     /// What happened to memory, where the host has it page by page.
     pub memory: Option<MemoryRun>,
+    /// What each disk did.
+    pub disks: Vec<DiskStats>,
 }
 
 /// What happened to memory.
@@ -114,6 +116,14 @@ impl RunResult {
         self.owner_changes += other.owner_changes;
         let memory = self.memory.zip(other.memory).map(|(one, two)| one.with(two));
         self.memory = memory.or(self.memory);
+        self.disks.extend_from_slice(&other.disks);
+    }
+
+    /// What a disk did on average; `None` if the run was given up, after which nothing can be
+    /// compared.
+    pub(crate) fn disk(&self) -> Option<DiskStats> {
+        let disks = self.disks.iter().copied().filter(|_| self.end != RunEnd::GivenUp);
+        disks.reduce(|one, other| one.with(&other))
     }
 
     /// Records the disks' work for each group of the machine, the first of which is the root group.
@@ -307,6 +317,7 @@ pub fn collect<E: Elevator>(
                 .task_reports()
                 .fold(Span::ZERO, |sum, task| sum + task.elapsed(until)),
         }),
+        disks: machine.engines().map(|engine| engine.disk_stats_at(until)).collect(),
     }
 }
 

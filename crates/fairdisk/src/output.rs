@@ -95,7 +95,7 @@ pub(crate) fn style() -> Style {
     let colour = io::stdout().is_terminal()
         && !is_dumb(env::var_os("TERM").as_deref())
         && are_wanted(env::var_os("NO_COLOR").as_deref());
-    Style { colour }
+    Style { colour, ..Style::default() }
 }
 
 /// Whether the value of `TERM` denotes a terminal without cursor control and colours.

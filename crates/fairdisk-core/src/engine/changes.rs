@@ -49,7 +49,9 @@ impl<E: Elevator> Engine<E> {
         let slot = self.requests.pool_slot(id);
         self.elevator.withdraw(self.now, id);
         self.merge.remove(id);
+        self.disk.left(self.requests[id].arrived, self.now);
         self.requests.remove(id);
+        self.note_departure();
         self.give_slot_back(slot, out);
         true
     }

@@ -14,6 +14,8 @@ impl<E: Elevator> Engine<E> {
         self.log(Record::Completed(id, ok));
         let Completed { request, pool_slot, stamp, first, is_known } = self.requests.completed(id);
         let device_time = self.at_device.completed(self.now, stamp);
+        self.disk.completed(self.now, &request);
+        self.note_departure();
         let account = self.accounts.group_mut(request.group);
         account.device_requests += 1;
         account.device_time += device_time;

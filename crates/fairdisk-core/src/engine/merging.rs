@@ -89,6 +89,7 @@ impl<E: Elevator> Engine<E> {
 
     fn grow(&mut self, id: RequestId, index: BioIndex, bio: &Bio, how: Merge) {
         self.log(Record::Merged(bio.id, id));
+        self.disk.merged(bio.op);
         self.merge.remove(id);
         self.requests.append(&mut self.bios, id, index);
         if let Some(table) = &mut self.segments {
@@ -121,6 +122,8 @@ impl<E: Elevator> Engine<E> {
     fn absorb(&mut self, id: RequestId, next: RequestId, out: &mut Effects) {
         let (joined, slot) = (self.requests[next], self.requests.pool_slot(next));
         self.log(Record::Absorbed(id, next));
+        self.disk.merged(joined.op);
+        self.disk.left(joined.arrived.max(self.requests[id].arrived), self.now);
         self.elevator.withdraw(self.now, next);
         self.merge.remove(next);
         self.merge.remove(id);

@@ -100,6 +100,11 @@ impl Requests {
         self.slots.iter().filter(|slot| slot.state == State::InFlight).map(|slot| slot.first)
     }
 
+    /// The requests in any state. Linear, like [`loads`](Self::loads).
+    pub(super) fn present(&self) -> impl Iterator<Item = &Request> {
+        self.slots.iter().filter(|slot| slot.state != State::Free).map(|slot| &slot.request)
+    }
+
     /// Creates a flush that carries no bio, for the dispatch list.
     #[cold]
     pub(super) fn insert_flush(&mut self, group: GroupId, now: Instant) -> RequestId {

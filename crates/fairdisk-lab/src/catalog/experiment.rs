@@ -8,7 +8,7 @@ mod set;
 mod tasks;
 
 pub use published::{Bound, Over, Published, PublishedChange};
-pub use quantity::{Ios, Measure, Quantity, Subject};
+pub use quantity::{DiskFigure, Ios, Measure, Quantity, Subject};
 pub use tasks::{Defaults, OpMix, Task, TaskAdvice, TaskOrder, TaskStream, Tasks};
 
 use super::error::CatalogError;

@@ -115,7 +115,7 @@ fn percents(
     let (before, after) = (find(&published.from)?, find(&published.to)?);
     let load = plan.rows[before.row].load.as_ref();
     let percent = |(before, after)| {
-        let figure = |run| measure(load, run, whom, published.figure());
+        let figure = |run| measure(&|at| load.has_end(at), run, whom, published.figure());
         let (from, to) = (figure(before)?, figure(after)?);
         (from > 0.0).then(|| (to / from - 1.0) * 100.0)
     };

@@ -42,8 +42,11 @@ pub(super) fn figures(
 ) -> Vec<FigureOutcome> {
     let outcome = |figure: &Figure| {
         let Figure { whom, quantity, published } = figure.clone();
-        let runs: Option<Vec<f64>> =
-            ensemble.runs.iter().map(|run| measure(load, run, &whom, quantity)).collect();
+        let runs: Option<Vec<f64>> = ensemble
+            .runs
+            .iter()
+            .map(|run| measure(&|at| load.has_end(at), run, &whom, quantity))
+            .collect();
         let ours = runs.filter(|runs| !runs.is_empty()).map(Series::of);
         FigureOutcome { whom, quantity, ours, published }
     };
@@ -68,14 +71,18 @@ struct Deeds {
 }
 
 /// The figure of a subject in one run, if there is one: the rate of a subject that was cut off
-/// cannot be compared, and one without I/Os has no latency.
-pub(super) fn measure(
-    load: &dyn Load,
+/// cannot be compared, and one without I/Os has no latency. `has_end` tells whether the named task of
+/// an index ends by itself.
+pub(crate) fn measure(
+    has_end: &dyn Fn(usize) -> bool,
     run: &RunResult,
     whom: &Whom,
     quantity: Quantity,
 ) -> Option<f64> {
-    let deeds = deeds(load, run, whom, quantity.ios)?;
+    if let Measure::Disk(figure) = quantity.measure {
+        return figure.of(&run.disk()?);
+    }
+    let deeds = deeds(has_end, run, whom, quantity.ios)?;
     let bytes = deeds.bytes as f64;
     let elapsed = in_seconds(deeds.elapsed);
     let per_second = |amount: f64| (elapsed > 0.0 && !deeds.is_cut_off).then(|| amount / elapsed);
@@ -116,12 +123,13 @@ pub(super) fn measure(
         Measure::LatencyP99Ms => latency(deeds.latency.quantile(990)),
         Measure::LatencyP99_9Ms => latency(deeds.latency.quantile(999)),
         Measure::LatencyMaxMs => latency(deeds.latency.max()),
+        Measure::Disk(_) => None,
     }
 }
 
 const MIB: f64 = 1_048_576.0;
 
-fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom, ios: Ios) -> Option<Deeds> {
+fn deeds(has_end: &dyn Fn(usize) -> bool, run: &RunResult, whom: &Whom, ios: Ios) -> Option<Deeds> {
     // Nothing can be compared in a run that was given up after a day.
     if run.end == RunEnd::GivenUp {
         return None;
@@ -137,7 +145,7 @@ fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom, ios: Ios) -> Option<Deed
                 each: if task.finished { task.each } else { Vec::new() },
                 disk_time: Span::ZERO,
                 latency: task.latency,
-                is_cut_off: !task.finished && load.has_end(*at),
+                is_cut_off: !task.finished && has_end(*at),
             };
             (deeds, [task.read, task.write])
         }

@@ -8,8 +8,8 @@ use super::table::{
     score_lines, still_dirty, title,
 };
 use super::{
-    FigureOutcome, GroupOutcome, Outcome, PayersOutcome, RefusedRow, RowOutcome, Score, Series,
-    TaskOutcome, Throughput,
+    DisksOutcome, FigureOutcome, GroupOutcome, Outcome, PayersOutcome, RefusedRow, RowOutcome,
+    Score, Series, TaskOutcome, Throughput,
 };
 use crate::digits::{self, signed};
 use crate::page::{Made, escape, page};
@@ -150,6 +150,13 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
     if arms.iter().any(|arm| arm.payers.is_some()) {
         write_payers(body, arms);
     }
+    let head: Vec<&str> = ["arm"].into_iter().chain(DisksOutcome::head()).collect();
+    let disks = |arm: &&RowOutcome| {
+        let name = arm.arm.clone();
+        let named = move |disk| [vec![name.clone()], disk].concat();
+        arm.disks.columns().map(named).collect::<Vec<_>>()
+    };
+    write_table(body, &head, 1, arms.iter().flat_map(disks));
     for arm in arms {
         let notes =
             [still_dirty(arm), arm.memory.map(|it| it.line()), given_up(arm)].into_iter().flatten();

@@ -117,6 +117,7 @@ fn row(row: &RowOutcome) -> Value {
         "errors": row.errors,
     });
     put_runs(&mut value["total"], "ios", Some(&row.total_ios));
+    value["disks"] = row.disks.json();
     if row.dirty_bytes > 0.0 {
         value["dirty_bytes"] = json!(row.dirty_bytes);
     }

@@ -18,6 +18,8 @@ use std::fmt::Write as _;
 pub struct Style {
     /// Whether to use terminal colours.
     pub colour: bool,
+    /// Whether to say what each disk did.
+    pub disks: bool,
 }
 
 impl Style {
@@ -107,6 +109,10 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     split::lines(row).iter().for_each(|text| line(out, &format!("  {text}")));
     if let Some(payers) = &row.payers {
         write_payers(out, payers, style);
+    }
+    let disks = if style.disks { row.disks.lines() } else { Vec::new() };
+    for (at, text) in disks.iter().enumerate() {
+        line(out, &if at == 0 { style.dim(text) } else { text.clone() });
     }
     let conserved = format!(
         "  requests: {} submitted = {} completed + {} in flight",

@@ -13,7 +13,7 @@ use crate::selection::{self, Changes, Rows};
 use crate::time_arg;
 use clap::ValueHint;
 use fairdisk_lab::jobfile::JobRow;
-use fairdisk_lab::outcome::{Outcome, Shell, to_html, to_json, to_table};
+use fairdisk_lab::outcome::{Outcome, Shell, Style, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{Ensemble, PlanRuns, RUN_MAX, RunEnd, run_all};
 use std::ffi::OsString;
@@ -43,6 +43,9 @@ pub(crate) struct Args {
     arm: Vec<String>,
     #[command(flatten)]
     rows: Rows,
+    /// Say what each disk did, as iostat -x prints it; JSON and pages always do
+    #[arg(long, conflicts_with = "json")]
+    disks: bool,
     #[command(flatten)]
     sweep: sweep::Sweeping,
     #[command(flatten)]
@@ -59,7 +62,7 @@ pub(crate) struct Args {
 }
 
 /// The options that change a run, or what is written about it.
-const OF_RUNS: [&str; 14] = [
+const OF_RUNS: [&str; 15] = [
     "on",
     "scheduler",
     "device",
@@ -68,6 +71,7 @@ const OF_RUNS: [&str; 14] = [
     "arm",
     "row",
     "seeds",
+    "disks",
     "sweep",
     "metric",
     "resume",
@@ -95,6 +99,10 @@ fn options(args: &Args) -> Result<Options, Failure> {
         seeds: args.rows.seeds.seeds,
         ..args.changes.options()?
     })
+}
+
+fn style(args: &Args) -> Style {
+    Style { disks: args.disks, ..output::style() }
 }
 
 fn show_job(spec: &str, json: bool) -> Result<(), Failure> {
@@ -147,7 +155,7 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     let interrupted = stop.load(Ordering::Relaxed) && complete < all;
     let partial = interrupted.then(|| partial(complete, all));
     let has_some = !ensembles.is_empty() || !refused.is_empty();
-    let table = || has_some.then(|| to_table(&outcome, output::style()));
+    let table = || has_some.then(|| to_table(&outcome, style(args)));
     args.results.print(interrupted, || to_json(&outcome), table)?;
     args.results.write_page(partial.as_deref(), |made| to_html(&outcome, made))?;
     if let Some(partial) = partial {
@@ -253,9 +261,8 @@ fn print_runs(args: &Args, plan: &Plan, runs: &[real::Run]) -> Result<(), Failur
         }
         value
     };
-    let table = || {
-        (!runs.is_empty()).then(|| to_table(&outcome, output::style()) + &real::to_text(plan, runs))
-    };
+    let table =
+        || (!runs.is_empty()).then(|| to_table(&outcome, style(args)) + &real::to_text(plan, runs));
     let (complete, all) = (complete(plan, &ensembles), rows(plan));
     let partial = (complete < all).then(|| partial(complete, all));
     args.results.print(partial.is_some(), json, table)?;

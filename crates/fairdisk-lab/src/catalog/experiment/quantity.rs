@@ -1,6 +1,7 @@
 //! Quantities: what published figures measure, and in which unit.
 
 use crate::catalog::error::unknown;
+use fairdisk_core::{DiskStats, Span};
 use serde::Deserialize;
 
 /// What is counted or measured, with its unit.
@@ -50,6 +51,79 @@ pub enum Measure {
     LatencyP99_9Ms,
     /// Highest latency, in milliseconds.
     LatencyMaxMs,
+    /// What the disks did, as `iostat -x` prints it; the mean of several disks.
+    Disk(DiskFigure),
+}
+
+/// A column of `iostat -x`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DiskFigure {
+    /// Reads that were merged, a second.
+    ReadMerges,
+    /// Writes that were merged, a second.
+    WriteMerges,
+    /// Read requests that completed, a second.
+    Reads,
+    /// Write requests that completed, a second.
+    Writes,
+    /// Units of 1024 bytes read, a second.
+    ReadKib,
+    /// Units of 1024 bytes written, a second.
+    WrittenKib,
+    /// The mean size of a request, in sectors.
+    RequestSectors,
+    /// The mean number of requests in the queue and at the device.
+    Queue,
+    /// The mean time of a request from the queue to its completion, in milliseconds.
+    AwaitMs,
+    /// How long the disk was busy for each request, in milliseconds.
+    ServiceMs,
+    /// The part of the time in which there was a request, in percent.
+    BusyPercent,
+    /// Completions of every kind, flushes included, a second.
+    Interrupts,
+}
+
+impl DiskFigure {
+    /// Every column in the order of `iostat -x`, with its heading there.
+    pub const ALL: [(Self, &'static str); 12] = [
+        (Self::ReadMerges, "rrqm/s"),
+        (Self::WriteMerges, "wrqm/s"),
+        (Self::Reads, "r/s"),
+        (Self::Writes, "w/s"),
+        (Self::ReadKib, "rkB/s"),
+        (Self::WrittenKib, "wkB/s"),
+        (Self::RequestSectors, "avgrq-sz"),
+        (Self::Queue, "avgqu-sz"),
+        (Self::AwaitMs, "await"),
+        (Self::ServiceMs, "svctm"),
+        (Self::BusyPercent, "%util"),
+        (Self::Interrupts, "intr/s"),
+    ];
+
+    /// The figure of a disk; `None` of a mean over no request or no time.
+    #[must_use]
+    pub fn of(self, stats: &DiskStats) -> Option<f64> {
+        let part = |amount: f64, of: f64| (of > 0.0).then(|| amount / of);
+        let ns = |span: Span| span.as_ns() as f64;
+        let per_second = |count: u64| part(count as f64, ns(stats.elapsed) / 1e9);
+        let ios = stats.ios();
+        let requests = ios.requests as f64;
+        match self {
+            Self::ReadMerges => per_second(stats.reads.merged),
+            Self::WriteMerges => per_second(stats.writes.merged),
+            Self::Reads => per_second(stats.reads.requests),
+            Self::Writes => per_second(stats.writes.requests),
+            Self::ReadKib => per_second(stats.reads.sectors).map(|sectors| sectors / 2.0),
+            Self::WrittenKib => per_second(stats.writes.sectors).map(|sectors| sectors / 2.0),
+            Self::RequestSectors => part(ios.sectors as f64, requests),
+            Self::Queue => part(ns(stats.queued), ns(stats.elapsed)),
+            Self::AwaitMs => part(ns(ios.time) / 1e6, requests),
+            Self::ServiceMs => part(ns(stats.busy) / 1e6, requests),
+            Self::BusyPercent => part(100.0 * ns(stats.busy), ns(stats.elapsed)),
+            Self::Interrupts => per_second(stats.completions()),
+        }
+    }
 }
 
 /// The I/Os that a figure covers.
@@ -118,7 +192,7 @@ impl Ios {
 
 impl Measure {
     /// Every measure with its key and its words.
-    const NAMES: [(Self, &'static str, &'static str); 22] = [
+    const NAMES: [(Self, &'static str, &'static str); 34] = [
         (Self::Ios, "ios", "I/Os"),
         (Self::Iops, "iops", "I/Os/s"),
         (Self::Mib, "mib", "MiB"),
@@ -141,6 +215,18 @@ impl Measure {
         (Self::LatencyP99Ms, "latency_p99_ms", "p99 latency ms"),
         (Self::LatencyP99_9Ms, "latency_p99_9_ms", "p99.9 latency ms"),
         (Self::LatencyMaxMs, "latency_max_ms", "max latency ms"),
+        (Self::Disk(DiskFigure::ReadMerges), "disk_read_merges_per_s", "disk rrqm/s"),
+        (Self::Disk(DiskFigure::WriteMerges), "disk_write_merges_per_s", "disk wrqm/s"),
+        (Self::Disk(DiskFigure::Reads), "disk_reads_per_s", "disk r/s"),
+        (Self::Disk(DiskFigure::Writes), "disk_writes_per_s", "disk w/s"),
+        (Self::Disk(DiskFigure::ReadKib), "disk_read_kib_per_s", "disk rkB/s"),
+        (Self::Disk(DiskFigure::WrittenKib), "disk_written_kib_per_s", "disk wkB/s"),
+        (Self::Disk(DiskFigure::RequestSectors), "disk_request_sectors", "disk avgrq-sz"),
+        (Self::Disk(DiskFigure::Queue), "disk_queue", "disk avgqu-sz"),
+        (Self::Disk(DiskFigure::AwaitMs), "disk_await_ms", "disk await ms"),
+        (Self::Disk(DiskFigure::ServiceMs), "disk_service_ms", "disk svctm ms"),
+        (Self::Disk(DiskFigure::BusyPercent), "disk_busy_percent", "disk %util"),
+        (Self::Disk(DiskFigure::Interrupts), "disk_interrupts_per_s", "disk interrupts/s"),
     ];
 
     fn named(self) -> (&'static str, &'static str) {
@@ -163,7 +249,11 @@ impl Measure {
     /// Whether the measure exists for reads and writes separately; those of a task or of the disk
     /// do not.
     const fn is_of_ios(self) -> bool {
-        !self.is_seconds() && !matches!(self, Self::TimeMs | Self::TimePercent | Self::BytesPercent)
+        !self.is_seconds()
+            && !matches!(
+                self,
+                Self::TimeMs | Self::TimePercent | Self::BytesPercent | Self::Disk(_)
+            )
     }
 }
 
@@ -190,7 +280,8 @@ impl Quantity {
     /// are fractions of the published figure.
     #[must_use]
     pub const fn is_percent(self) -> bool {
-        matches!(self.measure, Measure::BytesPercent | Measure::TimePercent)
+        use Measure::{BytesPercent, Disk, TimePercent};
+        matches!(self.measure, BytesPercent | TimePercent | Disk(DiskFigure::BusyPercent))
     }
 
     /// Whether the quantity is in bytes per second.
@@ -210,11 +301,13 @@ impl Quantity {
     /// only several tasks of one name have a mean.
     #[must_use]
     pub const fn is_known_of(self, subject: Subject) -> bool {
-        use Measure::{SecondsMean, SecondsMin, TimeMs, TimePercent};
+        use Measure::{BytesPercent, Disk, SecondsMean, SecondsMin, TimeMs, TimePercent};
         match subject {
-            Subject::All => !self.is_percent() && !matches!(self.measure, SecondsMean | SecondsMin),
-            Subject::Groups => !matches!(self.measure, SecondsMean | SecondsMin),
-            Subject::Tasks => !matches!(self.measure, TimeMs | TimePercent),
+            Subject::All => {
+                !matches!(self.measure, BytesPercent | TimePercent | SecondsMean | SecondsMin)
+            }
+            Subject::Groups => !matches!(self.measure, SecondsMean | SecondsMin | Disk(_)),
+            Subject::Tasks => !matches!(self.measure, TimeMs | TimePercent | Disk(_)),
         }
     }
 

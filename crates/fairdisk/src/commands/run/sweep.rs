@@ -20,8 +20,9 @@ pub(super) struct Sweeping {
     #[arg(long, value_name = "KEY=VALUES", value_hint = ValueHint::Other)]
     sweep: Option<String>,
     /// What the curves of --sweep show: ios and mbps (of all groups, in a second), p99 (latency in
-    /// ms), or share:GROUP (of all I/Os); where memory is page by page, missed, again, memory-wait
-    /// (in %) or touched (in MiB) (may be repeated) [default: the first four]
+    /// ms), share:GROUP (of all I/Os), or a figure such as disk_await_ms; where memory is page by
+    /// page, missed, again, memory-wait (in %) or touched (in MiB) (may be repeated) [default: the
+    /// first four]
     #[arg(
         long, value_parser = Metric::parse, requires = "sweep", value_hint = ValueHint::Other
     )]
