@@ -99,7 +99,7 @@ FAIRDISK_ISOLATION=long cargo test --release --locked --quiet -p fairdisk-lab --
   --nocapture || failed=1
 
 # A mount and what it is compared with; the short forms are tests.
-for compared in cost against-kernel database weights calibrated; do
+for compared in cost against-kernel database weights calibrated page-cache; do
   echo
   echo "== a mount: scripts/mount/$compared.sh"
   FAIRDISK=$(realpath "$program") "scripts/mount/$compared.sh" || failed=1

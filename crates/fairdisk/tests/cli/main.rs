@@ -17,6 +17,7 @@ mod interrupted;
 mod job_file;
 mod lab;
 mod listed;
+mod needed;
 mod program;
 mod real_file;
 mod real_time;
