@@ -246,7 +246,8 @@ impl<E: Elevator> Engine<E> {
         &self.accounts
     }
 
-    /// Clears the accounts and the disk's counts and starts counting again, for example after a warm-up.
+    /// Clears the accounts and the disk's counts and starts counting again, for example after a
+    /// warm-up.
     pub fn restart_accounts(&mut self) {
         self.accounts.restart(self.now);
         self.disk.restart(self.now, self.requests.present());

@@ -71,8 +71,8 @@ struct Deeds {
 }
 
 /// The figure of a subject in one run, if there is one: the rate of a subject that was cut off
-/// cannot be compared, and one without I/Os has no latency. `has_end` tells whether the named task of
-/// an index ends by itself.
+/// cannot be compared, and one without I/Os has no latency. `has_end` tells whether the named task
+/// of an index ends by itself.
 pub(crate) fn measure(
     has_end: &dyn Fn(usize) -> bool,
     run: &RunResult,

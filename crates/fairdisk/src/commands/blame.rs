@@ -68,7 +68,10 @@ pub(crate) struct Args {
     timeout: Option<Span>,
     /// What is compared: ios and mbps (of all groups, in a second), p99 (latency in ms), share:GROUP
     /// (of all I/Os), or a figure of all such as disk_await_ms
-    #[arg(long, default_value = "ios", value_parser = Metric::parse, value_hint = ValueHint::Other)]
+    #[arg(
+        long, default_value = "ios", value_parser = Metric::parse,
+        value_hint = ValueHint::Other
+    )]
     metric: Metric,
     /// Change one value of the good side, as in scheduler.cfq.quantum=1 or host.hz=1000 (may be
     /// repeated)
