@@ -52,11 +52,6 @@ fn what_it_is_worth_to_know_the_costs_of_a_disk() {
 }
 
 #[test]
-fn what_the_page_cache_of_this_kernel_keeps() {
-    short("page-cache.sh");
-}
-
-#[test]
 fn which_tunables_of_a_loop_device_cost_what() {
     short_in("scripts/blame", "loop-device.sh");
 }
