@@ -158,22 +158,24 @@ impl Given {
 
     /// Says which options exclude each other, or need one that is not there.
     fn contradictions(&mut self) {
-        const APART: [(&str, &str, &str); 7] = [
+        const APART: [(&str, &str, &str); 5] = [
             ("B", "I", "a mapping is always through the page cache"),
             ("B", "H", "I/O through a mapping is not asynchronous"),
             ("B", "k", "I/O through a mapping is not asynchronous"),
             ("B", "o", "stores to a mapping are not writes, which O_SYNC makes durable"),
             ("H", "k", "both are POSIX asynchronous I/O"),
-            ("t", "l", "both say how many processes there are"),
-            ("t", "u", "both say how many processes there are"),
         ];
-        const NEEDS: [(&str, &str); 2] = [("l", "u"), ("u", "l")];
+        const RANGE: [(&str, &str); 2] = [("l", "u"), ("u", "l")];
         for (one, other, why) in APART {
             if self.has(one) && self.has(other) {
                 self.refuse(one, format!("-{one} and -{other}: {why}; drop one of them"));
             }
         }
-        for (one, other) in NEEDS {
+        for (one, other) in RANGE {
+            if self.has(one) && self.has("t") {
+                let why = "both say how many processes there are; drop one of them";
+                return self.refuse("t", format!("-t and -{one}: {why}"));
+            }
             if self.has(one) && !self.has(other) {
                 self.refuse(one, format!("-{one} without -{other}; add -{other}, or drop -{one}"));
             }

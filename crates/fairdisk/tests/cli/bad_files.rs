@@ -89,7 +89,7 @@ fn iozone_commands() {
         demand_one_line(&place.run(arguments), parts);
     };
     let cases = [
-        ("-i 0 -t 2 -l 1 -u 2", "-t and -l"),
+        ("-i 0 -t 2 -u 2", "-t and -u"),
         ("-i 0 -t 1 -B -I", "drop one of them"),
         ("-i 0 -t 1 -B -H 2", "drop one of them"),
         ("-i 0 -t 1 -B -o", "drop one of them"),

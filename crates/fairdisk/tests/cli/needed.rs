@@ -86,9 +86,9 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
              host.memory.mib=256\n",
         ),
         (
-            "--set=host.memory.kernel=2.4",
-            "error: --set host.memory.kernel=2.4: `2.4` is no kernel whose memory management is \
-             known; allowed: \"2.6.24\" to \"2.6.37\", and \"now\"\n",
+            "--set=host.memory.kernel=2.6.12",
+            "error: --set host.memory.kernel=2.6.12: `kernel`: `2.6.12` is no kernel whose memory \
+             management is known; allowed: \"2.6.24\" to \"2.6.37\", and \"now\"\n",
         ),
     ] {
         let ended = place.run(&with(&[more]));
