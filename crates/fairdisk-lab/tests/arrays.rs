@@ -205,7 +205,7 @@ fn what_cannot_be_compared_or_mapped_is_refused() {
         ("direct = false, mapped", "direct = true, mapped", "exclude each other"),
         ("mapped = true, advice", "advice", "add `mapped = true`, or drop it"),
     ];
-    let missing = refusal_at("row = \"mapped\"", "percent = -40\n", "");
+    let missing = refusal_at("from = \"old\"", "percent = -40\n", "");
     assert!(missing.contains("missing key `percent` (or `range`)"), "{missing}");
     for (from, to, part) in cases {
         let error = refusal(from, to);
