@@ -21,6 +21,8 @@ pub struct Factor {
     pub good: Option<Value>,
     /// The bad value; `None` if the key is missing.
     pub bad: Option<Value>,
+    /// The override of the good and of the bad side, if the key is not one of the scheduler.
+    around: Option<[Option<Override>; 2]>,
 }
 
 impl Factor {
@@ -77,8 +79,6 @@ pub struct Difference {
     document: Document,
     /// For each factor that is a historical change, its prerequisites.
     needs: Vec<(usize, Vec<Needed>)>,
-    /// For each factor outside the scheduler, the override of the good and of the bad side.
-    settings: BTreeMap<usize, [Option<Override>; 2]>,
     /// What all mixtures have around the scheduler besides.
     base: Vec<Override>,
 }
@@ -152,12 +152,11 @@ impl Difference {
         if let Some(idle) = all.find(|change| SAME_RUN.contains(&change.key().as_str())) {
             return Err(idle.error("changes nothing about a run; --seeds says how many are made"));
         }
-        let mut settings = BTreeMap::new();
         for (key, sides) in other_settings(good, bad) {
             let [good, bad] = sides.each_ref().map(|side| side.as_ref().map(Override::value));
+            let [good, bad] = [good.cloned(), bad.cloned()];
             if good != bad {
-                settings.insert(factors.len(), sides.clone());
-                factors.push(Factor { key, good: good.cloned(), bad: bad.cloned() });
+                factors.push(Factor { key, good, bad, around: Some(sides) });
             }
         }
         demand_comparable(factors.len(), load).map_err(|message| wrong(good, bad, &message))?;
@@ -169,7 +168,6 @@ impl Difference {
             factors,
             document: good_file,
             needs,
-            settings,
             base: Vec::new(),
         })
     }
@@ -183,14 +181,13 @@ impl Difference {
         &mut self,
         usual: impl Fn(&str) -> Option<Value>,
     ) -> Result<(), CatalogError> {
-        for (at, sides) in &self.settings {
-            let factor = &mut self.factors[*at];
-            let (own, other) = match sides {
-                [Some(own), None] => (own, &mut factor.bad),
-                [None, Some(own)] => (own, &mut factor.good),
+        for Factor { key, good, bad, around } in &mut self.factors {
+            let (own, other) = match around {
+                Some([Some(own), None]) => (own, bad),
+                Some([None, Some(own)]) => (own, good),
                 _ => continue,
             };
-            *other = usual(&factor.key);
+            *other = usual(key);
             if other.as_ref() == Some(own.value()) {
                 return Err(own.error("is what the other side has too; drop it"));
             }
@@ -214,9 +211,6 @@ impl Difference {
         let Ok(base) = Override::parse(&format!("{KERNEL_KEY}={good}")) else { return };
         let own: BTreeSet<String> = self.factors.iter().map(|factor| factor.key.clone()).collect();
         self.factors.remove(at);
-        let settings = std::mem::take(&mut self.settings).into_iter();
-        let others = settings.filter(|(of, _)| *of != at);
-        self.settings = others.map(|(of, it)| (of - usize::from(of > at), it)).collect();
         self.base.push(base);
         for KernelSwitch { name, .. } in KERNEL_SWITCHES {
             let sides = [from.get(name), to.get(name)];
@@ -225,9 +219,9 @@ impl Difference {
             if sides[0] == sides[1] || own.contains(&key) {
                 continue;
             }
-            self.settings.insert(self.factors.len(), sides.map(set));
             let [good, bad] = sides.map(|on| on.map(Value::from));
-            self.factors.push(Factor { key, good, bad });
+            let around = Some(sides.map(set));
+            self.factors.push(Factor { key, good, bad, around });
         }
     }
 
@@ -237,8 +231,8 @@ impl Difference {
     /// Returns an error if the mixture is not valid.
     pub fn revision(&self, set: FactorSet) -> Result<Revision, CatalogError> {
         let mut mixed = table(&self.document)?;
-        for (at, factor) in self.factors.iter().enumerate().filter(|(at, _)| set.contains(*at)) {
-            if !self.settings.contains_key(&at) {
+        for (_, factor) in self.factors.iter().enumerate().filter(|(at, _)| set.contains(*at)) {
+            if factor.around.is_none() {
                 let path = factor.key.split_once('.').map_or("", |(_, path)| path);
                 put(&mut mixed, path, factor.bad.clone());
             }
@@ -263,10 +257,13 @@ impl Difference {
     /// The changes around the scheduler in a mixture; `None` if there are none in any mixture.
     #[must_use]
     pub fn settings(&self, set: FactorSet) -> Option<Vec<Override>> {
-        let side = |at: &usize| usize::from(set.contains(*at));
-        let chosen = self.settings.iter().filter_map(|(at, sides)| sides[side(at)].clone());
-        let all = self.base.iter().cloned().chain(chosen);
-        (!self.settings.is_empty()).then(|| all.collect())
+        let sides = |(at, factor): (usize, &'_ Factor)| {
+            factor.around.as_ref().map(|sides| sides[usize::from(set.contains(at))].clone())
+        };
+        let chosen: Vec<Option<Override>> =
+            self.factors.iter().enumerate().filter_map(sides).collect();
+        let all = self.base.iter().cloned().chain(chosen.iter().flatten().cloned());
+        (!chosen.is_empty()).then(|| all.collect())
     }
 }
 
@@ -358,6 +355,7 @@ fn differing(good: &BTreeMap<String, Value>, bad: &BTreeMap<String, Value>) -> V
         key: format!("scheduler.{key}"),
         good: good.get(key).cloned(),
         bad: bad.get(key).cloned(),
+        around: None,
     };
     let mut factors: Vec<Factor> = differing.map(factor).collect();
     factors.sort_by_key(Factor::place);
