@@ -325,6 +325,13 @@ impl Memory {
         self.index.find(&self.frames, id).is_some_and(|at| self.frames[at].has(flag::MARK))
     }
 
+    /// Whether the page is in memory and carries no mark.
+    #[must_use]
+    pub fn is_unmarked(&self, id: PageId) -> bool {
+        let at = self.index.find(&self.frames, id);
+        at.is_some_and(|at| !self.frames[at].has(flag::COMING | flag::MARK))
+    }
+
     /// Clears the mark of a page. Returns whether it had one.
     pub fn clear_mark(&mut self, id: PageId) -> bool {
         let at = self.index.find(&self.frames, id);

@@ -118,6 +118,15 @@ impl PageCache {
         }
     }
 
+    /// Whether the page is in memory, and reading it reads nothing ahead.
+    #[inline]
+    pub(crate) fn is_unmarked(&self, file: u32, page: u64, own: Option<u64>) -> bool {
+        match &self.policy {
+            Kept::SecondChance(_) => own != Some(page) && self.is_present(file, page),
+            Kept::Frames(memory) => memory.is_unmarked(PageId::of_file(file, page)),
+        }
+    }
+
     /// Takes the mark off a page, which is reached.
     pub(crate) fn clear_mark(&mut self, file: u32, page: u64) {
         if let Kept::Frames(memory) = &mut self.policy {

@@ -20,10 +20,7 @@ impl<E: Elevator> Machine<E> {
         let mapping = &mut mappings[slot as usize];
         let first = *page;
         let own = |mapping: &Mapping, page| mapping.is_mark(page).then_some(page);
-        while *page < *end
-            && self.pages.is_present(file, *page)
-            && !self.pages.has_mark(file, *page, own(mapping, *page))
-        {
+        while *page < *end && self.pages.is_unmarked(file, *page, own(mapping, *page)) {
             mapping.hit(*page);
             self.pages.touch(file, *page);
             *page += 1;

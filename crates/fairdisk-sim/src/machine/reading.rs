@@ -40,9 +40,7 @@ impl<E: Elevator> Machine<E> {
             return false;
         }
         let mark = reader.mark();
-        let stops = |page: &u64| {
-            self.pages.has_mark(file, *page, mark) || !self.pages.is_present(file, *page)
-        };
+        let stops = |page: &u64| !self.pages.is_unmarked(file, *page, mark);
         let stop = (page + 1..end).find(stops).unwrap_or(end);
         // Reading on within a page is not a second use of it.
         let used = page + u64::from(reader.goes_on_in(page));
