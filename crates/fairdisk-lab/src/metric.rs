@@ -153,13 +153,13 @@ impl Metric {
     }
 
     fn of_memory(&self, run: &RunResult) -> Option<f64> {
-        let MemoryRun { vmstat, wait, task_time } = run.memory?;
+        let MemoryRun { vmstat, tasks, task_time, .. } = run.memory?;
         let percent =
             |of: u64, all: u64| if all > 0 { 100.0 * of as f64 / all as f64 } else { 0.0 };
         Some(match self {
             Self::Missed => percent(vmstat.pages_in, vmstat.pages_used),
             Self::Again => percent(vmstat.pages_again, vmstat.pages_in),
-            Self::MemoryWait => percent(wait.as_ns(), task_time.as_ns()),
+            Self::MemoryWait => percent(tasks.wait.as_ns(), task_time.as_ns()),
             _ => (vmstat.pages_in - vmstat.pages_again) as f64 / MIB_PAGES,
         })
     }

@@ -26,7 +26,7 @@ pub use html::to_html;
 pub(crate) use html::{write_notes, write_table};
 pub use json::to_json;
 pub(crate) use json::{flushes, latency_ms, published_change, put_runs};
-pub use memory::MemoryOutcome;
+pub use memory::{MemoryOutcome, MemoryShare};
 pub use payers::PayersOutcome;
 pub use published::PublishedGroup;
 pub use regimes::{Regime, Regimes};
@@ -204,6 +204,8 @@ pub struct GroupOutcome {
     pub directions: Directions,
     /// How often a task had to wait for a request slot.
     pub slot_waits: f64,
+    /// What it had of the memory, where the host has it page by page.
+    pub memory: Option<MemoryShare>,
     /// The longest time a request waited for the disk, in ms, including requests still waiting at
     /// the end.
     pub wait_max_ms: f64,
@@ -236,6 +238,7 @@ impl GroupOutcome {
                 latency,
                 directions: one.directions.with(&other.directions),
                 slot_waits: one.slot_waits + other.slot_waits,
+                memory: one.memory.zip(other.memory).map(|(one, other)| one.with(other)),
                 wait_max_ms: one.wait_max_ms.max(other.wait_max_ms),
                 name: one.name,
                 ios: Series::of_mean(ios),
@@ -262,6 +265,8 @@ pub struct TaskOutcome {
     pub latency: Histogram,
     /// Reads, writes and flushes separately.
     pub directions: Directions,
+    /// What it had of the memory, where the host has it page by page.
+    pub memory: Option<MemoryShare>,
     /// Whether the task finished in every run.
     pub finished: bool,
     /// Whether the task ends by itself.
@@ -292,7 +297,8 @@ impl Outcome {
     #[must_use]
     pub fn new(plan: &Plan, shell: Shell, ensembles: &[Ensemble]) -> Self {
         let unheeded = plan.unheeded(plan.arms.iter());
-        let rounds = rounds::notes(plan, ensembles);
+        let rounds =
+            rounds::notes(plan, ensembles).into_iter().chain(memory::note(plan, ensembles));
         Self {
             experiment: plan.id.clone(),
             title: plan.title.clone(),
@@ -438,6 +444,7 @@ fn group(
         latency,
         directions: Directions::of(runs.iter().map(find).map(GroupRun::directions)),
         slot_waits: sum(&|group| group.slot_waits) / n,
+        memory: MemoryShare::of(runs, runs.iter().map(|run| &find(run).memory)),
         wait_max_ms: wait_max as f64 / 1e6,
         published: None,
     }
@@ -472,6 +479,7 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<Tas
             mb_per_s: Series::of(rates),
             latency,
             directions: Directions::of(runs.iter().map(|task| task.directions())),
+            memory: MemoryShare::of(&ensemble.runs, runs.iter().map(|task| &task.memory)),
             finished,
             has_end,
             published_mb_per_s: rate.and_then(|published| published.mb_per_s(at)),

@@ -17,6 +17,7 @@ use fairdisk_core::{Accounts, DiskStats, Elevator, GroupId, Instant, Prng, Span}
 use fairdisk_sched::{Scheduler, With};
 use fairdisk_sim::device::Device as _;
 use fairdisk_sim::host::memory::Vmstat;
+use fairdisk_sim::machine::MemoryUse;
 use fairdisk_sim::{Machine, World};
 use ramp::demand_left;
 use std::collections::BTreeMap;
@@ -70,6 +71,8 @@ pub struct RunResult {
     pub owner_changes: u64,
     /// What happened to memory, where the host has it page by page.
     pub memory: Option<MemoryRun>,
+    /// Whether memory that is an amount was too little for what was read through it.
+    pub memory_was_full: bool,
     /// What each disk did.
     pub disks: Vec<DiskStats>,
 }
@@ -79,18 +82,57 @@ pub struct RunResult {
 pub struct MemoryRun {
     /// What was counted since the start.
     pub vmstat: Vmstat,
-    /// The time that tasks reclaimed themselves or waited for memory, all together.
-    pub wait: Span,
+    /// Pages at the end: free, on the inactive and on the active list, and of metadata.
+    pub at_end: PagesAtEnd,
+    /// What all tasks had of it together.
+    pub tasks: MemoryUse,
     /// The time of all tasks together, from the start of each to its end.
     pub task_time: Span,
 }
 
+/// Where pages were at the end of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PagesAtEnd {
+    /// In free blocks, and kept by CPUs.
+    pub free: u64,
+    /// On the inactive list, or on the way to it.
+    pub inactive: u64,
+    /// On the active list.
+    pub active: u64,
+    /// Pages of metadata among those on lists.
+    pub buffers: u64,
+}
+
 impl MemoryRun {
+    /// What happened to the memory of a machine, if it has it page by page.
+    fn of<E: Elevator>(machine: &Machine<E>, until: Instant) -> Option<Self> {
+        let memory = machine.memory()?;
+        let places = memory.places();
+        let mut of_tasks = MemoryUse::default();
+        machine.task_reports().for_each(|task| of_tasks.add(&task.memory));
+        let elapsed = machine.task_reports().map(|task| task.elapsed(until));
+        Some(Self {
+            vmstat: *memory.vmstat(),
+            at_end: PagesAtEnd {
+                free: places.free + places.on_cpus,
+                inactive: places.inactive + places.buffered,
+                active: places.active,
+                buffers: memory.buffers(),
+            },
+            tasks: of_tasks,
+            task_time: elapsed.fold(Span::ZERO, |sum, time| sum + time),
+        })
+    }
+
     /// Both together.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.vmstat.add(&other.vmstat);
-        self.wait += other.wait;
+        self.at_end.free += other.at_end.free;
+        self.at_end.inactive += other.at_end.inactive;
+        self.at_end.active += other.at_end.active;
+        self.at_end.buffers += other.at_end.buffers;
+        self.tasks.add(&other.tasks);
         self.task_time += other.task_time;
         self
     }
@@ -116,6 +158,7 @@ impl RunResult {
         self.owner_changes += other.owner_changes;
         let memory = self.memory.zip(other.memory).map(|(one, two)| one.with(two));
         self.memory = memory.or(self.memory);
+        self.memory_was_full |= other.memory_was_full;
         self.disks.extend_from_slice(&other.disks);
     }
 
@@ -310,13 +353,8 @@ pub fn collect<E: Elevator>(
         in_flight: accounts.iter().map(Accounts::in_flight).sum(),
         dirty_bytes: machine.dirty_bytes(),
         owner_changes: machine.owner_changes(),
-        memory: machine.vmstat().map(|vmstat| MemoryRun {
-            vmstat,
-            wait: machine.task_reports().fold(Span::ZERO, |sum, task| sum + task.memory_wait),
-            task_time: machine
-                .task_reports()
-                .fold(Span::ZERO, |sum, task| sum + task.elapsed(until)),
-        }),
+        memory: MemoryRun::of(machine, until),
+        memory_was_full: machine.memory_was_full(),
         disks: machine.engines().map(|engine| engine.disk_stats_at(until)).collect(),
     }
 }

@@ -31,7 +31,7 @@ mod writing_back;
 mod written_back_tests;
 
 pub use config::{DiskConfig, MachineConfig};
-pub use tally::{GroupTally, OpTally, TaskReport};
+pub use tally::{GroupTally, MemoryUse, OpTally, TaskReport};
 
 use crate::alarms::Alarms;
 use crate::events::Events;
@@ -311,6 +311,12 @@ impl<E: Elevator> Machine<E> {
     #[must_use]
     pub fn dirty_bytes(&self) -> u64 {
         self.write_back.as_ref().map_or(0, |back| back.pages.held() * PAGE_BYTES)
+    }
+
+    /// Whether memory that is an amount was too little for what was read through it.
+    #[must_use]
+    pub const fn memory_was_full(&self) -> bool {
+        self.pages.was_full()
     }
 
     /// What has happened to memory so far, if it is modelled page by page.

@@ -150,7 +150,7 @@ fn who_waits_for_memory_takes_that_much_longer() {
         let ms = |span: Span| span.as_ns() as f64 / 1e6;
         let task = |task: &fairdisk_sim::TaskReport| {
             let finished = task.finished.expect("it has ended");
-            (ms(finished.since(Instant::ZERO)), ms(task.memory_wait))
+            (ms(finished.since(Instant::ZERO)), ms(task.memory.wait))
         };
         world.machine().task_reports().map(task).collect()
     };
@@ -355,7 +355,7 @@ fn in_storms_all_pages_are_accounted_for_and_all_tasks_end() {
         let places = world.machine().memory().expect("it is page by page").places();
         assert_eq!(places.in_hands, 0, "storm {seed}: who has ended holds pages");
         let reports = || world.machine().task_reports();
-        waited += usize::from(reports().any(|task| task.memory_wait > Span::ZERO));
+        waited += usize::from(reports().any(|task| task.memory.wait > Span::ZERO));
         errors += usize::from(reports().any(|task| task.per_op.read.errors > 0));
         let vmstat = world.machine().vmstat().expect("it counts");
         evicted += usize::from(vmstat.kswapd_steal > 0 && vmstat.thrown_away > 0);

@@ -30,14 +30,30 @@ impl DisksOutcome {
         ["disk"].into_iter().chain(DiskFigure::ALL.iter().map(|(_, name)| *name))
     }
 
-    /// The columns of each disk; a `-` stands for what cannot be known.
+    /// A figure of all disks together, if there are several: what is counted each second, and the
+    /// queues, are sums; the others are means.
+    fn together(&self, figure: DiskFigure) -> Option<f64> {
+        let sum = self.0.iter().copied().reduce(|one, other| one.with(&other))?;
+        let times = if figure.is_mean() { 1.0 } else { self.0.len() as f64 };
+        figure.of(&sum).map(|mean| mean * times)
+    }
+
+    const fn are_several(&self) -> bool {
+        self.0.len() > 1
+    }
+
+    /// The columns of each disk, and of all if there are several; a `-` stands for what cannot be
+    /// known.
     pub(super) fn columns(&self) -> impl Iterator<Item = Vec<String>> {
-        self.0.iter().enumerate().map(|(at, disk)| {
-            let figure = |(figure, _): &(DiskFigure, _)| {
-                figure.of(disk).map_or_else(|| "-".to_owned(), digits)
-            };
-            [at.to_string()].into_iter().chain(DiskFigure::ALL.iter().map(figure)).collect()
-        })
+        let columns = |name: String, of: &dyn Fn(DiskFigure) -> Option<f64>| -> Vec<String> {
+            let words =
+                |(figure, _): &(DiskFigure, _)| of(*figure).map_or_else(|| "-".to_owned(), digits);
+            [name].into_iter().chain(DiskFigure::ALL.iter().map(words)).collect()
+        };
+        let all = self.are_several();
+        let all = all.then(|| columns("all".to_owned(), &|figure| self.together(figure)));
+        let each = self.0.iter().enumerate();
+        each.map(move |(at, disk)| columns(at.to_string(), &|figure| figure.of(disk))).chain(all)
     }
 
     /// The lines of a table.
@@ -53,13 +69,20 @@ impl DisksOutcome {
 
     /// As JSON: one object for each disk, by the names of the figures.
     pub(super) fn json(&self) -> Value {
-        let figure = |disk: &DiskStats, figure: DiskFigure| {
-            let key = Measure::Disk(figure).key();
-            (key.strip_prefix("disk_").unwrap_or(key).to_owned(), json!(figure.of(disk)))
-        };
-        let disk = |disk: &DiskStats| -> Value {
-            DiskFigure::ALL.iter().map(|(it, _)| figure(disk, *it)).collect()
-        };
-        self.0.iter().map(disk).collect()
+        self.0.iter().map(|disk| object(&|figure| figure.of(disk))).collect()
     }
+
+    /// All disks together as JSON, if there are several.
+    pub(super) fn json_together(&self) -> Option<Value> {
+        self.are_several().then(|| object(&|figure| self.together(figure)))
+    }
+}
+
+/// Figures by their names.
+fn object(of: &dyn Fn(DiskFigure) -> Option<f64>) -> Value {
+    let figure = |(figure, _): &(DiskFigure, _)| {
+        let key = Measure::Disk(*figure).key();
+        (key.strip_prefix("disk_").unwrap_or(key).to_owned(), json!(of(*figure)))
+    };
+    DiskFigure::ALL.iter().map(figure).collect()
 }

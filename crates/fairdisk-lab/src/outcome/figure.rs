@@ -6,7 +6,7 @@ use crate::plan::{Figure, Load, Whom};
 use crate::run::{Ensemble, GroupRun, RunEnd, RunResult};
 use crate::seconds::in_seconds;
 use fairdisk_core::{Histogram, Span};
-use fairdisk_sim::machine::OpTally;
+use fairdisk_sim::machine::{MemoryUse, OpTally};
 
 /// A measured figure beside the published one.
 #[derive(Clone, Debug)]
@@ -66,6 +66,7 @@ struct Deeds {
     /// How long it had the disk; zero for tasks, for which this is not known.
     disk_time: Span,
     latency: Histogram,
+    memory: MemoryUse,
     /// Whether it has an end that it did not reach.
     is_cut_off: bool,
 }
@@ -83,6 +84,9 @@ pub(crate) fn measure(
         return figure.of(&run.disk()?);
     }
     let deeds = deeds(has_end, run, whom, quantity.ios)?;
+    if let Measure::Memory(figure) = quantity.measure {
+        return Some(figure.of(&run.memory?, &deeds.memory));
+    }
     let bytes = deeds.bytes as f64;
     let elapsed = in_seconds(deeds.elapsed);
     let per_second = |amount: f64| (elapsed > 0.0 && !deeds.is_cut_off).then(|| amount / elapsed);
@@ -123,7 +127,7 @@ pub(crate) fn measure(
         Measure::LatencyP99Ms => latency(deeds.latency.quantile(990)),
         Measure::LatencyP99_9Ms => latency(deeds.latency.quantile(999)),
         Measure::LatencyMaxMs => latency(deeds.latency.max()),
-        Measure::Disk(_) => None,
+        Measure::Disk(_) | Measure::Memory(_) => None,
     }
 }
 
@@ -145,6 +149,7 @@ fn deeds(has_end: &dyn Fn(usize) -> bool, run: &RunResult, whom: &Whom, ios: Ios
                 each: if task.finished { task.each } else { Vec::new() },
                 disk_time: Span::ZERO,
                 latency: task.latency,
+                memory: task.memory,
                 is_cut_off: !task.finished && has_end(*at),
             };
             (deeds, [task.read, task.write])
@@ -179,6 +184,7 @@ fn of_groups(run: &RunResult, groups: GroupRun, seconds: Option<f64>) -> (Deeds,
         each: Vec::new(),
         disk_time: groups.disk_time(),
         latency: groups.latency,
+        memory: groups.memory,
         is_cut_off: false,
     };
     (deeds, [groups.read, groups.write])

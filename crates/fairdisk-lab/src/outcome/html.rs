@@ -2,14 +2,15 @@
 
 mod chart;
 
+use super::memory;
 use super::split::{self, mean_or_regimes};
 use super::table::{
     changes_title, figure_columns, given_up, has_flushes, milliseconds, or_dash, reads,
     score_lines, still_dirty, title,
 };
 use super::{
-    DisksOutcome, FigureOutcome, GroupOutcome, Outcome, PayersOutcome, RefusedRow, RowOutcome,
-    Score, Series, TaskOutcome, Throughput,
+    DisksOutcome, FigureOutcome, GroupOutcome, MemoryOutcome, Outcome, PayersOutcome, RefusedRow,
+    RowOutcome, Score, Series, TaskOutcome, Throughput,
 };
 use crate::digits::{self, signed};
 use crate::page::{Made, escape, page};
@@ -150,6 +151,15 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
     if arms.iter().any(|arm| arm.payers.is_some()) {
         write_payers(body, arms);
     }
+    if arms.iter().any(|arm| arm.memory.is_some()) {
+        let head: Vec<&str> = ["arm"].into_iter().chain(memory::HEAD).collect();
+        let lines = |arm: &&RowOutcome| {
+            let name = arm.arm.clone();
+            let named = move |texts: [String; 4]| [name.clone()].into_iter().chain(texts).collect();
+            memory::columns(arm).into_iter().map(named).collect::<Vec<Vec<String>>>()
+        };
+        write_table(body, &head, 2, arms.iter().flat_map(lines));
+    }
     let head: Vec<&str> = ["arm"].into_iter().chain(DisksOutcome::head()).collect();
     let disks = |arm: &&RowOutcome| {
         let name = arm.arm.clone();
@@ -158,8 +168,8 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
     };
     write_table(body, &head, 1, arms.iter().flat_map(disks));
     for arm in arms {
-        let notes =
-            [still_dirty(arm), arm.memory.map(|it| it.line()), given_up(arm)].into_iter().flatten();
+        let memory = arm.memory.iter().flat_map(MemoryOutcome::lines);
+        let notes = still_dirty(arm).into_iter().chain(memory).chain(given_up(arm));
         let notes: String = notes.map(|note| format!("; {note}")).collect();
         let _ = writeln!(
             body,

@@ -2,8 +2,8 @@
 
 use super::score::FigureScore;
 use super::{
-    Amount, ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, Regime, Regimes,
-    RowOutcome, Score, Series, TaskOutcome, Throughput,
+    Amount, ChangeOutcome, FigureOutcome, GroupOutcome, MemoryShare, Outcome, RefusedRow, Regime,
+    Regimes, RowOutcome, Score, Series, TaskOutcome, Throughput,
 };
 use crate::catalog::experiment::{PublishedChange, Quantity};
 use crate::run::RunEnd;
@@ -68,6 +68,13 @@ pub(crate) fn put_runs(value: &mut Value, name: &str, series: Option<&Series>) {
     }
 }
 
+/// Adds what a group or task had of the memory, where that is known.
+fn put_memory(value: &mut Value, memory: Option<MemoryShare>) {
+    if let Some(memory) = memory {
+        value["memory"] = memory.json();
+    }
+}
+
 fn change(change: &ChangeOutcome) -> Value {
     let mut value = json!({
         "row": change.row,
@@ -118,6 +125,9 @@ fn row(row: &RowOutcome) -> Value {
     });
     put_runs(&mut value["total"], "ios", Some(&row.total_ios));
     value["disks"] = row.disks.json();
+    if let Some(together) = row.disks.json_together() {
+        value["disks_together"] = together;
+    }
     if row.dirty_bytes > 0.0 {
         value["dirty_bytes"] = json!(row.dirty_bytes);
     }
@@ -190,6 +200,7 @@ fn group(group: &GroupOutcome) -> Value {
             "read_share": published.read_share,
         })),
     });
+    put_memory(&mut value, group.memory);
     put_runs(&mut value, "ios", Some(&group.ios));
     put_runs(&mut value, "share", Some(&group.share));
     value
@@ -232,6 +243,7 @@ fn task(task: &TaskOutcome) -> Value {
             "mb_per_s": task.published_mb_per_s,
         })),
     });
+    put_memory(&mut value, task.memory);
     put_runs(&mut value, "seconds", Some(&task.seconds));
     put_runs(&mut value, "mb_per_s", Some(&task.mb_per_s));
     value

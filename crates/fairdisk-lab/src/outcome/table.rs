@@ -1,9 +1,10 @@
 //! Results as a text table.
 
+use super::memory;
 use super::split::{self, TWO_REGIMES, mean_or_regimes};
 use super::{
-    ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, PayersOutcome, RefusedRow, RowOutcome,
-    Score, Series, TaskOutcome,
+    ChangeOutcome, FigureOutcome, GroupOutcome, MemoryOutcome, Outcome, PayersOutcome, RefusedRow,
+    RowOutcome, Score, Series, TaskOutcome,
 };
 use crate::catalog::experiment::Quantity;
 use crate::columns::{padded, width};
@@ -110,6 +111,9 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     if let Some(payers) = &row.payers {
         write_payers(out, payers, style);
     }
+    if row.memory.is_some() {
+        write_memory(out, row, style);
+    }
     let disks = if style.disks { row.disks.lines() } else { Vec::new() };
     for (at, text) in disks.iter().enumerate() {
         line(out, &if at == 0 { style.dim(text) } else { text.clone() });
@@ -119,7 +123,8 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
         row.submitted, row.completed, row.in_flight
     );
     line(out, &style.dim(&conserved));
-    for left in still_dirty(row).into_iter().chain(row.memory.map(|memory| memory.line())) {
+    let memory = row.memory.iter().flat_map(MemoryOutcome::lines);
+    for left in still_dirty(row).into_iter().chain(memory) {
         line(out, &style.dim(&format!("  {left}")));
     }
     if let Some(given_up) = given_up(row) {
@@ -252,6 +257,17 @@ fn write_payers(out: &mut String, payers: &PayersOutcome, style: Style) {
         line(out, &text);
     }
     payers.notes().iter().for_each(|note| line(out, &format!("  note: {note}")));
+}
+
+/// Writes what groups and tasks had of the memory.
+fn write_memory(out: &mut String, row: &RowOutcome, style: Style) {
+    let lines = memory::columns(row);
+    let width = widest(lines.iter().map(|[name, ..]| name), "memory");
+    let columns = |[name, hits, misses, waited]: [&str; 4]| {
+        format!("  {}  {hits:>9}  {misses:>9}  {waited:>9}", padded(name, width))
+    };
+    line(out, &style.dim(&columns(memory::HEAD)));
+    lines.iter().for_each(|texts| line(out, &columns(texts.each_ref().map(String::as_str))));
 }
 
 /// A line on data that was dirty at the end, if there was any.

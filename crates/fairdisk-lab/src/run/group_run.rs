@@ -4,7 +4,7 @@ use super::Kept;
 use fairdisk_core::{Histogram, Instant, Span};
 use fairdisk_sim::TaskReport;
 use fairdisk_sim::host::Payer;
-use fairdisk_sim::machine::OpTally;
+use fairdisk_sim::machine::{MemoryUse, OpTally};
 
 /// What one group did in one run.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,8 @@ pub struct GroupRun {
     pub charged_by_rule: Option<[u64; Payer::ALL.len()]>,
     /// How long its tasks were held up because the machine had too much dirty, all together.
     pub held_up: Span,
+    /// What its tasks had of the memory, all together.
+    pub memory: MemoryUse,
     /// How long its tasks ran, all together.
     pub task_time: Span,
     /// Whether its floor and ceiling were kept; only in the lab, and if it has one.
@@ -75,6 +77,7 @@ impl GroupRun {
     /// Adds the reads, writes, flushes and times from the report of one of its tasks.
     pub(super) fn add_task(&mut self, report: &TaskReport, until: Instant) {
         self.held_up += report.held_up;
+        self.memory.add(&report.memory);
         self.task_time += report.elapsed(until);
         self.read.add(&report.per_op.read);
         self.write.add(&report.per_op.write);
@@ -116,6 +119,7 @@ impl GroupRun {
         let sum = by_rule.map(|(one, two)| std::array::from_fn(|rule| one[rule] + two[rule]));
         self.charged_by_rule = sum.or(self.charged_by_rule).or(other.charged_by_rule);
         self.held_up += other.held_up;
+        self.memory.add(&other.memory);
         self.task_time += other.task_time;
         if let (Some(kept), Some(other)) = (&mut self.kept, &other.kept) {
             kept.add(other);

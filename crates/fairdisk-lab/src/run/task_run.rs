@@ -2,7 +2,7 @@
 
 use fairdisk_core::{Histogram, Instant, Span};
 use fairdisk_sim::TaskReport;
-use fairdisk_sim::machine::OpTally;
+use fairdisk_sim::machine::{MemoryUse, OpTally};
 
 /// What the tasks in one line of the report did in one run.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct TaskRun {
     pub write: OpTally,
     /// Flushes, which are no I/Os.
     pub flush: OpTally,
+    /// What the tasks had of the memory.
+    pub memory: MemoryUse,
     /// Run time; of several tasks, the longest.
     pub elapsed: Span,
     /// The run time of each task.
@@ -31,7 +33,9 @@ impl TaskRun {
     pub(super) fn of(reports: &[&TaskReport], until: Instant) -> Self {
         let each: Vec<Span> = reports.iter().map(|report| report.elapsed(until)).collect();
         let [mut read, mut write, mut flush] = [(); 3].map(|()| OpTally::default());
+        let mut memory = MemoryUse::default();
         for report in reports {
+            memory.add(&report.memory);
             read.add(&report.per_op.read);
             write.add(&report.per_op.write);
             flush.add(&report.flushes);
@@ -45,6 +49,7 @@ impl TaskRun {
             read,
             write,
             flush,
+            memory,
             elapsed: each.iter().copied().max().unwrap_or(Span::ZERO),
             each,
             finished: reports.iter().all(|report| report.finished.is_some() && !report.cut_off),
@@ -62,6 +67,7 @@ impl TaskRun {
         self.read.add(&other.read);
         self.write.add(&other.write);
         self.flush.add(&other.flush);
+        self.memory.add(&other.memory);
         self.ios += other.ios;
         self.bytes += other.bytes;
         self.elapsed = self.elapsed.max(other.elapsed);

@@ -282,16 +282,19 @@ impl Memory {
         debug_assert!(was_coming, "{id:?} is not on its way");
     }
 
-    /// Records a use of a page by a call, if it is in memory.
-    pub fn used(&mut self, id: PageId) {
-        if let Some(at) = self.index.find(&self.frames, id)
-            && !self.frames[at].has(flag::COMING)
-        {
-            let is_activated = self.lru.used(&mut self.frames, at);
-            if is_activated {
-                self.count_activated();
-            }
+    /// Records a use of a page by a call, if it is in memory. Returns whether it is the first since
+    /// the page was read.
+    pub fn used(&mut self, id: PageId) -> bool {
+        let Some(at) = self.index.find(&self.frames, id) else { return false };
+        if self.frames[at].has(flag::COMING) {
+            return false;
         }
+        let is_first = !self.frames[at].has(flag::USED);
+        let is_activated = self.lru.used(&mut self.frames, at);
+        if is_activated {
+            self.count_activated();
+        }
+        is_first
     }
 
     fn count_activated(&mut self) {
@@ -303,9 +306,10 @@ impl Memory {
         }
     }
 
-    /// Records a use of a page through a mapping.
-    pub fn used_through_mapping(&mut self, id: PageId) {
-        self.set(id, flag::USED | flag::MAPPED);
+    /// Records a use of a page through a mapping. Returns whether it is the first since the page was
+    /// read.
+    pub fn used_through_mapping(&mut self, id: PageId) -> bool {
+        self.set(id, flag::USED | flag::MAPPED) & flag::USED == 0
     }
 
     /// The longest window of read-ahead that there is memory for (spec: memory, 4.1).
@@ -379,12 +383,14 @@ impl Memory {
         at.is_some_and(|at| self.frames[at].has(flag::DIRTY | flag::WRITING))
     }
 
-    fn set(&mut self, id: PageId, flags: u16) {
+    /// Sets flags of a page, and returns those that it had before.
+    fn set(&mut self, id: PageId, flags: u16) -> u16 {
         let at = self.index.find(&self.frames, id);
         debug_assert!(at.is_some(), "{id:?} is not in memory");
-        if let Some(at) = at {
-            self.frames[at].flags |= flags;
-        }
+        let Some(at) = at else { return 0 };
+        let had = self.frames[at].flags;
+        self.frames[at].flags |= flags;
+        had
     }
 
     /// Drops a page that is in memory. Its frame goes to a CPU's list, or stays with whoever is

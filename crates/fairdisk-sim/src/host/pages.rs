@@ -35,10 +35,11 @@ pub(crate) trait Policy {
     fn presence(&self, file: u32, page: u64) -> Presence;
     /// Whether the page is held.
     fn is_held(&self, file: u32, page: u64) -> bool;
-    /// Records a use by a call, if the page is in memory.
-    fn used(&mut self, file: u32, page: u64);
-    /// Records a use through a mapping of a page that is in memory.
-    fn used_through_mapping(&mut self, file: u32, page: u64);
+    /// Records a use by a call, if the page is in memory. Returns whether it is known to be the
+    /// first since the page was read.
+    fn used(&mut self, file: u32, page: u64) -> bool;
+    /// Records a use through a mapping of a page that is in memory. Returns the same.
+    fn used_through_mapping(&mut self, file: u32, page: u64) -> bool;
     /// Adds a page that is absent.
     fn add(&mut self, by: &mut Self::By, file: u32, page: u64, arrival: Arrival);
     /// Records that pages have been read from the disk.
@@ -143,7 +144,15 @@ impl PageCache {
         }
     }
 
-    /// Counts uses of pages, where memory is page by page.
+    /// Whether memory that is an amount was too little, so that pages have left it for others.
+    pub(crate) const fn was_full(&self) -> bool {
+        match &self.policy {
+            Kept::SecondChance(policy) => policy.has_evicted(),
+            Kept::Frames(_) => false,
+        }
+    }
+
+    /// Counts uses of pages by tasks, where memory is page by page.
     pub(crate) const fn count_used(&mut self, pages: u64) {
         if let Kept::Frames(memory) = &mut self.policy {
             memory.count_used(pages);
@@ -214,17 +223,17 @@ impl<P: Policy> PageCache<P> {
         self.policy.presence(file, page) == Presence::Absent
     }
 
-    /// Records that a task touched the page, which is in memory, through a mapping.
-    pub(crate) fn touch(&mut self, file: u32, page: u64) {
+    /// Records that a task touched the page, which is in memory, through a mapping. Returns whether
+    /// it is known to be the first to use it since it was read.
+    pub(crate) fn touch(&mut self, file: u32, page: u64) -> bool {
         debug_assert!(self.is_present(file, page), "page {page} of file {file} is not in memory");
-        self.policy.used_through_mapping(file, page);
+        self.policy.used_through_mapping(file, page)
     }
 
-    /// Records that a task read or wrote the pages.
-    pub(crate) fn read(&mut self, file: u32, pages: Range<u64>) {
-        for page in pages {
-            self.policy.used(file, page);
-        }
+    /// Records that a task read or wrote the pages. Returns how many of them it is known to be the
+    /// first to use since they were read.
+    pub(crate) fn read(&mut self, file: u32, pages: Range<u64>) -> u64 {
+        pages.map(|page| u64::from(self.policy.used(file, page))).sum()
     }
 
     /// Records that a task wrote all of the pages: they are in memory without having been read.

@@ -270,7 +270,7 @@ impl<E: Elevator> Machine<E> {
         let burst = reclaiming.take(pages);
         let task = &mut self.tasks[index as usize];
         if let Some(since) = it.stalled_since {
-            task.report.memory_wait += now.since(since);
+            task.report.count_memory_wait(since, now);
         }
         task.step = it.then;
         self.run_later(now, index, burst);

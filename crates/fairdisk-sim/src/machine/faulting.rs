@@ -18,16 +18,16 @@ impl<E: Elevator> Machine<E> {
         let FileIo { slot, file, .. } = task.current;
         let Paging { mappings, page, end, .. } = &mut task.paging;
         let mapping = &mut mappings[slot as usize];
-        let first = *page;
+        let (first, mut misses) = (*page, 0);
         let own = |mapping: &Mapping, page| mapping.is_mark(page).then_some(page);
         while *page < *end && self.pages.is_unmarked(file, *page, own(mapping, *page)) {
             mapping.hit(*page);
-            self.pages.touch(file, *page);
+            misses += u64::from(self.pages.touch(file, *page));
             *page += 1;
         }
         if *page > first {
             let touched = *page - first;
-            self.pages.count_used(touched);
+            self.count_uses(now, index, touched, misses);
             self.copy_pages(now, index, touched);
             return false;
         }
@@ -71,9 +71,9 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         let (file, page) = (task.current.file, task.paging.page);
         if self.pages.is_present(file, page) {
-            self.pages.touch(file, page);
-            self.pages.count_used(1);
             task.paging.page += 1;
+            let is_miss = self.pages.touch(file, page);
+            self.count_uses(now, index, 1, u64::from(is_miss));
             self.copy_pages(now, index, 1);
         } else if self.pages.is_absent(file, page) {
             // The page arrived, and was evicted before the task ran.

@@ -162,6 +162,15 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
+    /// Counts uses of pages by a task, and how many of them are the first since the page was read,
+    /// where memory is page by page.
+    pub(super) fn count_uses(&mut self, now: Instant, index: u32, uses: u64, misses: u64) {
+        if self.reclaiming.is_some() {
+            self.pages.count_used(uses);
+            self.task(index).report.count_uses(now, uses, misses);
+        }
+    }
+
     /// Handles pages that have arrived: tasks that wait for one of them continue.
     #[inline(never)]
     pub(super) fn pages_read(&mut self, now: Instant, io: &Io) {

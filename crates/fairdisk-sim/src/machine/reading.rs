@@ -45,8 +45,8 @@ impl<E: Elevator> Machine<E> {
         // Reading on within a page is not a second use of it.
         let used = page + u64::from(reader.goes_on_in(page));
         self.task(index).paging.page = stop;
-        self.pages.read(file, used..stop);
-        self.pages.count_used(stop - used);
+        let misses = self.pages.read(file, used..stop);
+        self.count_uses(now, index, stop - used, misses);
         let burst = Span::from_ns(self.cpus.spec().page_copy.as_ns() * (stop - page));
         self.run_later(now, index, burst);
         false

@@ -82,10 +82,30 @@ pub struct TaskReport {
     pub finished: Option<Instant>,
     /// Whether the task was stopped before it had finished.
     pub cut_off: bool,
-    /// The time it reclaimed memory itself, or waited for it.
-    pub memory_wait: Span,
+    /// What it had of the memory, where that is page by page.
+    pub memory: MemoryUse,
     /// The time it slept because the machine had too much dirty and it had nothing to write back.
     pub held_up: Span,
+}
+
+/// What tasks had of a memory that is page by page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// Uses of pages that were in memory, and had been used since they were read or written.
+    pub hits: u64,
+    /// Uses of pages that were read from the disk for this, at once or ahead.
+    pub misses: u64,
+    /// The time they reclaimed memory themselves, or waited for it.
+    pub wait: Span,
+}
+
+impl MemoryUse {
+    /// Adds what others had.
+    pub fn add(&mut self, other: &Self) {
+        self.hits += other.hits;
+        self.misses += other.misses;
+        self.wait += other.wait;
+    }
 }
 
 /// Totals of a task for one operation.
@@ -128,6 +148,22 @@ impl TaskReport {
     pub fn elapsed(&self, now: Instant) -> Span {
         let end = self.finished.unwrap_or(now);
         self.started.map_or(Span::ZERO, |started| end - started.max(self.counted_from))
+    }
+
+    /// Counts uses of pages, the misses among them.
+    pub(super) fn count_uses(&mut self, now: Instant, uses: u64, misses: u64) {
+        debug_assert!(misses <= uses, "{misses} of {uses} uses are misses");
+        if self.counts(now) {
+            self.memory.hits += uses - misses;
+            self.memory.misses += misses;
+        }
+    }
+
+    /// Counts a wait for memory that ends now, as far as it lies in the time that is counted.
+    pub(super) fn count_memory_wait(&mut self, since: Instant, now: Instant) {
+        if self.counts(now) {
+            self.memory.wait += now - since.max(self.counted_from);
+        }
     }
 
     /// Adds the latencies of all of the task's I/Os to a histogram.

@@ -49,7 +49,9 @@ impl<E: Elevator> Machine<E> {
             let hand = &mut self.hands[index as usize];
             match op == Op::Write && is_buffered {
                 // Nobody waits here for memory: only what is there already is kept.
-                true if self.reclaiming.is_some() => self.pages.read(file, whole),
+                true if self.reclaiming.is_some() => {
+                    self.pages.read(file, whole);
+                }
                 true => self.pages.written_by(hand, file, whole),
                 false => self.pages.overtaken_by(hand, file, touched),
             }

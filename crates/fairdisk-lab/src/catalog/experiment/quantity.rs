@@ -1,5 +1,6 @@
 //! Quantities: what published figures measure, and in which unit.
 
+use super::MemoryFigure;
 use crate::catalog::error::unknown;
 use fairdisk_core::{DiskStats, Span};
 use serde::Deserialize;
@@ -53,6 +54,8 @@ pub enum Measure {
     LatencyMaxMs,
     /// What the disks did, as `iostat -x` prints it; the mean of several disks.
     Disk(DiskFigure),
+    /// What became of memory, where the host has it page by page.
+    Memory(MemoryFigure),
 }
 
 /// A column of `iostat -x`.
@@ -100,6 +103,12 @@ impl DiskFigure {
         (Self::BusyPercent, "%util"),
         (Self::Interrupts, "intr/s"),
     ];
+
+    /// Whether it is a mean over requests or a part of the time, and not an amount.
+    #[must_use]
+    pub const fn is_mean(self) -> bool {
+        matches!(self, Self::RequestSectors | Self::AwaitMs | Self::ServiceMs | Self::BusyPercent)
+    }
 
     /// The figure of a disk; `None` of a mean over no request or no time.
     #[must_use]
@@ -229,7 +238,16 @@ impl Measure {
         (Self::Disk(DiskFigure::Interrupts), "disk_interrupts_per_s", "disk interrupts/s"),
     ];
 
+    /// Every measure.
+    fn all() -> impl Iterator<Item = Self> {
+        let of_ios = Self::NAMES.iter().map(|(measure, ..)| *measure);
+        of_ios.chain(MemoryFigure::all().map(Self::Memory))
+    }
+
     fn named(self) -> (&'static str, &'static str) {
+        if let Self::Memory(figure) = self {
+            return figure.named();
+        }
         let found = Self::NAMES.iter().find(|(measure, ..)| *measure == self);
         found.map_or(("", ""), |(_, key, words)| (key, words))
     }
@@ -246,13 +264,17 @@ impl Measure {
         matches!(self, Self::Seconds | Self::SecondsMean | Self::SecondsMin)
     }
 
-    /// Whether the measure exists for reads and writes separately; those of a task or of the disk
-    /// do not.
+    /// Whether the measure exists for reads and writes separately; those of a task, of the disk or
+    /// of memory do not.
     const fn is_of_ios(self) -> bool {
         !self.is_seconds()
             && !matches!(
                 self,
-                Self::TimeMs | Self::TimePercent | Self::BytesPercent | Self::Disk(_)
+                Self::TimeMs
+                    | Self::TimePercent
+                    | Self::BytesPercent
+                    | Self::Disk(_)
+                    | Self::Memory(_)
             )
     }
 }
@@ -293,15 +315,21 @@ impl Quantity {
     /// Whether the quantity grows with the length of a run.
     #[must_use]
     pub const fn is_amount(self) -> bool {
-        use Measure::{Ios, Mib, Sectors, TimeMs};
-        matches!(self.measure, Ios | Mib | Sectors | TimeMs)
+        match self.measure {
+            Measure::Ios | Measure::Mib | Measure::Sectors | Measure::TimeMs => true,
+            Measure::Memory(figure) => figure.is_amount(),
+            _ => false,
+        }
     }
 
     /// Whether runs measure the quantity for the subject: disk time is not recorded per task, and
     /// only several tasks of one name have a mean.
     #[must_use]
     pub const fn is_known_of(self, subject: Subject) -> bool {
-        use Measure::{BytesPercent, Disk, SecondsMean, SecondsMin, TimeMs, TimePercent};
+        use Measure::{BytesPercent, Disk, Memory, SecondsMean, SecondsMin, TimeMs, TimePercent};
+        if let Memory(figure) = self.measure {
+            return matches!(subject, Subject::All) || figure.is_of_tasks();
+        }
         match subject {
             Subject::All => {
                 !matches!(self.measure, BytesPercent | TimePercent | SecondsMean | SecondsMin)
@@ -313,10 +341,8 @@ impl Quantity {
 
     /// The keys of the quantities that are measured for a subject.
     pub(super) fn keys_of(subject: Subject) -> Vec<&'static str> {
-        let known = Measure::NAMES
-            .iter()
-            .filter(|(measure, ..)| Self::of_all(*measure).is_known_of(subject));
-        known.map(|(_, key, _)| *key).collect()
+        let known = Measure::all().filter(|measure| Self::of_all(*measure).is_known_of(subject));
+        known.map(Measure::key).collect()
     }
 }
 
@@ -329,9 +355,9 @@ impl TryFrom<String> for Quantity {
     fn try_from(name: String) -> Result<Self, String> {
         let mut each = [Ios::Reads, Ios::Writes].into_iter();
         let ios = each.find(|ios| name.starts_with(ios.prefix())).unwrap_or(Ios::All);
-        let known = Measure::NAMES.iter().filter(|(it, ..)| ios == Ios::All || it.is_of_ios());
+        let known = Measure::all().filter(|it| ios == Ios::All || it.is_of_ios());
         let keys: Vec<(Measure, String)> =
-            known.map(|(measure, ..)| (*measure, Self { ios, measure: *measure }.key())).collect();
+            known.map(|measure| (measure, Self { ios, measure }.key())).collect();
         let found = keys.iter().find(|(_, key)| *key == name).map(|(measure, _)| *measure);
         found.map(|measure| Self { ios, measure }).ok_or_else(|| {
             if OWN_KEYS.contains(&name.as_str()) {

@@ -89,6 +89,7 @@ impl Kswapd {
             }
             self.stage = Stage::Napped;
             if self.naps(memory, now) {
+                memory.vmstat.kswapd_naps += 1;
                 return KswapdStep::Nap;
             }
         }

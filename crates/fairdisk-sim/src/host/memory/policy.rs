@@ -17,12 +17,12 @@ impl Policy for Memory {
         self.is_held(PageId::of_file(file, page))
     }
 
-    fn used(&mut self, file: u32, page: u64) {
-        self.used(PageId::of_file(file, page));
+    fn used(&mut self, file: u32, page: u64) -> bool {
+        self.used(PageId::of_file(file, page))
     }
 
-    fn used_through_mapping(&mut self, file: u32, page: u64) {
-        self.used_through_mapping(PageId::of_file(file, page));
+    fn used_through_mapping(&mut self, file: u32, page: u64) -> bool {
+        self.used_through_mapping(PageId::of_file(file, page))
     }
 
     fn add(&mut self, (_, by): &mut Self::By, file: u32, page: u64, arrival: Arrival) {

@@ -28,6 +28,8 @@ pub struct Vmstat {
     pub pgrotated: u64,
     /// Rounds of kswapd.
     pub pageoutrun: u64,
+    /// Naps of kswapd between two passes; no counter of the kernel.
+    pub kswapd_naps: u64,
     /// Direct reclaims.
     pub allocstall: u64,
     /// Direct reclaims that made progress and got no page; no counter of the kernel.
@@ -61,6 +63,7 @@ impl Vmstat {
         self.nr_vmscan_write += other.nr_vmscan_write;
         self.pgrotated += other.pgrotated;
         self.pageoutrun += other.pageoutrun;
+        self.kswapd_naps += other.kswapd_naps;
         self.allocstall += other.allocstall;
         self.without_page += other.without_page;
         self.workingset_refault += other.workingset_refault;

@@ -44,14 +44,14 @@ impl Policy for Kept {
     }
 
     #[inline]
-    fn used(&mut self, file: u32, page: u64) {
+    fn used(&mut self, file: u32, page: u64) -> bool {
         match self {
             Self::SecondChance(policy) => policy.used(file, page),
             Self::Frames(memory) => Policy::used(&mut **memory, file, page),
         }
     }
 
-    fn used_through_mapping(&mut self, file: u32, page: u64) {
+    fn used_through_mapping(&mut self, file: u32, page: u64) -> bool {
         match self {
             Self::SecondChance(policy) => policy.used_through_mapping(file, page),
             Self::Frames(memory) => Policy::used_through_mapping(&mut **memory, file, page),

@@ -103,6 +103,8 @@ pub(crate) struct SecondChance {
     /// The number of stale entries in the queue.
     left_behind: usize,
     capacity: usize,
+    /// Whether a page has left for another.
+    has_evicted: bool,
 }
 
 impl SecondChance {
@@ -112,7 +114,7 @@ impl SecondChance {
         let all: usize = files.iter().map(|file| file.states.len()).sum();
         let capacity = (capacity as usize).min(all);
         let queue = VecDeque::with_capacity(capacity + capacity / 2 + 2);
-        Self { files, queue, apart: 0, left_behind: 0, capacity }
+        Self { files, queue, apart: 0, has_evicted: false, left_behind: 0, capacity }
     }
 
     /// Removes all stale entries from the queue, and the pages of the file `dropped`.
@@ -130,6 +132,11 @@ impl SecondChance {
             stays
         });
         self.left_behind = 0;
+    }
+
+    /// Whether a page has left for another.
+    pub(super) const fn has_evicted(&self) -> bool {
+        self.has_evicted
     }
 
     /// The number of pages in memory or on their way.
@@ -153,6 +160,7 @@ impl SecondChance {
                 self.queue.push_back((file, page));
             } else {
                 pages.set(at, Page::Absent);
+                self.has_evicted = true;
                 return true;
             }
         }
@@ -178,17 +186,19 @@ impl Policy for SecondChance {
 
     /// Pages that were read before are in use from now on.
     #[inline]
-    fn used(&mut self, file: u32, page: u64) {
+    fn used(&mut self, file: u32, page: u64) -> bool {
         let pages = &mut self.files[file as usize];
         match pages.get(page) {
             Page::Idle => pages.set(page, Page::Read),
             Page::Read => pages.set(page, Page::Used),
             Page::Absent | Page::Coming | Page::Used => {}
         }
+        false
     }
 
-    fn used_through_mapping(&mut self, file: u32, page: u64) {
+    fn used_through_mapping(&mut self, file: u32, page: u64) -> bool {
         self.files[file as usize].set(page, Page::Used);
+        false
     }
 
     /// Evicts others to make room.
