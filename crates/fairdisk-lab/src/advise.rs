@@ -4,6 +4,7 @@
 mod html;
 mod json;
 mod limits;
+mod memory;
 mod search;
 mod settings;
 mod table;
@@ -13,12 +14,14 @@ mod words;
 
 pub use html::to_html;
 pub use json::to_json;
+pub use memory::{Wanted, memory};
 pub use table::to_table;
 use verdict::Terms;
 pub use verdict::Verdict;
 pub use wish::{Kind, Setting, Want, Wish};
 
 use crate::compare::{BASE, Cell, Comparison, Demands, Singles};
+use crate::memory::Need;
 use crate::plan::{GroupLabel, Loaded, Obstacle, Plan, PlannedArm, Spec};
 use crate::run::{PlanRuns, Progress, run_plans};
 use fairdisk_core::Prng;
@@ -155,6 +158,8 @@ pub struct Advice {
     pub options: Vec<(String, String)>,
     /// That the search was stopped, and how much of it was done; `None` if it came to its end.
     pub partial: Option<String>,
+    /// How much memory the load needs as proposed, if that is a wish and the search for it is done.
+    pub memory: Option<Need>,
     /// All tries as a comparison, for the pictures of the page.
     pub comparison: Comparison,
 }
@@ -224,6 +229,7 @@ pub fn advise(
         best,
         on_mounts: false,
         options: Vec::new(),
+        memory: None,
         partial: stop.load(Ordering::Relaxed).then_some(partial),
         comparison,
     })

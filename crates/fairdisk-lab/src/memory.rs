@@ -40,6 +40,16 @@ pub struct Need {
     pub curves: SweepOutcome,
 }
 
+/// Parses a percentage, with its sign or without.
+///
+/// # Errors
+/// Returns what was expected.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.strip_suffix('%').unwrap_or(text).trim().parse().ok();
+    let allowed = number.filter(|percent| (1.0..=100.0).contains(percent));
+    allowed.ok_or_else(|| "expected 1% to 100%, as in 95%".to_owned())
+}
+
 /// Plans the load for a size.
 pub type AtSize<'a> = &'a dyn Fn(u64) -> Result<Plan, String>;
 

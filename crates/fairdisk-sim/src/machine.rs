@@ -23,6 +23,7 @@ mod phases;
 mod plugging;
 mod reading;
 mod reclaiming;
+mod stalls;
 mod tally;
 mod task;
 mod transfer;
@@ -56,6 +57,7 @@ use phases::Phases;
 pub use plugging::Unplugs;
 pub use reclaiming::MemoryConfig;
 use reclaiming::Reclaiming;
+pub use stalls::{NapUntil, StallStep};
 use std::collections::BTreeMap;
 use task::{Step, Task};
 use writing_back::WriteBack;
@@ -143,9 +145,7 @@ impl<E: Elevator> Machine<E> {
             write_back: config.write_back.map(|spec| WriteBack::new(spec, &config, &pages, &disks)),
             pages,
             hands: config.tasks.iter().map(|_| (Instant::ZERO, Taker::new(0))).collect(),
-            reclaiming: config
-                .memory
-                .map(|memory| Box::new(Reclaiming::new(memory, config.tasks.len()))),
+            reclaiming: config.memory.map(|memory| Box::new(Reclaiming::new(memory, &config))),
             page_waiters: Vec::with_capacity(config.tasks.len()),
             events: Events::new(),
             refused: None,

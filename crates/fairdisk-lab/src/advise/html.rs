@@ -7,6 +7,7 @@ use super::words::{
 use super::{Advice, Tried};
 use crate::compare::write_pictures;
 use crate::page::{Made, escape, page};
+use crate::sweep;
 use std::fmt::Write as _;
 
 /// The advice as an HTML page. `made` tells how it came about.
@@ -21,6 +22,13 @@ pub fn to_html(advice: &Advice, made: &Made<'_>) -> String {
         write_proposal(&mut body, advice, best);
     }
     write_tried(&mut body, advice);
+    if let Some(need) = &advice.memory {
+        body.push_str("<h2>Memory</h2>\n");
+        let lines = need.answer().into_iter().chain(need.as_options());
+        let lines: String = lines.map(|text| format!("<p>{}</p>\n", escape(&text))).collect();
+        body.push_str(&lines);
+        sweep::write_curves(&mut body, &need.curves);
+    }
     write_pictures(&mut body, &advice.comparison);
     if let Some(note) = advice.comparison.note() {
         let _ = writeln!(body, "<p>{}</p>", escape(note));

@@ -3,6 +3,7 @@
 use super::settings::{Given, check, commands, given, lines};
 use super::words::others;
 use super::{Advice, Party, Tried, Verdict};
+use crate::memory;
 use serde_json::{Map, Value, json};
 
 /// The advice as a JSON object; docs/results.md defines the names.
@@ -29,7 +30,7 @@ pub fn to_json(advice: &Advice) -> Value {
         })
     });
     let refused = |(name, reason): &(String, String)| json!({ "name": name, "reason": reason });
-    json!({
+    let mut value = json!({
         "schema": 1,
         "experiment": advice.experiment,
         "title": advice.title,
@@ -43,7 +44,11 @@ pub fn to_json(advice: &Advice) -> Value {
         "note": advice.comparison.note(),
         "refused": advice.refused.iter().map(refused).collect::<Vec<_>>(),
         "tried": advice.tried.iter().map(|one| tried(one, &advice.groups)).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(need) = &advice.memory {
+        value["memory"] = memory::to_json(need);
+    }
+    value
 }
 
 fn groups(tried: &Tried, parties: &[Party]) -> Value {

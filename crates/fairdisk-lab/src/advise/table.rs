@@ -6,6 +6,7 @@ use super::words::{
 };
 use super::{Advice, Tried};
 use crate::columns::padded;
+use crate::memory;
 use crate::outcome::{Style, widest};
 use std::fmt::Write as _;
 
@@ -24,6 +25,10 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
     write_tried(&mut out, advice, style);
     write_refused(&mut out, advice);
     write_proposal(&mut out, advice, best, style);
+    if let Some(need) = &advice.memory {
+        let options = need.as_options().map(|text| format!("    {text}\n")).unwrap_or_default();
+        let _ = write!(out, "\n{}{options}", memory::to_table(need, style));
+    }
     if let Some(note) = advice.comparison.note() {
         let _ = writeln!(out, "\n{} {note}", style.dim("note:"));
     }

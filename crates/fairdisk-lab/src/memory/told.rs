@@ -25,6 +25,13 @@ impl Need {
         lines
     }
 
+    /// The options with which a run has the memory that is enough.
+    #[must_use]
+    pub fn as_options(&self) -> Option<String> {
+        let enough = self.enough_mib?;
+        Some(format!("--set host.memory.kernel={} --set {KEY}={enough}", self.kernel))
+    }
+
     /// What half of the memory that is enough, or the least tried, costs.
     fn cost_of_less(&self, enough: u64) -> Option<String> {
         let points = &self.curves.curves.first()?.points;

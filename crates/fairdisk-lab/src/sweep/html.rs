@@ -32,9 +32,7 @@ pub(crate) fn to_html_below(outcome: &SweepOutcome, answer: &str, made: &Made<'_
          fall into two regimes it is broken, and a ring is the mean of each.</p>",
         escape(&about(outcome))
     );
-    for curves in outcome.curves.chunk_by(|one, next| one.row == next.row) {
-        write_row(&mut body, outcome, curves);
-    }
+    write_curves(&mut body, outcome);
     if !outcome.refused.is_empty() {
         body.push_str("<h2>Refused</h2>\n<ul>\n");
     }
@@ -47,6 +45,13 @@ pub(crate) fn to_html_below(outcome: &SweepOutcome, answer: &str, made: &Made<'_
     }
     write_notes(&mut body, &outcome.caveats, &[]);
     page(&outcome.title, body, made)
+}
+
+/// Writes the pictures and the figures of all rows.
+pub(crate) fn write_curves(body: &mut String, outcome: &SweepOutcome) {
+    for curves in outcome.curves.chunk_by(|one, next| one.row == next.row) {
+        write_row(body, outcome, curves);
+    }
 }
 
 /// Writes the pictures and the figures of one row under each arm.

@@ -5,6 +5,7 @@ use super::Machine;
 use super::config::PAGE_SECTORS;
 use super::disk::Disk;
 use super::reclaiming::{Sleeper, Wakes};
+use super::stalls::StallStep;
 use super::task::Step;
 use crate::host::memory::{
     Arrival, Direct, DirectStep, Mark, PageId, Pass, Reclaimer, Taker, Want, WithoutPage,
@@ -147,7 +148,13 @@ impl<E: Elevator> Machine<E> {
         }
         let Some(memory) = self.pages.memory() else { return Progress::Done };
         it.stage = Stage::Reclaim(Direct::new(memory));
-        it.stalled_since.get_or_insert(now);
+        if it.stalled_since.is_none() {
+            it.stalled_since = Some(now);
+            let stalls = self.reclaiming.as_mut().and_then(|it| it.stalls.as_mut());
+            if let Some(stalls) = stalls {
+                stalls.began(now, index, memory.vmstat());
+            }
+        }
         Progress::Again
     }
 
@@ -175,6 +182,7 @@ impl<E: Elevator> Machine<E> {
             }
             DirectStep::WakeFlushers => {
                 it.stage = Stage::Reclaim(direct);
+                self.tell_stall(now, index, StallStep::WokeFlushers);
                 self.wake_flushers(now);
                 Progress::Again
             }
@@ -206,12 +214,21 @@ impl<E: Elevator> Machine<E> {
         if pages == 0 {
             direct.passed(&pass);
             it.stage = Stage::Reclaim(direct);
+            self.tell_pass(now, index, &pass);
             return Progress::Again;
         }
         it.stage = Stage::Chunk(direct, pass);
         let burst = self.reclaiming.as_ref().map_or(Span::ZERO, |it| it.scan(pages));
         self.run_later(now, index, burst);
         Progress::Waits
+    }
+
+    /// Keeps that a task has passed over the lists, if it found anything there.
+    fn tell_pass(&mut self, now: Instant, index: u32, pass: &Pass) {
+        let (priority, scanned, freed) = (pass.priority(), pass.scanned(), pass.freed());
+        if scanned > 0 {
+            self.tell_stall(now, index, StallStep::Passed { priority, scanned, freed });
+        }
     }
 
     /// Looks once more after a reclaim. The pages that it put on the list of its own CPU do not
@@ -239,6 +256,7 @@ impl<E: Elevator> Machine<E> {
         if without == WithoutPage::Drain {
             it.has_drained = true;
             memory.drain(now);
+            self.tell_stall(now, index, StallStep::Drained);
             return self.reclaimed(now, index, it, freed);
         }
         if freed > 0 {
@@ -246,6 +264,8 @@ impl<E: Elevator> Machine<E> {
         }
         it.has_drained = false;
         it.stage = Stage::Reclaim(Direct::new(memory));
+        let came_to = if freed > 0 { StallStep::NoPage } else { StallStep::NoProgress };
+        self.tell_stall(now, index, came_to);
         match without {
             WithoutPage::Nap => {
                 self.nap(now, Sleeper::Task(index), NO_PAGE_NAP, Wakes::Completion);
@@ -271,6 +291,9 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         if let Some(since) = it.stalled_since {
             task.report.count_memory_wait(since, now);
+            if let (Some(stalls), Some(memory)) = (&mut reclaiming.stalls, self.pages.frames()) {
+                stalls.ended(now, index, memory.vmstat());
+            }
         }
         task.step = it.then;
         self.run_later(now, index, burst);

@@ -3,8 +3,9 @@
 
 use super::allocating::{Allocation, RECLAIM_NAP};
 use super::io::{Io, IoKind};
+use super::stalls::{NapUntil, StallStep, Stalls};
 use super::writing_back::{WriteBack, Writer};
-use super::{Event, Machine};
+use super::{Event, Machine, MachineConfig};
 use crate::host::memory::{Kswapd, KswapdStep, Mark, MemorySpec, NapEnds, PageId, Pass, Reclaimer};
 use fairdisk_core::{Elevator, Instant, Op, Span};
 
@@ -62,12 +63,16 @@ pub(super) struct Reclaiming {
     is_running: bool,
     naps: Vec<Nap>,
     naps_begun: u64,
+    /// What becomes of tasks that wait, if that is kept.
+    pub(super) stalls: Option<Stalls>,
 }
 
 impl Reclaiming {
-    pub(super) fn new(config: MemoryConfig, tasks: usize) -> Self {
+    pub(super) fn new(config: MemoryConfig, machine: &MachineConfig) -> Self {
+        let tasks = machine.tasks.len();
         Self {
             config,
+            stalls: machine.keep_journal.then(|| Stalls::of(tasks)),
             allocations: (0..tasks).map(|_| None).collect(),
             kswapd: Kswapd::default(),
             pass: None,
@@ -203,7 +208,7 @@ impl<E: Elevator> Machine<E> {
         }
         self.end_naps_above_low(now);
         if evicted.freed > 0 {
-            self.end_naps(now, |nap| nap.wakes == Wakes::Progress);
+            self.end_naps(now, false, |nap| nap.wakes == Wakes::Progress);
         }
     }
 
@@ -218,11 +223,20 @@ impl<E: Elevator> Machine<E> {
         let number = reclaiming.naps_begun;
         reclaiming.naps.push(Nap { number, who, wakes });
         self.events.push(until, Event::NapOver(number));
+        if let (Sleeper::Task(index), Some(ends)) = (who, self.nap_until(wakes)) {
+            self.tell_stall(now, index, StallStep::Naps(ends, until - now));
+        }
+    }
+
+    /// What ends a nap before its time, in the words of the kernel.
+    fn nap_until(&self, wakes: Wakes) -> Option<NapUntil> {
+        let kernel = self.pages.frames()?.kernel();
+        Some(NapUntil::of(wakes, kernel.nap_ends()))
     }
 
     /// Ends a nap whose time is over.
     pub(super) fn nap_over(&mut self, now: Instant, number: u64) {
-        self.end_naps(now, |nap| nap.number == number);
+        self.end_naps(now, true, |nap| nap.number == number);
     }
 
     /// Ends the naps that an I/O ends.
@@ -239,7 +253,7 @@ impl<E: Elevator> Machine<E> {
             NapEnds::Async => is_async,
         };
         if ends {
-            self.end_naps(now, |nap| nap.wakes == Wakes::Completion);
+            self.end_naps(now, false, |nap| nap.wakes == Wakes::Completion);
         }
     }
 
@@ -247,25 +261,29 @@ impl<E: Elevator> Machine<E> {
         let waits = |it: &Reclaiming| it.naps.iter().any(|nap| nap.wakes == Wakes::AboveLow);
         let is_waited_for = self.reclaiming.as_deref().is_some_and(waits);
         if is_waited_for && self.pages.memory().is_some_and(|it| it.is_above(now, Mark::Low)) {
-            self.end_naps(now, |nap| nap.wakes == Wakes::AboveLow);
+            self.end_naps(now, false, |nap| nap.wakes == Wakes::AboveLow);
         }
     }
 
-    fn end_naps(&mut self, now: Instant, ends: impl Fn(&Nap) -> bool) {
+    /// Ends some naps, because their time is over or because of what they wait for.
+    fn end_naps(&mut self, now: Instant, is_time_over: bool, ends: impl Fn(&Nap) -> bool) {
         let Some(reclaiming) = &mut self.reclaiming else { return };
         let mut ended = Vec::new();
         reclaiming.naps.retain(|nap| {
             let is_over = ends(nap);
             if is_over {
-                ended.push(nap.who);
+                ended.push((nap.who, nap.wakes));
             }
             !is_over
         });
-        for who in ended {
-            match who {
-                Sleeper::Kswapd => self.run_kswapd_later(now, Span::ZERO),
-                Sleeper::Task(index) => self.wake(now, index),
-            }
+        for (who, wakes) in ended {
+            let Sleeper::Task(index) = who else {
+                self.run_kswapd_later(now, Span::ZERO);
+                continue;
+            };
+            let woken = self.nap_until(wakes).filter(|_| !is_time_over);
+            self.tell_stall(now, index, woken.map_or(StallStep::TimeOver, StallStep::Woken));
+            self.wake(now, index);
         }
     }
 }

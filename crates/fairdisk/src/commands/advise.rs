@@ -1,32 +1,38 @@
 //! `fairdisk advise`: tries schedulers in the lab and proposes the configuration that meets what
 //! the groups of a load ask for.
 
+use super::memory::{at_size, prepare};
 use super::mount::scheduler::find;
 use crate::failure::Failure;
 use crate::results::Results;
 use crate::selection::{self, OneRow, Schedulers, Values};
 use crate::{interrupt, job, output, progress, time_arg};
 use clap::ValueHint;
-use fairdisk_lab::advise::{Tried, Want, advise, to_html, to_json, to_table};
-use fairdisk_lab::plan::{Options, Plan, PlannedArm};
+use fairdisk_lab::advise::{
+    Advice, Tried, Want, Wanted, advise, memory, to_html, to_json, to_table,
+};
+use fairdisk_lab::plan::{Options, PlannedArm};
 use fairdisk_lab::run::Progress;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Propose a scheduler and settings for a load and wishes about it, checked in the lab
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     fairdisk advise two-groups\n  \
-    fairdisk advise two-groups --device sata-ssd --want 'database: share=70, latency_p99_ms=1'")]
+    fairdisk advise two-groups --device sata-ssd --want 'database: share=70, latency_p99_ms=1'\n  \
+    fairdisk advise two-groups --want 'database: share=70' --want memory=95%")]
 pub(crate) struct Args {
     /// An experiment of `fairdisk catalog experiments`, or the path of a .toml file or of a fio job
     /// file. What its groups ask for are wishes
     spec: String,
     /// Who must have what: weight, share (in percent of the disk), min_iops, min_bps, max_iops,
-    /// max_bps, burst_ms, latency_p99_ms (may be repeated)
+    /// max_bps, burst_ms, latency_p99_ms (may be repeated); or memory=95%: how much memory keeps so
+    /// much of the throughput
     #[arg(
-        long, value_name = "GROUP: KEY=VALUE, …", value_parser = Want::parse,
+        long, value_name = "GROUP: KEY=VALUE, …", value_parser = Wanted::parse,
         value_hint = ValueHint::Other
     )]
-    want: Vec<Want>,
+    want: Vec<Wanted>,
     #[command(flatten)]
     schedulers: Schedulers,
     /// The disk: a name of `fairdisk catalog devices`, or the path of a .toml file [default: the
@@ -43,10 +49,13 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     args.results.demand_place()?;
-    let plan = plan(args)?;
+    let options = options(args)?;
+    let plan = selection::load(&args.spec, &options)?;
+    let wants = wants(args);
     let stop = interrupt::stop_flag()?;
-    let advise = |tell: Progress<'_>| advise(&plan, &args.want, tell, &stop);
+    let advise = |tell: Progress<'_>| advise(&plan, &wants, tell, &stop);
     let mut advice = progress::of_runs(args.results.quiet, advise).map_err(Failure::BadInput)?;
+    add_memory(args, options, &mut advice, &stop)?;
     advice.on_mounts = advice.proposed().is_some_and(is_run_by_mounts);
     let arm = advice.proposed().map(|best| &plan.arms[best.arm]);
     advice.options = again(args, arm);
@@ -63,8 +72,41 @@ fn is_run_by_mounts(tried: &Tried) -> bool {
     find(&tried.asked).is_ok_and(|spec| spec == tried.spec)
 }
 
-/// The plan of the load under all schedulers to try.
-fn plan(args: &Args) -> Result<Plan, Failure> {
+/// The wishes of groups.
+fn wants(args: &Args) -> Vec<Want> {
+    let of_group = |wanted: &Wanted| match wanted {
+        Wanted::OfGroup(want) => Some(want.clone()),
+        Wanted::Memory(_) => None,
+    };
+    args.want.iter().filter_map(of_group).collect()
+}
+
+/// Adds how much memory the load needs as proposed, if that is a wish.
+fn add_memory(
+    args: &Args,
+    mut options: Options,
+    advice: &mut Advice,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let percent = args.want.iter().rev().find_map(|wanted| match wanted {
+        Wanted::Memory(percent) => Some(*percent),
+        Wanted::OfGroup(_) => None,
+    });
+    let Some(percent) = percent.filter(|_| advice.partial.is_none()) else { return Ok(()) };
+    prepare(&args.spec, &mut options, &args.values.overrides)?;
+    let at_size = |mib: u64| at_size(&args.spec, &options, mib);
+    let memory = |tell: Progress<'_>| memory(advice, &at_size, percent, tell, stop);
+    let need = progress::of_runs(args.results.quiet, memory).map_err(Failure::BadInput)?;
+    if stop.load(Ordering::Relaxed) {
+        advice.partial =
+            Some("advice is partial: how much memory is enough is not known".to_owned());
+    }
+    advice.memory = need;
+    Ok(())
+}
+
+/// The options of the load under all schedulers to try.
+fn options(args: &Args) -> Result<Options, Failure> {
     selection::demand_one("--device", args.device.as_ref())?;
     let options = Options {
         schedulers: args.schedulers.names()?,
@@ -81,7 +123,7 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         );
         return Err(Failure::BadInput(message));
     }
-    selection::load(&args.spec, &options)
+    Ok(options)
 }
 
 /// The options that another command needs, beside scheduler and device, to repeat the measurement

@@ -6,6 +6,7 @@
 mod found;
 mod journey;
 mod run_name;
+mod stall;
 mod text;
 mod wait;
 
@@ -205,6 +206,8 @@ fn retell(
         world.run_until_done(next);
         let others = (0..world.machine().disks()).filter(|other| *other != at);
         others.for_each(|other| drop(world.machine_mut().drain_journal(other)));
+        let moments = world.machine_mut().drain_stalls(at);
+        moments.into_iter().for_each(|(at, task, step)| listener.stalled(at, task, step));
         curious = world.machine_mut().drain_journal(at).all(|entry| listener.enter(&entry));
         let elevator = world.machine().engine(at).elevator();
         listener.look(next, &|group| elevator.held_back(next, group));

@@ -7,7 +7,7 @@ use crate::selection::{self, Changes, OneRow};
 use crate::{interrupt, output, progress};
 use clap::ValueHint;
 use fairdisk_lab::catalog::overrides::Override;
-use fairdisk_lab::memory::{KEY, need, to_html, to_json, to_table};
+use fairdisk_lab::memory::{KEY, need, percent, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
 use std::path::PathBuf;
 
@@ -44,22 +44,12 @@ pub(crate) struct Args {
     results: Results,
 }
 
-/// Parses a percentage, with its sign or without.
-fn percent(text: &str) -> Result<f64, String> {
-    let number: Option<f64> = text.strip_suffix('%').unwrap_or(text).trim().parse().ok();
-    let allowed = number.filter(|percent| (1.0..=100.0).contains(percent));
-    allowed.ok_or_else(|| "expected 1% to 100%, as in 95%".to_owned())
-}
-
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     args.results.demand_place()?;
     let options = options(args)?;
     let runs = KeptFigures::open(args.resume.as_deref())?;
     let stop = interrupt::stop_flag()?;
-    let at_size = |mib: u64| {
-        let plan = with(&args.spec, &options, &format!("{KEY}={mib}"));
-        plan.map_err(|failure| failure.message())
-    };
+    let at_size = |mib: u64| at_size(&args.spec, &options, mib);
     let need = progress::of_runs(args.results.quiet, |tell| {
         need(&at_size, args.want, runs.keeper(), tell, &stop)
     });
@@ -82,24 +72,35 @@ fn options(args: &Args) -> Result<Options, Failure> {
         seeds: args.row.seeds.seeds,
         ..args.changes.options()?
     };
-    if let Some(set) = args.changes.values.overrides.iter().find(|set| set.starts_with(KEY)) {
+    prepare(&args.spec, &mut options, &args.changes.values.overrides)?;
+    Ok(options)
+}
+
+/// Adds to options what all sizes need: a kernel, if the host has none. `sets` are the changes of
+/// the command line.
+pub(super) fn prepare(spec: &str, options: &mut Options, sets: &[String]) -> Result<(), Failure> {
+    if let Some(set) = sets.iter().find(|set| set.starts_with(KEY)) {
         let message = format!("--set {set}: the size is what is looked for; leave it out");
         return Err(Failure::BadInput(message));
     }
-    let plan = selection::load(&args.spec, &options)?;
+    let plan = selection::load(spec, options)?;
     if plan.rig.host.memory.kernel.is_none() {
         options.overrides.push(change(&format!("{KERNEL}={NOW}"))?);
     }
-    Ok(options)
+    Ok(())
 }
 
 fn change(text: &str) -> Result<Override, Failure> {
     Override::parse(text).map_err(Failure::BadInput)
 }
 
-/// The plan of a load with one more change.
-fn with(spec: &str, options: &Options, text: &str) -> Result<Plan, Failure> {
+/// The plan of a load with so much memory.
+pub(super) fn at_size(spec: &str, options: &Options, mib: u64) -> Result<Plan, String> {
     let mut options = options.clone();
-    options.overrides.push(change(text)?);
-    selection::load(spec, &options)
+    let size = change(&format!("{KEY}={mib}"));
+    size.and_then(|size| {
+        options.overrides.push(size);
+        selection::load(spec, &options)
+    })
+    .map_err(|failure| failure.message())
 }

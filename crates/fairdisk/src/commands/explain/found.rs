@@ -3,7 +3,8 @@
 
 use super::journey::{Journey, Journeys};
 use super::wait::{Reader, Wait};
-use fairdisk_core::{Bio, BioId, Entry, GroupId, Instant, Record, Span, Why};
+use fairdisk_core::{Bio, BioId, Entry, GroupId, Instant, Record, Span, TaskId, Why};
+use fairdisk_sim::machine::StallStep;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -11,6 +12,9 @@ use std::collections::BTreeMap;
 pub(super) trait Listener {
     /// Reads the next entry. Returns whether the listener wants more entries.
     fn enter(&mut self, entry: &Entry) -> bool;
+
+    /// Notes what becomes of a task that waits for memory, before the entries of the same time.
+    fn stalled(&mut self, at: Instant, task: TaskId, step: StallStep);
 
     /// How far the run goes from one look to the next.
     fn step(&self) -> Span {
@@ -26,7 +30,7 @@ pub(super) trait Listener {
 /// served for less may not be seen.
 const LOOK: Span = Span::from_ms(1);
 
-/// The finished requests with the longest total time.
+/// The finished requests that took longest, with the wait of their tasks for memory before.
 #[derive(Debug)]
 pub(super) struct Slowest {
     count: usize,
@@ -51,12 +55,17 @@ impl Listener for Slowest {
     fn enter(&mut self, entry: &Entry) -> bool {
         let ended = self.journeys.enter(entry).filter(|journey| journey.finished().is_some());
         if let Some(journey) = ended {
-            self.list.insert((Reverse(journey.total()), journey.number), journey);
+            let took = journey.total().map(|total| total + journey.stall.total());
+            self.list.insert((Reverse(took), journey.number), journey);
             if self.list.len() > self.count {
                 self.list.pop_last();
             }
         }
         true
+    }
+
+    fn stalled(&mut self, at: Instant, task: TaskId, step: StallStep) {
+        self.journeys.stalled(at, task, step);
     }
 }
 
@@ -125,6 +134,10 @@ impl Listener for Life {
             self.waits = self.under_way().is_none_or(|journey| journey.issued().is_none());
         }
         true
+    }
+
+    fn stalled(&mut self, at: Instant, task: TaskId, step: StallStep) {
+        self.journeys.stalled(at, task, step);
     }
 
     fn step(&self) -> Span {

@@ -3,9 +3,11 @@
 //! A task's request (a *bio* to the engine) is numbered by its place among all submissions, because
 //! the engine reuses its ids.
 
+use super::stall::Stall;
 use fairdisk_core::{
     Bio, BioId, Entry, GroupId, Instant, Lba, Op, Record, RequestId, Sectors, Span, TaskId, Why,
 };
+use fairdisk_sim::machine::StallStep;
 use std::collections::BTreeMap;
 
 /// One request from its submission to its end.
@@ -19,6 +21,8 @@ pub(super) struct Journey {
     pub(super) start: Lba,
     pub(super) sectors: Sectors,
     pub(super) submitted: Instant,
+    /// Its task's wait for memory before that, since the task's request before.
+    pub(super) stall: Stall,
     pub(super) steps: Vec<(Instant, Step)>,
 }
 
@@ -82,6 +86,8 @@ pub(super) struct Journeys {
     under_way: BTreeMap<BioId, Journey>,
     /// The bios that each request slot carries.
     carried: BTreeMap<RequestId, Vec<BioId>>,
+    /// What has become of tasks that wait for memory, and have submitted nothing since.
+    stalls: BTreeMap<TaskId, Stall>,
 }
 
 impl Journeys {
@@ -93,6 +99,11 @@ impl Journeys {
     /// The request under way that has this engine id.
     pub(super) fn get(&self, bio: BioId) -> Option<&Journey> {
         self.under_way.get(&bio)
+    }
+
+    /// Notes what becomes of a task that waits for memory.
+    pub(super) fn stalled(&mut self, at: Instant, task: TaskId, step: StallStep) {
+        self.stalls.entry(task).or_default().add(at, step);
     }
 
     /// Reads the next entry. Returns the request that it ends, if any.
@@ -140,7 +151,9 @@ impl Journeys {
         };
         self.submitted += 1;
         let (number, submitted, steps) = (self.submitted, entry.at, Vec::new());
-        let journey = Journey { number, task, group, op, start, sectors, submitted, steps };
+        let stall = self.stalls.get_mut(&task).map(|it| it.take_until(submitted));
+        let stall = stall.unwrap_or_default();
+        let journey = Journey { number, task, group, op, start, sectors, submitted, stall, steps };
         self.under_way.insert(bio, journey);
     }
 

@@ -2,6 +2,7 @@
 
 use super::Story;
 use super::journey::{Journey, Step};
+use super::stall;
 use super::wait::{Part, Wait};
 use crate::output::SCHEMA;
 use fairdisk_core::{GroupId, Span, TaskId, Why};
@@ -54,17 +55,27 @@ impl Story {
 /// The slowest requests as a table.
 pub(super) fn slowest(story: &Story, requests: u64, list: &[Journey]) -> String {
     let mut text = format!("{}: {requests} requests, the slowest:\n", story.title());
+    // Where no task waits for memory, nothing is said of it.
+    let with_memory = list.iter().any(|journey| !journey.stall.is_none());
+    let memory = |words: String| if with_memory { format!("  {words:>10}") } else { String::new() };
     let _ = writeln!(
         text,
-        "{:>9}  {:>10}  {:>10}  {:>10}  {:16}  {:10}  what",
-        "request", "at ms", "wait ms", "total ms", "group", "task"
+        "{:>9}  {:>10}{}  {:>10}  {:>10}  {:16}  {:10}  what",
+        "request",
+        "at ms",
+        memory("memory ms".to_owned()),
+        "wait ms",
+        "total ms",
+        "group",
+        "task"
     );
     for journey in list {
         let _ = writeln!(
             text,
-            "{:>9}  {:>10.1}  {:>10.1}  {:>10.1}  {}  {:10}  {}",
+            "{:>9}  {:>10.1}{}  {:>10.1}  {:>10.1}  {}  {:10}  {}",
             journey.number,
             journey.submitted.as_ns() as f64 / 1e6,
+            memory(format!("{:.1}", ms(Some(journey.stall.total())))),
             ms(journey.wait()),
             ms(journey.total()),
             padded(&story.group(journey.group), 16),
@@ -84,7 +95,7 @@ pub(super) fn slowest_json(story: &Story, requests: u64, list: &[Journey]) -> Va
 }
 
 fn identity(story: &Story, journey: &Journey) -> Value {
-    json!({
+    let mut value = json!({
         "request": journey.number,
         "task": journey.task.0,
         "group": story.group_name(journey.group),
@@ -94,7 +105,11 @@ fn identity(story: &Story, journey: &Journey) -> Value {
         "submitted_ms": journey.submitted.as_ns() as f64 / 1e6,
         "wait_ms": journey.wait().map(|wait| ms(Some(wait))),
         "total_ms": journey.total().map(|total| ms(Some(total))),
-    })
+    });
+    if !journey.stall.is_none() {
+        value["memory_wait_ms"] = ms(Some(journey.stall.total())).into();
+    }
+    value
 }
 
 fn ms(span: Option<Span>) -> f64 {
@@ -121,14 +136,18 @@ pub(super) fn life(story: &Story, journey: &Journey, wait: &Wait) -> String {
         "after ms",
     );
     let mut line = |at: fairdisk_core::Instant, words: &str| {
-        let after = ms(Some(at - journey.submitted));
-        let _ = writeln!(text, "{:>12.3}  {after:>10.3}  {words}", at.as_ns() as f64 / 1e6);
+        let [at, submitted] = [at, journey.submitted].map(|time| time.as_ns() as f64 / 1e6);
+        let _ = writeln!(text, "{at:>12.3}  {:>10.3}  {words}", at - submitted);
     };
+    for (at, step) in journey.stall.steps() {
+        line(*at, &stall::words(*step));
+    }
     line(journey.submitted, "submitted");
     for (at, step) in &journey.steps {
         line(*at, &words(*step));
     }
     text.push('\n');
+    write_stall(&mut text, journey);
     write_wait(&mut text, story, journey, wait);
     text
 }
@@ -152,6 +171,18 @@ fn words(step: Step) -> String {
         Step::Cancelled => "withdrawn",
     }
     .to_owned()
+}
+
+/// Writes what the request's task did and waited for, for lack of memory.
+fn write_stall(text: &mut String, journey: &Journey) {
+    if journey.stall.is_none() {
+        return;
+    }
+    let total = ms(Some(journey.stall.total()));
+    let _ = writeln!(text, "Before, its task was short of memory for {total:.1} ms. It:");
+    for (what, part) in journey.stall.parts() {
+        write_part(text, 2, what, part);
+    }
 }
 
 fn write_wait(text: &mut String, story: &Story, journey: &Journey, wait: &Wait) {
@@ -238,6 +269,20 @@ pub(super) fn life_json(story: &Story, journey: &Journey, wait: &Wait) -> Value 
         value
     });
     let mut value = identity(story, journey);
+    if !journey.stall.is_none() {
+        let steps = journey.stall.steps().iter();
+        let step = |(at, step): &(_, _)| -> Value {
+            let at: &fairdisk_core::Instant = at;
+            json!({ "at_ms": at.as_ns() as f64 / 1e6, "what": stall::words(*step) })
+        };
+        value["memory_steps"] = steps.map(step).collect();
+        let parts = journey.stall.parts().into_iter().map(|(what, of)| {
+            let mut value = part(&of);
+            value["why"] = what.into();
+            value
+        });
+        value["memory_meanwhile"] = parts.collect();
+    }
     value["schema"] = SCHEMA.into();
     story.sign(&mut value);
     value["steps"] = steps.collect();

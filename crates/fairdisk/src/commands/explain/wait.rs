@@ -15,7 +15,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    fn add(&mut self, time: Span) {
+    pub(super) fn add(&mut self, time: Span) {
         self.count += 1;
         self.time += time;
     }
