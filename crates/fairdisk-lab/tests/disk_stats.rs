@@ -1,6 +1,7 @@
 //! What disks did, as `iostat -x` prints it.
 
 use fairdisk_lab::catalog::experiment::DiskFigure;
+use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::metric::Metric;
 use fairdisk_lab::outcome::{Outcome, Style, to_html, to_json, to_table};
@@ -11,10 +12,15 @@ use std::sync::atomic::AtomicBool;
 
 /// The runs of a job file under `noop`, where every request takes 8 ms, one after another.
 fn runs(jobs: &str) -> (Plan, PlanRuns) {
+    runs_on(jobs, &[])
+}
+
+fn runs_on(jobs: &str, sets: &[&str]) -> (Plan, PlanRuns) {
     let text = format!("[global]\ndevice=fixed-8ms\nscheduler=noop\nsize=64m\n{jobs}");
     let file = JobFile::parse("jobs.fio", &text, &Context::closed()).expect("well formed");
     let resolved = file.resolve().expect("it can be run");
-    let options = Options { seeds: Some(2), ..Options::default() };
+    let overrides = sets.iter().map(|set| Override::parse(set).expect("well formed")).collect();
+    let options = Options { seeds: Some(2), overrides, ..Options::default() };
     let plan = Plan::job_file("jobs.fio", &resolved, &options).expect("it fits");
     let runs = run_all(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it can be run");
     (plan, runs)
@@ -85,4 +91,26 @@ fn results_have_a_block_of_disks_in_every_form() {
     assert_eq!(Some(value), DiskFigure::AwaitMs.of(&run.disks[0]));
     let error = Metric::parse("disk_await").expect_err("no figure");
     assert!(error.contains("such as disk_await_ms"), "{error}");
+}
+
+#[test]
+fn several_disks_are_told_each_by_itself_and_all_together() {
+    let jobs = "[r]\nrw=randread\ndirect=1\ntime_based\nruntime=2\n";
+    let (plan, runs) = runs_on(jobs, &["device.jbod=3"]);
+    let outcome = Outcome::of_runs(&plan, &runs);
+    let row = &to_json(&outcome)["rows"][0];
+    let each = row["disks"].as_array().expect("they are there");
+    assert_eq!(each.len(), 3);
+    let sum = |key: &str| each.iter().map(|disk| disk[key].as_f64().expect("busy")).sum::<f64>();
+    let all = |key: &str| row["disks_together"][key].as_f64().expect("busy");
+    for key in ["reads_per_s", "read_kib_per_s", "queue", "interrupts_per_s"] {
+        assert!(near(all(key), sum(key)), "{key}: {row:#}");
+    }
+    for key in ["await_ms", "request_sectors", "busy_percent"] {
+        assert!(near(all(key), sum(key) / 3.0), "{key}: {row:#}");
+    }
+    let table = to_table(&outcome, Style { disks: true, ..Style::default() });
+    let names = table.lines().skip_while(|line| !line.contains("avgrq-sz")).skip(1).take(4);
+    let names: Vec<_> = names.filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["0", "1", "2", "all"], "{table}");
 }

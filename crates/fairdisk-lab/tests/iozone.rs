@@ -178,7 +178,7 @@ fn the_first_that_is_done_ends_a_test_for_all() {
 #[test]
 fn a_directory_names_a_disk_of_an_array() {
     let text = "iozone -i 1 -+n -t 2 -r 64k -s 8m -I -F d1/f d2/f";
-    let rate = |sets: &[&str]| outcome(text, sets).rows[0].throughput[0].children_kb_per_s;
+    let rate = |sets: &[&str]| outcome(text, sets).rows[0].throughput[0].children_kb_per_s.mean;
     let (one, two) = (rate(&[]), rate(&["device.jbod=2"]));
     assert!(two > 1.5 * one, "{one} on one disk, {two} on two");
     let options = |sets: &[&str]| Options {
@@ -229,7 +229,7 @@ fn what_is_written_is_on_the_disk_before_the_next_test() {
 fn reads_find_in_memory_what_was_written() {
     let reads = |options: &str| {
         let text = format!("iozone -i 0 -i 1 -+n -t 1 -r 64k -s 8m -e {options}");
-        outcome(&text, &[]).rows[0].throughput[1].children_kb_per_s
+        outcome(&text, &[]).rows[0].throughput[1].children_kb_per_s.mean
     };
     assert!(reads("") > 20.0 * reads("-U /mnt"), "{} and {}", reads(""), reads("-U /mnt"));
 }

@@ -11,6 +11,7 @@ use fairdisk_core::{Bio, Instant, Lba, Op, Prng, Record, Span, Ticks};
 use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec, Jbod};
 use fairdisk_sim::host::memory::{Kernel, MemorySpec};
 use fairdisk_sim::host::{Advice, FileSpec, VolumeKind, VolumeSpec};
+use fairdisk_sim::machine::{MemoryUse, NapUntil, StallStep};
 use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, TaskSpec};
 use fairdisk_sim::{DiskConfig, Machine, MachineConfig, MemoryConfig, World};
 use fifo::Fifo;
@@ -362,4 +363,57 @@ fn in_storms_all_pages_are_accounted_for_and_all_tasks_end() {
     }
     let kinds = [waited, errors, evicted];
     assert!(kinds.into_iter().all(|storms| storms > 5), "too little happened: {kinds:?}");
+}
+
+// ---- what tasks had ----------------------------------------------------------------------------
+
+#[test]
+fn the_first_use_of_a_page_that_was_read_is_a_miss_and_others_are_hits() {
+    let mut config = machine(1, READ_PAGES, Some(memory("now", 256, 4)));
+    for phase in 0..2 {
+        let again = TaskSpec { phase, keeps_cache: true, ..reader(0, 1000) };
+        config.tasks.push(again);
+    }
+    let world = run(config);
+    let uses: Vec<(u64, u64)> =
+        world.machine().task_reports().map(|task| (task.memory.hits, task.memory.misses)).collect();
+    assert_eq!(uses, [(0, 1000), (1000, 0)]);
+}
+
+#[test]
+fn all_uses_are_told_of_tasks_and_no_more_is_missed_than_was_read_and_kept() {
+    let world = readers(200, ("2.6.32", 128), |_| {});
+    let mut all = MemoryUse::default();
+    world.machine().task_reports().for_each(|task| all.add(&task.memory));
+    let vmstat = world.machine().vmstat().expect("it counts");
+    assert_eq!(all.hits + all.misses, vmstat.pages_used);
+    assert!(all.misses + vmstat.thrown_away <= vmstat.pages_in, "{all:?}, {vmstat:?}");
+    assert!(vmstat.kswapd_naps > 0, "{vmstat:?}");
+}
+
+/// Moments of a task's wait are kept with the journal, and its naps with their reasons.
+#[test]
+fn what_becomes_of_a_task_without_memory_is_kept_with_the_journal() {
+    for (release, until) in [("2.6.32", NapUntil::Async), ("2.6.29", NapUntil::Write)] {
+        let mut world = readers(4_000, (release, 128), |_| {});
+        let waited = world.machine().task_reports().next().expect("it is there").memory.wait;
+        let moments = world.machine_mut().drain_stalls(0);
+        assert!(moments.windows(2).all(|both| both[0].0 <= both[1].0));
+        let mut spent = Span::ZERO;
+        let mut since = None;
+        for (at, _, step) in &moments {
+            match step {
+                StallStep::Began => since = Some(*at),
+                StallStep::Ended { .. } => spent += *at - since.take().expect("it began"),
+                _ => assert!(since.is_some(), "{step:?} outside of a wait"),
+            }
+        }
+        assert_eq!(spent, waited, "{release}");
+        let naps = moments.iter().filter_map(|(_, _, step)| match step {
+            StallStep::Naps(until, _) => Some(*until),
+            _ => None,
+        });
+        let naps: Vec<NapUntil> = naps.collect();
+        assert!(!naps.is_empty() && naps.iter().all(|nap| *nap == until), "{release}: {naps:?}");
+    }
 }

@@ -251,16 +251,18 @@ fn task(task: &TaskOutcome) -> Value {
 
 /// A test of iozone, under the names of the lines of its report.
 fn throughput(test: &Throughput) -> Value {
-    json!({
+    let mut value = json!({
         "test": test.name,
         "processes": test.processes,
-        "children_kb_per_s": test.children_kb_per_s,
+        "children_kb_per_s": test.children_kb_per_s.mean,
         "parent_kb_per_s": test.parent_kb_per_s,
         "min_kb_per_s": test.min_kb_per_s,
         "max_kb_per_s": test.max_kb_per_s,
         "avg_kb_per_s": test.avg_kb_per_s,
         "min_xfer_kb": test.min_xfer_kb,
-    })
+    });
+    put_runs(&mut value, "children_kb_per_s", Some(&test.children_kb_per_s));
+    value
 }
 
 fn score(score: &Score) -> Value {

@@ -35,6 +35,9 @@ pub(super) fn lines(row: &RowOutcome) -> Vec<String> {
             add(&task.name, &task.seconds, "s", &|seconds| format!("{seconds:.1}"));
         }
     }
+    for test in &row.throughput {
+        add(test.name, &test.children_kb_per_s, "kB/sec", &whole);
+    }
     for figure in &row.figures {
         if let Some(ours) = &figure.ours {
             add(&figure.whom.words(), ours, &figure.quantity.words(), &digits);

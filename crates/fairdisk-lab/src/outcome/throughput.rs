@@ -1,6 +1,7 @@
 //! The throughput of processes as iozone reports it, so that an old report can be laid beside it.
 
-use super::part;
+use super::split::mean_or_regimes;
+use super::{Series, part};
 use crate::plan::{Children, Load};
 use crate::run::{Ensemble, TaskRun};
 use crate::seconds::in_seconds;
@@ -13,7 +14,7 @@ pub struct Throughput {
     /// The number of processes.
     pub processes: usize,
     /// The sum of what each process sees.
-    pub children_kb_per_s: f64,
+    pub children_kb_per_s: Series,
     /// What all processes did, over the time until the last of them ended.
     pub parent_kb_per_s: f64,
     /// The slowest process.
@@ -47,7 +48,9 @@ impl Throughput {
         Self {
             name: children.name,
             processes: children.lines.len(),
-            children_kb_per_s: mean(|run| run.children_kb_per_s),
+            children_kb_per_s: Series::of(
+                runs.iter().map(|run| run.children_kb_per_s.mean).collect(),
+            ),
             parent_kb_per_s: mean(|run| run.parent_kb_per_s),
             min_kb_per_s: mean(|run| run.min_kb_per_s),
             max_kb_per_s: mean(|run| run.max_kb_per_s),
@@ -67,7 +70,7 @@ impl Throughput {
         Self {
             name: children.name,
             processes: tasks.len(),
-            children_kb_per_s: sum,
+            children_kb_per_s: Series::of_mean(sum),
             parent_kb_per_s: part(tasks.iter().map(kb).sum(), in_seconds(last)),
             min_kb_per_s: least(&mut rates.iter().copied()),
             max_kb_per_s: rates.iter().copied().fold(0.0, f64::max),
@@ -79,14 +82,19 @@ impl Throughput {
     /// The lines of iozone's report.
     pub(super) fn lines(&self) -> Vec<String> {
         let Self { name, processes, .. } = self;
+        let number = |rate: f64| format!("{rate:.2}");
+        let children = mean_or_regimes(&self.children_kb_per_s, number);
         let rates = [
-            (format!("Children see throughput for {processes:2} {name}"), self.children_kb_per_s),
-            (format!("Parent sees throughput for {processes:2} {name}"), self.parent_kb_per_s),
-            ("Min throughput per process".to_owned(), self.min_kb_per_s),
-            ("Max throughput per process".to_owned(), self.max_kb_per_s),
-            ("Avg throughput per process".to_owned(), self.avg_kb_per_s),
+            (format!("Children see throughput for {processes:2} {name}"), children),
+            (
+                format!("Parent sees throughput for {processes:2} {name}"),
+                number(self.parent_kb_per_s),
+            ),
+            ("Min throughput per process".to_owned(), number(self.min_kb_per_s)),
+            ("Max throughput per process".to_owned(), number(self.max_kb_per_s)),
+            ("Avg throughput per process".to_owned(), number(self.avg_kb_per_s)),
         ];
-        let line = |(what, rate): (String, f64)| format!("{what:<56} = {rate:>11.2} kB/sec");
+        let line = |(what, rate): (String, String)| format!("{what:<56} = {rate:>11} kB/sec");
         let least = format!("{:<56} = {:>11.2} kB", "Min xfer", self.min_xfer_kb);
         rates.into_iter().map(line).chain([least]).collect()
     }

@@ -33,6 +33,31 @@ fn the_slowest_request_is_explained_to_the_last_microsecond() {
     assert!((accounted - life["wait_ms"].as_f64().unwrap()).abs() < 0.001, "{life:#}");
 }
 
+/// The task reclaims, frees pages onto the list of its CPU, and naps for what does not come.
+#[test]
+fn a_wait_for_memory_is_told_with_what_it_was_for() {
+    let run = ["explain", "ehrhardt-2009-12-07-iozone/2.6.32/16", "--disk=0", "--duration=3s"];
+    let list = fairdisk(&[&run[..], &["--slowest=1", "--json"]].concat()).json();
+    let slowest = &list["slowest"][0];
+    let waited = slowest["memory_wait_ms"].as_f64().unwrap();
+    assert!(waited > 20.0, "{list:#}");
+    let number = slowest["request"].as_u64().unwrap().to_string();
+    let life = fairdisk(&[&run[..], &[&number, "--json"]].concat()).json();
+    assert!((sum(&life["memory_meanwhile"]) - waited).abs() < 0.001, "{life:#}");
+    let text = fairdisk(&[&run[..], &[&number]].concat()).quiet();
+    for words in [
+        "too little memory is free: its task reclaims by itself",
+        "progress, but no page",
+        "naps for an asynchronous request to complete",
+        "has its pages; meanwhile kswapd freed",
+        "Before, its task was short of memory for",
+    ] {
+        assert!(text.contains(words), "{words:?} in\n{text}");
+    }
+    let table = fairdisk(&[&run[..], &["--slowest=1"]].concat()).quiet();
+    assert!(table.contains("memory ms"), "{table}");
+}
+
 /// The disk is busy with another group all the time, and all that is seen of that is that its
 /// requests were chosen.
 #[test]

@@ -98,3 +98,21 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     let several = fairdisk(&["memory", "two-groups"]);
     demand_refused(&several, &["has several arms; choose one with --arm: `flat`"]);
 }
+
+/// The same answer as of `fairdisk memory`, for what is proposed.
+#[test]
+fn advise_takes_memory_as_a_wish() {
+    let place = place();
+    let advise = ["advise", "loop.fio", "--device=fixed-8ms", "--scheduler=noop", "--seeds=1"];
+    let wishes = ["--want=/: latency_p99_ms=100", "--want=memory=90%"];
+    let value = place.run(&[&advise[..], &wishes, &["--json"]].concat()).json();
+    let enough = value["memory"]["enough_mib"].as_u64().unwrap();
+    assert!((40..=48).contains(&enough), "{value:#}");
+    let text = place.run(&[&advise[..], &wishes].concat()).quiet();
+    let again = format!("--set host.memory.kernel=now --set host.memory.mib={enough}");
+    assert!(text.contains(&again), "{text}");
+    demand_refused(
+        &fairdisk(&["advise", "two-groups", "--want=memory=lots"]),
+        &["`memory` is lots; expected 1% to 100%, as in 95%"],
+    );
+}
