@@ -387,7 +387,9 @@ mod tests {
     fn memory_is_no_larger_for_more_than_fits_having_been_on_the_way() {
         let mut cache = PageCache::new(2, [20].into_iter());
         fill(&mut cache, 0, 10);
-        (0..10).for_each(|page| cache.touch(0, page));
+        (0..10).for_each(|page| {
+            cache.touch(0, page);
+        });
         fill(&mut cache, 10, 11);
         assert_eq!((0..20).filter(|page| cache.is_present(0, *page)).count(), 2);
     }
@@ -415,7 +417,9 @@ mod tests {
         let mut cache = PageCache::new(64, [4096].into_iter());
         for start in (0..4096).step_by(16) {
             fill(&mut cache, start, start + 16);
-            (start..start + 16).for_each(|page| cache.touch(0, page));
+            (start..start + 16).for_each(|page| {
+                cache.touch(0, page);
+            });
         }
         let present = (0..4096).filter(|page| cache.is_present(0, *page)).count();
         assert_eq!(present, 64);

@@ -167,7 +167,9 @@ fn a_page_used_twice_is_active_and_one_used_once_is_evicted() {
 fn a_page_in_the_buffer_of_a_cpu_is_on_no_list() {
     let mut reader = Reader::new(kernel("2.6.32"));
     reader.read(13, Mark::Low);
-    (0..2).for_each(|_| reader.memory.used(page(3)));
+    (0..2).for_each(|_| {
+        reader.memory.used(page(3));
+    });
     let places = reader.memory.places();
     assert_eq!((places.buffered, places.inactive, places.active), (13, 0, 0));
     reader.read(1, Mark::Low);
@@ -259,7 +261,9 @@ fn metadata_takes_memory_and_becomes_active() {
     reader.memory.insert(&mut reader.by, block, Arrival::Read);
     reader.memory.arrived(block);
     reader.read(13, Mark::Low);
-    (0..2).for_each(|_| reader.memory.used(block));
+    (0..2).for_each(|_| {
+        reader.memory.used(block);
+    });
     assert_eq!((reader.memory.buffers(), reader.memory.places().active), (1, 1));
     reader.memory.drop_page(reader.now, 0, block);
     assert_eq!((reader.memory.buffers(), reader.memory.places().active), (0, 0));

@@ -75,7 +75,9 @@ fn a_pass_with_few_active_pages(kernel: Kernel) -> String {
     let mut reader = Reader::new(kernel);
     reader.read(140, Mark::Low);
     for at in 0..50 {
-        (0..2).for_each(|_| reader.memory.used(page(at)));
+        (0..2).for_each(|_| {
+            reader.memory.used(page(at));
+        });
     }
     reader.pass(Reclaimer::Direct, 0);
     format!("{:?}", reader.memory.vmstat())

@@ -281,9 +281,13 @@ mod tests {
             let what = prng.below(10);
             for cache in [&mut cache, &mut plain] {
                 match what {
-                    0 => cache.read(file, page..end),
+                    0 => {
+                        cache.read(file, page..end);
+                    }
                     1 => cache.written(file, page..end),
-                    2 if cache.is_present(file, page) => cache.touch(file, page),
+                    2 if cache.is_present(file, page) => {
+                        cache.touch(file, page);
+                    }
                     3 if cache.policy.presence(file, page) == Presence::Coming => {
                         cache.arrived(file, page, page + 1);
                     }
