@@ -371,13 +371,13 @@ fn in_storms_all_pages_are_accounted_for_and_all_tasks_end() {
 fn the_first_use_of_a_page_that_was_read_is_a_miss_and_others_are_hits() {
     let mut config = machine(1, READ_PAGES, Some(memory("now", 256, 4)));
     for phase in 0..2 {
-        let again = TaskSpec { phase, keeps_cache: true, ..reader(0, 1000) };
+        let again = TaskSpec { phase, keeps_cache: true, ..reader(0, 1024) };
         config.tasks.push(again);
     }
     let world = run(config);
     let uses: Vec<(u64, u64)> =
         world.machine().task_reports().map(|task| (task.memory.hits, task.memory.misses)).collect();
-    assert_eq!(uses, [(0, 1000), (1000, 0)]);
+    assert_eq!(uses, [(0, 1024), (1024, 0)]);
 }
 
 #[test]

@@ -144,10 +144,10 @@ impl PageCache {
         }
     }
 
-    /// Whether memory that is an amount was too little, so that pages have left it for others.
+    /// Whether memory that is an amount was too little for what was read.
     pub(crate) const fn was_full(&self) -> bool {
         match &self.policy {
-            Kept::SecondChance(policy) => policy.has_evicted(),
+            Kept::SecondChance(policy) => policy.left_for_reads(),
             Kept::Frames(_) => false,
         }
     }

@@ -103,8 +103,8 @@ pub(crate) struct SecondChance {
     /// The number of stale entries in the queue.
     left_behind: usize,
     capacity: usize,
-    /// Whether a page has left for another.
-    has_evicted: bool,
+    /// Whether a page has left for one that is read.
+    left_for_reads: bool,
 }
 
 impl SecondChance {
@@ -114,7 +114,7 @@ impl SecondChance {
         let all: usize = files.iter().map(|file| file.states.len()).sum();
         let capacity = (capacity as usize).min(all);
         let queue = VecDeque::with_capacity(capacity + capacity / 2 + 2);
-        Self { files, queue, apart: 0, has_evicted: false, left_behind: 0, capacity }
+        Self { files, queue, apart: 0, left_for_reads: false, left_behind: 0, capacity }
     }
 
     /// Removes all stale entries from the queue, and the pages of the file `dropped`.
@@ -134,9 +134,9 @@ impl SecondChance {
         self.left_behind = 0;
     }
 
-    /// Whether a page has left for another.
-    pub(super) const fn has_evicted(&self) -> bool {
-        self.has_evicted
+    /// Whether a page has left for one that is read.
+    pub(super) const fn left_for_reads(&self) -> bool {
+        self.left_for_reads
     }
 
     /// The number of pages in memory or on their way.
@@ -160,7 +160,6 @@ impl SecondChance {
                 self.queue.push_back((file, page));
             } else {
                 pages.set(at, Page::Absent);
-                self.has_evicted = true;
                 return true;
             }
         }
@@ -205,7 +204,9 @@ impl Policy for SecondChance {
     #[inline]
     fn add(&mut self, (): &mut (), file: u32, page: u64, arrival: Arrival) {
         // Several, if none could be evicted earlier because so many were on their way.
-        while self.held() >= self.capacity && self.evict() {}
+        while self.held() >= self.capacity && self.evict() {
+            self.left_for_reads |= arrival == Arrival::Read;
+        }
         let state = match arrival {
             Arrival::Read => Page::Coming,
             Arrival::Written => Page::Read,
