@@ -32,7 +32,8 @@ impl Wanted {
 }
 
 /// Finds out with how much memory the load keeps `want_percent` of its throughput as it is
-/// proposed; `None` without a proposal. `plan_at` plans what `advice` is about for a size of memory.
+/// proposed; `None` without a proposal. `plan_at` plans what `advice` is about, for a size of
+/// memory.
 ///
 /// # Errors
 /// Returns an error if the load cannot be run.

@@ -306,8 +306,8 @@ impl Memory {
         }
     }
 
-    /// Records a use of a page through a mapping. Returns whether it is the first since the page was
-    /// read.
+    /// Records a use of a page through a mapping. Returns whether it is the first since the page
+    /// was read.
     pub fn used_through_mapping(&mut self, id: PageId) -> bool {
         self.set(id, flag::USED | flag::MAPPED) & flag::USED == 0
     }

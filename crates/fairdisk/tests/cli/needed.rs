@@ -99,7 +99,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     demand_refused(&several, &["has several arms; choose one with --arm: `flat`"]);
 }
 
-/// The same answer as of `fairdisk memory`, for what is proposed.
+/// What `fairdisk memory` answers of the loop, for what is proposed.
 #[test]
 fn advise_takes_memory_as_a_wish() {
     let place = place();
