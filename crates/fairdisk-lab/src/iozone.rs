@@ -47,7 +47,8 @@ fn job_file(options: &Options, processes: u32) -> String {
     let mut out = format!("[global]\nsize={}\nbs={}\n", options.bytes, options.record_bytes);
     // iozone gives no advice about its files.
     out.push_str("fadvise_hint=0\n");
-    let _ = writeln!(out, "invalidate={}", u8::from(options.unmounts));
+    out.push_str("filesystem=ext2\n");
+    out.push_str(if options.unmounts { "remount\n" } else { "invalidate=0\n" });
     let _ = writeln!(out, "direct={}", u8::from(options.direct));
     if options.sync {
         out.push_str("sync=1\n");

@@ -72,10 +72,12 @@ impl Test {
         match self.way {
             // Other tests read the file, so one that was stopped does the rest, uncounted.
             Way::Create => "completes\n",
+            Way::Write => "overwrite=1\n",
             Way::Stride => "interleave\n",
             // Every process has the same order, in every test.
-            Way::RandomRead | Way::RandomWrite | Way::Mixed => "randseed=1\n",
-            Way::Write | Way::Read | Way::Backward => "",
+            Way::RandomRead => "randseed=1\n",
+            Way::RandomWrite | Way::Mixed => "randseed=1\noverwrite=1\n",
+            Way::Read | Way::Backward => "",
         }
     }
 
