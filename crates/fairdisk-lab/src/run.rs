@@ -16,7 +16,7 @@ use crate::threads::on_cores;
 use fairdisk_core::{Accounts, DiskStats, Elevator, GroupId, Instant, Prng, Span};
 use fairdisk_sched::{Scheduler, With};
 use fairdisk_sim::device::Device as _;
-use fairdisk_sim::host::memory::Vmstat;
+use fairdisk_sim::host::memory::{PlaceCounts, Vmstat};
 use fairdisk_sim::{Machine, World};
 use ramp::demand_left;
 use std::collections::BTreeMap;
@@ -77,8 +77,12 @@ pub struct RunResult {
 /// What happened to memory.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryRun {
-    /// What was counted since the start.
+    /// What was counted.
     pub vmstat: Vmstat,
+    /// Where the pages were at the end.
+    pub places: PlaceCounts,
+    /// Pages of metadata in the page cache at the end.
+    pub buffers: u64,
     /// The time that tasks reclaimed themselves or waited for memory, all together.
     pub wait: Span,
     /// The time of all tasks together, from the start of each to its end.
@@ -90,6 +94,8 @@ impl MemoryRun {
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.vmstat.add(&other.vmstat);
+        self.places.add(&other.places);
+        self.buffers += other.buffers;
         self.wait += other.wait;
         self.task_time += other.task_time;
         self
@@ -310,8 +316,10 @@ pub fn collect<E: Elevator>(
         in_flight: accounts.iter().map(Accounts::in_flight).sum(),
         dirty_bytes: machine.dirty_bytes(),
         owner_changes: machine.owner_changes(),
-        memory: machine.vmstat().map(|vmstat| MemoryRun {
-            vmstat,
+        memory: machine.memory().map(|memory| MemoryRun {
+            vmstat: *memory.vmstat(),
+            places: memory.places(),
+            buffers: memory.buffers(),
             wait: machine.task_reports().fold(Span::ZERO, |sum, task| sum + task.memory_wait),
             task_time: machine
                 .task_reports()

@@ -2,11 +2,13 @@
 //! what result according to the source; never what the lab measures.
 
 mod check;
+mod memory_figure;
 mod published;
 mod quantity;
 mod set;
 mod tasks;
 
+pub use memory_figure::MemoryFigure;
 pub use published::{Bound, Over, Published, PublishedChange};
 pub use quantity::{DiskFigure, Ios, Measure, Quantity, Subject};
 pub use tasks::{Defaults, OpMix, Task, TaskAdvice, TaskOrder, TaskStream, Tasks};

@@ -79,8 +79,10 @@ pub(crate) fn measure(
     whom: &Whom,
     quantity: Quantity,
 ) -> Option<f64> {
-    if let Measure::Disk(figure) = quantity.measure {
-        return figure.of(&run.disk()?);
+    match quantity.measure {
+        Measure::Disk(figure) => return figure.of(&run.disk()?),
+        Measure::Memory(figure) => return Some(run.memory?.figure(figure)),
+        _ => {}
     }
     let deeds = deeds(has_end, run, whom, quantity.ios)?;
     let bytes = deeds.bytes as f64;
@@ -123,7 +125,7 @@ pub(crate) fn measure(
         Measure::LatencyP99Ms => latency(deeds.latency.quantile(990)),
         Measure::LatencyP99_9Ms => latency(deeds.latency.quantile(999)),
         Measure::LatencyMaxMs => latency(deeds.latency.max()),
-        Measure::Disk(_) => None,
+        Measure::Disk(_) | Measure::Memory(_) => None,
     }
 }
 

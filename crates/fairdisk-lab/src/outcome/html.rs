@@ -158,8 +158,8 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
     };
     write_table(body, &head, 1, arms.iter().flat_map(disks));
     for arm in arms {
-        let notes =
-            [still_dirty(arm), arm.memory.map(|it| it.line()), given_up(arm)].into_iter().flatten();
+        let memory = arm.memory.iter().flat_map(|it| it.lines());
+        let notes = still_dirty(arm).into_iter().chain(memory).chain(given_up(arm));
         let notes: String = notes.map(|note| format!("; {note}")).collect();
         let _ = writeln!(
             body,

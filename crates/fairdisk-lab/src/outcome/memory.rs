@@ -1,7 +1,42 @@
 //! What happened to the memory of a host that has it page by page.
 
+use crate::catalog::experiment::MemoryFigure;
 use crate::run::{MemoryRun, RunResult};
 use serde_json::{Value, json};
+
+/// KiB of a page.
+const PAGE_KIB: u64 = 4;
+
+impl MemoryRun {
+    /// A figure of it.
+    pub(crate) fn figure(&self, figure: MemoryFigure) -> f64 {
+        let Self { vmstat, places, .. } = self;
+        let count = match figure {
+            MemoryFigure::WaitS => return self.wait.as_ns() as f64 / 1e9,
+            MemoryFigure::Allocstall => vmstat.allocstall,
+            MemoryFigure::WithoutPage => vmstat.without_page,
+            MemoryFigure::Pageoutrun => vmstat.pageoutrun,
+            MemoryFigure::Pgalloc => vmstat.pgalloc,
+            MemoryFigure::Pgfree => vmstat.pgfree,
+            MemoryFigure::PgscanKswapd => vmstat.pgscan_kswapd,
+            MemoryFigure::PgscanDirect => vmstat.pgscan_direct,
+            MemoryFigure::Pgsteal => vmstat.pgsteal,
+            MemoryFigure::KswapdSteal => vmstat.kswapd_steal,
+            MemoryFigure::Pgactivate => vmstat.pgactivate,
+            MemoryFigure::Pgdeactivate => vmstat.pgdeactivate,
+            MemoryFigure::NrVmscanWrite => vmstat.nr_vmscan_write,
+            MemoryFigure::ThrownAway => vmstat.thrown_away,
+            MemoryFigure::PagesUsed => vmstat.pages_used,
+            MemoryFigure::PagesIn => vmstat.pages_in,
+            MemoryFigure::PagesAgain => vmstat.pages_again,
+            MemoryFigure::FreeKib => places.free * PAGE_KIB,
+            MemoryFigure::InactiveKib => places.inactive * PAGE_KIB,
+            MemoryFigure::ActiveKib => places.active * PAGE_KIB,
+            MemoryFigure::BuffersKib => self.buffers * PAGE_KIB,
+        };
+        count as f64
+    }
+}
 
 /// The mean of the runs of a row.
 #[derive(Clone, Copy, Debug)]
@@ -18,46 +53,45 @@ impl MemoryOutcome {
         Some(Self { sum, runs: runs.len() as f64 })
     }
 
-    fn mean(&self, count: u64) -> f64 {
-        count as f64 / self.runs
+    fn mean(&self, figure: MemoryFigure) -> f64 {
+        self.sum.figure(figure) / self.runs
     }
 
-    /// The seconds that tasks reclaimed themselves or waited for memory, all tasks together.
-    fn wait_s(&self) -> f64 {
-        self.mean(self.sum.wait.as_ns()) / 1e9
+    /// As JSON, by the names of the figures.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let named = |(figure, key, _): &(MemoryFigure, &'static str, _)| {
+            let name = key.strip_prefix("memory_").unwrap_or(key);
+            (name.to_owned(), json!(self.mean(*figure)))
+        };
+        MemoryFigure::ALL.iter().map(named).collect()
     }
 
-    /// As JSON, under the names of `/proc/vmstat` where that has one.
-    pub(super) fn json(&self) -> Value {
-        let vmstat = &self.sum.vmstat;
-        json!({
-            "wait_s": self.wait_s(),
-            "allocstall": self.mean(vmstat.allocstall),
-            "without_page": self.mean(vmstat.without_page),
-            "pageoutrun": self.mean(vmstat.pageoutrun),
-            "pgalloc": self.mean(vmstat.pgalloc),
-            "pgfree": self.mean(vmstat.pgfree),
-            "pgscan_kswapd": self.mean(vmstat.pgscan_kswapd),
-            "pgscan_direct": self.mean(vmstat.pgscan_direct),
-            "pgsteal": self.mean(vmstat.pgsteal),
-            "kswapd_steal": self.mean(vmstat.kswapd_steal),
-            "pgactivate": self.mean(vmstat.pgactivate),
-            "pgdeactivate": self.mean(vmstat.pgdeactivate),
-            "nr_vmscan_write": self.mean(vmstat.nr_vmscan_write),
-            "thrown_away": self.mean(vmstat.thrown_away),
-        })
-    }
-
-    /// A line for tables.
-    pub(super) fn line(&self) -> String {
-        let vmstat = &self.sum.vmstat;
-        let (steal, kswapd) = (self.mean(vmstat.pgsteal), self.mean(vmstat.kswapd_steal));
-        format!(
-            "memory: tasks waited {:.1} s in all; {:.0} direct reclaims, {:.0} of them got no \
-             page; kswapd freed {kswapd:.0} of {steal:.0} pages",
-            self.wait_s(),
-            self.mean(vmstat.allocstall),
-            self.mean(vmstat.without_page),
-        )
+    /// The lines for tables.
+    pub(super) fn lines(&self) -> [String; 2] {
+        use MemoryFigure::{
+            ActiveKib, Allocstall, BuffersKib, FreeKib, InactiveKib, KswapdSteal, Pgsteal, WaitS,
+            WithoutPage,
+        };
+        let mib = |figure| self.mean(figure) / 1024.0;
+        [
+            format!(
+                "memory: tasks waited {:.1} s in all; {:.0} direct reclaims, {:.0} of them got no \
+                 page; kswapd freed {:.0} of {:.0} pages",
+                self.mean(WaitS),
+                self.mean(Allocstall),
+                self.mean(WithoutPage),
+                self.mean(KswapdSteal),
+                self.mean(Pgsteal),
+            ),
+            format!(
+                "memory at the end: {:.1} MiB inactive, {:.1} active, {:.1} of both buffers; \
+                 {:.1} free",
+                mib(InactiveKib),
+                mib(ActiveKib),
+                mib(BuffersKib),
+                mib(FreeKib),
+            ),
+        ]
     }
 }

@@ -119,7 +119,7 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
         row.submitted, row.completed, row.in_flight
     );
     line(out, &style.dim(&conserved));
-    for left in still_dirty(row).into_iter().chain(row.memory.map(|memory| memory.line())) {
+    for left in still_dirty(row).into_iter().chain(row.memory.iter().flat_map(|it| it.lines())) {
         line(out, &style.dim(&format!("  {left}")));
     }
     if let Some(given_up) = given_up(row) {

@@ -210,6 +210,9 @@ impl<E: Elevator> Machine<E> {
         if let Some(ownership) = self.write_back.as_mut().and_then(|it| it.ownership.as_mut()) {
             ownership.restart();
         }
+        if let Some(memory) = self.pages.memory() {
+            memory.restart_counts();
+        }
     }
 }
 

@@ -162,6 +162,7 @@ impl<E: Elevator> Machine<E> {
             self.pages.written_by(&mut self.hands[index as usize], file, page..page + 1);
             self.pages.hold(file, page);
         }
+        self.pages.count_writes(file, pages.clone());
         let Some(back) = &mut self.write_back else { return false };
         #[cfg(test)]
         back.made_dirty.push((self.disks[disk].engine.journal().len(), file, pages.clone()));

@@ -1,5 +1,6 @@
 //! Quantities: what published figures measure, and in which unit.
 
+use super::MemoryFigure;
 use crate::catalog::error::unknown;
 use fairdisk_core::{DiskStats, Span};
 use serde::Deserialize;
@@ -53,6 +54,8 @@ pub enum Measure {
     LatencyMaxMs,
     /// What the disks did, as `iostat -x` prints it; the mean of several disks.
     Disk(DiskFigure),
+    /// What happened to memory, where it is page by page.
+    Memory(MemoryFigure),
 }
 
 /// A column of `iostat -x`.
@@ -191,7 +194,7 @@ impl Ios {
 }
 
 impl Measure {
-    /// Every measure with its key and its words.
+    /// Every measure but those of memory, with its key and its words.
     const NAMES: [(Self, &'static str, &'static str); 34] = [
         (Self::Ios, "ios", "I/Os"),
         (Self::Iops, "iops", "I/Os/s"),
@@ -229,8 +232,15 @@ impl Measure {
         (Self::Disk(DiskFigure::Interrupts), "disk_interrupts_per_s", "disk interrupts/s"),
     ];
 
+    /// Every measure with its key and its words.
+    fn all() -> impl Iterator<Item = (Self, &'static str, &'static str)> {
+        let memory = MemoryFigure::ALL.into_iter();
+        let memory = memory.map(|(figure, key, words)| (Self::Memory(figure), key, words));
+        Self::NAMES.into_iter().chain(memory)
+    }
+
     fn named(self) -> (&'static str, &'static str) {
-        let found = Self::NAMES.iter().find(|(measure, ..)| *measure == self);
+        let found = Self::all().find(|(measure, ..)| *measure == self);
         found.map_or(("", ""), |(_, key, words)| (key, words))
     }
 
@@ -252,7 +262,11 @@ impl Measure {
         !self.is_seconds()
             && !matches!(
                 self,
-                Self::TimeMs | Self::TimePercent | Self::BytesPercent | Self::Disk(_)
+                Self::TimeMs
+                    | Self::TimePercent
+                    | Self::BytesPercent
+                    | Self::Disk(_)
+                    | Self::Memory(_)
             )
     }
 }
@@ -293,30 +307,34 @@ impl Quantity {
     /// Whether the quantity grows with the length of a run.
     #[must_use]
     pub const fn is_amount(self) -> bool {
-        use Measure::{Ios, Mib, Sectors, TimeMs};
-        matches!(self.measure, Ios | Mib | Sectors | TimeMs)
+        use Measure::{Ios, Memory, Mib, Sectors, TimeMs};
+        match self.measure {
+            Memory(figure) => !figure.is_state(),
+            measure => matches!(measure, Ios | Mib | Sectors | TimeMs),
+        }
     }
 
     /// Whether runs measure the quantity for the subject: disk time is not recorded per task, and
     /// only several tasks of one name have a mean.
     #[must_use]
     pub const fn is_known_of(self, subject: Subject) -> bool {
-        use Measure::{BytesPercent, Disk, SecondsMean, SecondsMin, TimeMs, TimePercent};
+        use Measure::{BytesPercent, Disk, Memory, SecondsMean, SecondsMin, TimeMs, TimePercent};
         match subject {
             Subject::All => {
                 !matches!(self.measure, BytesPercent | TimePercent | SecondsMean | SecondsMin)
             }
-            Subject::Groups => !matches!(self.measure, SecondsMean | SecondsMin | Disk(_)),
-            Subject::Tasks => !matches!(self.measure, TimeMs | TimePercent | Disk(_)),
+            Subject::Groups => {
+                !matches!(self.measure, SecondsMean | SecondsMin | Disk(_) | Memory(_))
+            }
+            Subject::Tasks => !matches!(self.measure, TimeMs | TimePercent | Disk(_) | Memory(_)),
         }
     }
 
     /// The keys of the quantities that are measured for a subject.
     pub(super) fn keys_of(subject: Subject) -> Vec<&'static str> {
-        let known = Measure::NAMES
-            .iter()
-            .filter(|(measure, ..)| Self::of_all(*measure).is_known_of(subject));
-        known.map(|(_, key, _)| *key).collect()
+        let known =
+            Measure::all().filter(|(measure, ..)| Self::of_all(*measure).is_known_of(subject));
+        known.map(|(_, key, _)| key).collect()
     }
 }
 
@@ -329,9 +347,9 @@ impl TryFrom<String> for Quantity {
     fn try_from(name: String) -> Result<Self, String> {
         let mut each = [Ios::Reads, Ios::Writes].into_iter();
         let ios = each.find(|ios| name.starts_with(ios.prefix())).unwrap_or(Ios::All);
-        let known = Measure::NAMES.iter().filter(|(it, ..)| ios == Ios::All || it.is_of_ios());
+        let known = Measure::all().filter(|(it, ..)| ios == Ios::All || it.is_of_ios());
         let keys: Vec<(Measure, String)> =
-            known.map(|(measure, ..)| (*measure, Self { ios, measure: *measure }.key())).collect();
+            known.map(|(measure, ..)| (measure, Self { ios, measure }.key())).collect();
         let found = keys.iter().find(|(_, key)| *key == name).map(|(measure, _)| *measure);
         found.map(|measure| Self { ios, measure }).ok_or_else(|| {
             if OWN_KEYS.contains(&name.as_str()) {
