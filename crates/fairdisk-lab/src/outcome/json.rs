@@ -2,8 +2,8 @@
 
 use super::score::FigureScore;
 use super::{
-    Amount, ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, Regime, Regimes,
-    RowOutcome, Score, Series, TaskOutcome, Throughput,
+    Amount, ChangeOutcome, Child, FigureOutcome, GroupOutcome, Outcome, RefusedRow, Regime,
+    Regimes, RowOutcome, Score, Series, TaskOutcome, Throughput,
 };
 use crate::catalog::experiment::{PublishedChange, Quantity};
 use crate::run::RunEnd;
@@ -239,7 +239,7 @@ fn task(task: &TaskOutcome) -> Value {
 
 /// A test of iozone, under the names of the lines of its report.
 fn throughput(test: &Throughput) -> Value {
-    json!({
+    let mut value = json!({
         "test": test.name,
         "processes": test.processes,
         "children_kb_per_s": test.children_kb_per_s,
@@ -248,7 +248,12 @@ fn throughput(test: &Throughput) -> Value {
         "max_kb_per_s": test.max_kb_per_s,
         "avg_kb_per_s": test.avg_kb_per_s,
         "min_xfer_kb": test.min_xfer_kb,
-    })
+    });
+    if !test.each.is_empty() {
+        let child = |child: &Child| json!({"xfer_kb": child.xfer_kb, "kb_per_s": child.kb_per_s});
+        value["children"] = test.each.iter().map(child).collect();
+    }
+    value
 }
 
 fn score(score: &Score) -> Value {
