@@ -218,7 +218,7 @@ fn run_machine<E: Elevator>(
     if plan.ramp > Span::ZERO {
         world.run_until(Instant::ZERO + plan.ramp);
         demand_left(plan, row, &named, world.machine())?;
-        world.machine_mut().restart_tallies();
+        world.machine_mut().restart_tallies(Instant::ZERO + plan.ramp);
     }
     let before = work(&world);
     let began = Instant::ZERO + plan.ramp;
