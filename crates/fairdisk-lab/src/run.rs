@@ -17,7 +17,7 @@ use fairdisk_core::{Accounts, DiskStats, Elevator, GroupId, Instant, Prng, Span}
 use fairdisk_sched::{Scheduler, With};
 use fairdisk_sim::device::Device as _;
 use fairdisk_sim::host::memory::{PlaceCounts, Vmstat};
-use fairdisk_sim::{Machine, World};
+use fairdisk_sim::{Machine, TaskReport, World};
 use ramp::demand_left;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -90,6 +90,21 @@ pub struct MemoryRun {
 }
 
 impl MemoryRun {
+    /// What happened to the memory of a machine, if it has it page by page.
+    fn of<E: Elevator>(machine: &Machine<E>, until: Instant) -> Option<Self> {
+        let memory = machine.memory()?;
+        let sum = |of: &dyn Fn(&TaskReport) -> Span| {
+            machine.task_reports().fold(Span::ZERO, |sum, task| sum + of(task))
+        };
+        Some(Self {
+            vmstat: *memory.vmstat(),
+            places: memory.places(),
+            buffers: memory.buffers(),
+            wait: sum(&|task| task.memory_wait),
+            task_time: sum(&|task| task.elapsed(until)),
+        })
+    }
+
     /// Both together.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
@@ -316,15 +331,7 @@ pub fn collect<E: Elevator>(
         in_flight: accounts.iter().map(Accounts::in_flight).sum(),
         dirty_bytes: machine.dirty_bytes(),
         owner_changes: machine.owner_changes(),
-        memory: machine.memory().map(|memory| MemoryRun {
-            vmstat: *memory.vmstat(),
-            places: memory.places(),
-            buffers: memory.buffers(),
-            wait: machine.task_reports().fold(Span::ZERO, |sum, task| sum + task.memory_wait),
-            task_time: machine
-                .task_reports()
-                .fold(Span::ZERO, |sum, task| sum + task.elapsed(until)),
-        }),
+        memory: MemoryRun::of(machine, until),
         disks: machine.engines().map(|engine| engine.disk_stats_at(until)).collect(),
     }
 }

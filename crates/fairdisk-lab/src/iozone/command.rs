@@ -18,7 +18,9 @@ impl Word {
     }
 }
 
-/// Where the command begins, and the words behind `iozone`. A backslash at the end of a line continues it, and a word that begins
+/// Where the command begins, and the words behind `iozone`.
+///
+/// A backslash at the end of a line continues it, and a word that begins
 /// with `#` begins a comment.
 pub(super) fn words(name: &str, text: &str) -> Result<(Place, Vec<Word>), Problems> {
     let file: Arc<str> = name.into();

@@ -99,8 +99,8 @@ impl Test {
     }
 }
 
-/// The keys of a reader in strides. iozone reads as many records as the file has, but neither of the
-/// last two: it reads the first ones of its second round once more instead.
+/// The keys of a reader in strides. iozone reads as many records as the file has, but neither of
+/// the last two: it begins a second round instead.
 fn stride(options: &Options) -> String {
     let Options { bytes, record_bytes, .. } = options;
     let end = bytes.saturating_sub(2 * record_bytes);

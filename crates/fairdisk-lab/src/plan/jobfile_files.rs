@@ -1,8 +1,8 @@
 //! The files of a job file: which part of them each clone of a job uses, and where they are on
 //! disk.
 //!
-//! Files are contiguous, one after another, without a file system unless jobs ask for one. Jobs that
-//! name the same file share it, and `/dev/...` is the whole disk.
+//! Files are contiguous, one after another, without a file system unless jobs ask for one. Jobs
+//! that name the same file share it, and `/dev/...` is the whole disk.
 
 use crate::catalog::host::Host;
 use crate::jobfile::{BlockSize, Extent, FileBytes, FileSystem, Files, Job};

@@ -7,8 +7,8 @@ use fairdisk_sim::{Machine, TaskReport};
 use std::ops::Range;
 
 /// Returns an error unless something is left to measure at the end of the ramp: of all tasks
-/// together, and of each line of the report; and of a run that lasts until its tasks are done, all of
-/// each task.
+/// together, and of each line of the report; and of a run that lasts until its tasks are done, all
+/// of each task.
 pub(super) fn demand_left<E: Elevator>(
     plan: &Plan,
     row: &PlannedRow,

@@ -283,7 +283,7 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Sends the dirty data of a file to the disk and drops the file from memory, with its metadata
-    /// if the task does that. The task does not wait; pages that are not written yet stay in memory.
+    /// if the task does that. The task does not wait; pages that are not written yet stay there.
     #[inline(never)]
     pub(super) fn drop_file(&mut self, now: Instant, index: u32, file: u32) {
         if let Some(back) = &mut self.write_back {
