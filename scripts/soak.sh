@@ -47,6 +47,9 @@ step "causes and their effects, $FAIRDISK_ABLATION_SEEDS seeds" \
 export FAIRDISK_FAIR_STORMS=$((10000 * scale))
 step "waits and order of groups under fair, $FAIRDISK_FAIR_STORMS storms" \
   cargo test --release --locked --quiet -p fairdisk-sched --test fair_wait --test fair_order
+export FAIRDISK_STORMS=$((10000 * scale))
+step "memory page by page, $FAIRDISK_STORMS storms" \
+  cargo test --release --locked --quiet -p fairdisk-sim --test short_memory
 
 # Values that are assumed or calibrated, and what the score is with others.
 other_values() {

@@ -247,10 +247,10 @@ impl<E: Elevator> Engine<E> {
     }
 
     /// Clears the accounts and the disk's counts and starts counting again, for example after a
-    /// warm-up.
-    pub fn restart_accounts(&mut self) {
+    /// warm-up: the accounts from the last event on, the disk's counts from `now`.
+    pub fn restart_accounts(&mut self, now: Instant) {
         self.accounts.restart(self.now);
-        self.disk.restart(self.now, self.requests.present());
+        self.disk.restart(now, self.requests.present());
     }
 
     /// The total length of a group's turns; `None` if the elevator does not charge groups by time.

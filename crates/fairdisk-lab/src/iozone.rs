@@ -17,7 +17,7 @@ mod command;
 mod options;
 mod tests_of;
 
-use crate::jobfile::{Context, JobFile, JobRow, Problems};
+use crate::jobfile::{Context, JobFile, JobRow, Place, Problems};
 use options::Options;
 use std::fmt::Write as _;
 use tests_of::{Side, Test};
@@ -42,12 +42,21 @@ pub fn parse(name: &str, text: &str) -> Result<Vec<JobRow>, Problems> {
     options.processes.iter().map(row).collect()
 }
 
+/// Where the command in `text`, the text of the file `name`, begins.
+///
+/// # Errors
+/// Returns an error if there is no command.
+pub fn place(name: &str, text: &str) -> Result<Place, Problems> {
+    Ok(command::words(name, text)?.0)
+}
+
 /// The job file of a command with so many processes.
 fn job_file(options: &Options, processes: u32) -> String {
     let mut out = format!("[global]\nsize={}\nbs={}\n", options.bytes, options.record_bytes);
     // iozone gives no advice about its files.
     out.push_str("fadvise_hint=0\n");
-    let _ = writeln!(out, "invalidate={}", u8::from(options.unmounts));
+    out.push_str("filesystem=ext2\n");
+    out.push_str(if options.unmounts { "remount\n" } else { "invalidate=0\n" });
     let _ = writeln!(out, "direct={}", u8::from(options.direct));
     if options.sync {
         out.push_str("sync=1\n");
@@ -79,7 +88,7 @@ fn section(out: &mut String, options: &Options, (at, test): (usize, &Test), proc
     }
     let (rw, side) = test.pattern(options, process);
     let _ = writeln!(out, "rw={rw}\nfilename={}\ndisk={}", file.path, file.disk);
-    out.push_str(test.keys());
+    out.push_str(&test.keys(options));
     if side == Side::Write {
         // iozone flushes in any case; with `-e` it does so once more as a part of the time.
         out.push_str(if options.flushes { "end_fsync=1\n" } else { "" });

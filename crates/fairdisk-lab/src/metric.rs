@@ -1,6 +1,6 @@
 //! Metrics: the number of a run that is compared.
 
-use crate::catalog::experiment::{Quantity, Subject};
+use crate::catalog::experiment::{Measure, Quantity, Subject};
 use crate::outcome::measure;
 use crate::plan::Whom;
 use crate::run::{GroupRun, MemoryRun, RunEnd, RunResult};
@@ -20,11 +20,11 @@ pub enum Metric {
     Share(String),
     /// Pages read from the disk of a hundred pages that tasks used.
     Missed,
-    /// Pages that had been read before, of a hundred that were read from the disk.
+    /// Pages that had been read or written before, of a hundred that were read from the disk.
     Again,
     /// The part of their time that tasks wait for memory, in percent.
     MemoryWait,
-    /// Different pages that were read, in MiB.
+    /// Different pages that were read or written, in MiB.
     Touched,
     /// A figure of all together that sources print.
     Figure(Quantity),
@@ -95,7 +95,7 @@ impl Metric {
             Self::Missed => "missed in %".to_owned(),
             Self::Again => "read again in %".to_owned(),
             Self::MemoryWait => "waits for memory in %".to_owned(),
-            Self::Touched => "different MiB read".to_owned(),
+            Self::Touched => "different MiB".to_owned(),
             Self::Figure(quantity) => quantity.words(),
         }
     }
@@ -147,7 +147,10 @@ impl Metric {
             }
             Self::Figure(quantity) => {
                 let figure = measure(&|_| false, run, &Whom::All, *quantity);
-                figure.ok_or_else(|| format!("a run has no {}", quantity.words()))
+                figure.ok_or_else(|| match quantity.measure {
+                    Measure::Memory(_) => NO_PAGES.to_owned(),
+                    _ => format!("a run has no {}", quantity.words()),
+                })
             }
         }
     }
@@ -160,7 +163,7 @@ impl Metric {
             Self::Missed => percent(vmstat.pages_in, vmstat.pages_used),
             Self::Again => percent(vmstat.pages_again, vmstat.pages_in),
             Self::MemoryWait => percent(tasks.wait.as_ns(), task_time.as_ns()),
-            _ => (vmstat.pages_in - vmstat.pages_again) as f64 / MIB_PAGES,
+            _ => vmstat.pages_known as f64 / MIB_PAGES,
         })
     }
 }

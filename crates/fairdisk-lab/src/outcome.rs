@@ -35,7 +35,7 @@ pub use series::Series;
 pub(crate) use split::TWO_REGIMES;
 pub use table::{Style, to_table};
 pub(crate) use table::{digits, milliseconds, notes, runs, widest};
-pub use throughput::Throughput;
+pub use throughput::{Child, Throughput};
 
 use crate::plan::{Figures, Plan, ROOT_GROUP};
 use crate::run::{Ensemble, GroupRun, PlanRuns, Refused, RunEnd, RunResult};

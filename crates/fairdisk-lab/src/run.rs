@@ -8,7 +8,7 @@ mod task_run;
 mod watch;
 
 pub use group_run::GroupRun;
-pub use memory_run::{MemoryRun, PagesAtEnd};
+pub use memory_run::MemoryRun;
 pub use task_run::TaskRun;
 pub use watch::Kept;
 
@@ -194,7 +194,7 @@ fn run_machine<E: Elevator>(
     if plan.ramp > Span::ZERO {
         world.run_until(Instant::ZERO + plan.ramp);
         demand_left(plan, row, &named, world.machine())?;
-        world.machine_mut().restart_tallies();
+        world.machine_mut().restart_tallies(Instant::ZERO + plan.ramp);
     }
     let before = work(&world);
     let began = Instant::ZERO + plan.ramp;

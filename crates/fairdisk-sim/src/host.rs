@@ -28,7 +28,7 @@ pub use ownership::Payer;
 pub use pages::Presence;
 pub(crate) use pages::{Kept, PageCache, SecondChance};
 pub(crate) use readahead::ReadAhead;
-pub(crate) use volume::{File, Mapped, Metadata};
+pub(crate) use volume::{File, Mapped, Metadata, Pointer};
 pub use volume::{FileSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk};
 pub(crate) use windows::Window;
 pub(crate) use write_back::{Dirtying, Thresholds, Throttle};

@@ -24,4 +24,4 @@ pub use pace::Rates;
 pub use skew::Skew;
 pub(crate) use stream::{FileIo, Next, Stream};
 pub use stream::{Limits, Seeds, StreamSpec};
-pub use task::{Awaited, TaskSpec, Think};
+pub use task::{Awaited, Drops, TaskSpec, Think};

@@ -14,7 +14,7 @@ use fairdisk_core::{
 };
 use fairdisk_sim::device::Jbod;
 use fairdisk_sim::host::{FileSpec, JournalSpec, VolumeKind, VolumeSpec};
-use fairdisk_sim::workload::{Awaited, Blocks, Direction, FlushEvery, Limits, TaskSpec};
+use fairdisk_sim::workload::{Awaited, Blocks, Direction, Drops, FlushEvery, Limits, TaskSpec};
 use fairdisk_sim::{DiskConfig, GroupSpec, Machine, MachineConfig, World};
 use fifo::Fifo;
 use std::num::NonZeroU32;
@@ -173,7 +173,7 @@ fn memory_is_of_the_machine() {
         (0..2).for_each(|disk| add_disk(&mut config, disk));
         config.tasks.clear();
         let read = |file, pages, passes| {
-            let mut task = TaskSpec { keeps_cache: true, ..writer(file, pages, passes) };
+            let mut task = TaskSpec { drops: Drops::Nothing, ..writer(file, pages, passes) };
             task.stream.direction = Direction::Read;
             task
         };

@@ -12,7 +12,7 @@ use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, Fixe
 use fairdisk_sim::host::memory::{Kernel, MemorySpec};
 use fairdisk_sim::host::{Advice, FileSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::machine::{MemoryUse, NapUntil, StallStep};
-use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, TaskSpec};
+use fairdisk_sim::workload::{Blocks, Direction, Drops, IoOrder, Limits, TaskSpec};
 use fairdisk_sim::{DiskConfig, Machine, MachineConfig, MemoryConfig, World};
 use fifo::Fifo;
 
@@ -183,8 +183,8 @@ fn readers_of_one_file_meet_each_others_marks() {
     let with = |memory: Option<MemoryConfig>| {
         let mut config = machine(1, FILE_PAGES, memory);
         config.memory_pages = 1 << 20;
-        let first = TaskSpec { keeps_cache: true, ..reader(0, 400) };
-        let mut second = TaskSpec { phase: 1, keeps_cache: true, ..reader(0, 320) };
+        let first = TaskSpec { drops: Drops::Nothing, ..reader(0, 400) };
+        let mut second = TaskSpec { phase: 1, drops: Drops::Nothing, ..reader(0, 320) };
         second.stream.offset = 320 * PAGE;
         config.tasks.extend([first, second]);
         let mut world = world(config);
@@ -252,7 +252,7 @@ fn metadata_reads(parts: u32) -> usize {
     config.files.push(FileSpec { volume: 0, start, bytes: 64 << 20, inode: 1 });
     config.tasks.push(reader(0, FILE_PAGES));
     for part in 0..parts {
-        let mut twice = TaskSpec { phase: part + 1, keeps_cache: true, ..reader(1, 2500) };
+        let mut twice = TaskSpec { phase: part + 1, drops: Drops::Nothing, ..reader(1, 2500) };
         twice.stream.offset = u64::from(part) * 2500 * PAGE;
         twice.stream.limits.passes = Some(2);
         config.tasks.push(twice);
@@ -320,7 +320,7 @@ fn storm(seed: u64) -> MachineConfig {
     for _ in 0..3 + below(4) {
         let pages = 500 + below(FILE_PAGES - 500);
         let mut task = reader(below(3) as u32, pages);
-        task.keeps_cache = below(2) == 0;
+        task.drops = [Drops::Nothing, Drops::Data, Drops::Everything][below(3) as usize];
         task.buffered = below(6) > 0;
         task.mapped = (task.buffered && below(4) == 0).then_some(Advice::default());
         task.write_through = below(8) == 0;

@@ -10,7 +10,7 @@ mod small;
 use dirty::{FILE_PAGES, LINUX, PAGE, writer};
 use fairdisk_core::{Bio, GroupId, Instant, Op, Record, Span};
 use fairdisk_sim::host::{GroupLimits, Payer, WriteBackSpec};
-use fairdisk_sim::workload::{Limits, TaskSpec};
+use fairdisk_sim::workload::{Drops, Limits, TaskSpec};
 use fairdisk_sim::{GroupSpec, Machine, MachineConfig, World};
 use fifo::Fifo;
 
@@ -35,7 +35,7 @@ fn s(seconds: u64) -> Instant {
 fn writes(group: u32, first: u64, pages: u64, start: Instant) -> TaskSpec {
     let mut task = writer(0, pages, 1);
     task.stream.offset = first * PAGE;
-    TaskSpec { group: GroupId(group), start, keeps_cache: true, ..task }
+    TaskSpec { group: GroupId(group), start, drops: Drops::Nothing, ..task }
 }
 
 fn endless(mut task: TaskSpec) -> TaskSpec {

@@ -10,7 +10,7 @@ use dirty::{FILE_PAGES, LINUX, PAGE, writer};
 use fairdisk_core::{Apart, Bio, GroupId, Instant, Op, PoolConfig, PoolLayout, Record, Span};
 use fairdisk_sim::device::Device;
 use fairdisk_sim::host::WriteBackSpec;
-use fairdisk_sim::workload::{Blocks, Direction, FlushEvery, Limits, TaskSpec};
+use fairdisk_sim::workload::{Blocks, Direction, Drops, FlushEvery, Limits, TaskSpec};
 use fairdisk_sim::{GroupSpec, Machine, MachineConfig, World};
 use fifo::Fifo;
 use std::collections::BTreeSet;
@@ -82,7 +82,7 @@ fn writes(sent: &[Sent]) -> Vec<&Sent> {
 
 #[test]
 fn a_file_written_a_hundred_times_goes_to_the_disk_once_when_it_is_old() {
-    let again = TaskSpec { keeps_cache: true, ..writer(0, 256, 100) };
+    let again = TaskSpec { drops: Drops::Nothing, ..writer(0, 256, 100) };
     let sent = sent(config(vec![again, late()]), s(90));
     let writes = writes(&sent);
     assert_eq!(writes.len(), 256);
@@ -161,7 +161,7 @@ fn a_page_is_charged_to_whoever_made_it_dirty_or_with_d5_to_the_flusher() {
 #[test]
 fn fsync_writes_what_is_dirty_of_its_file_and_of_no_other() {
     let flush = FlushEvery { fsync: NonZeroU32::new(10), fdatasync: None };
-    let mut syncing = TaskSpec { start: s(2), keeps_cache: true, ..writer(0, 40, 1) };
+    let mut syncing = TaskSpec { start: s(2), drops: Drops::Nothing, ..writer(0, 40, 1) };
     syncing.stream.flush = flush;
     let mut beside = writer(0, 300, 1);
     beside.stream.offset = 1000 * PAGE;
@@ -190,7 +190,7 @@ fn fsync_waits_for_what_others_write_back_of_its_file() {
 fn what_fsync_writes_is_the_work_of_whoever_made_it_dirty() {
     for with_d5 in [false, true] {
         let write = TaskSpec { group: GroupId(1), ..writer(0, 100, 1) };
-        let sync = TaskSpec { start: s(2), keeps_cache: true, end_flushes: 1, ..reader(0, 1) };
+        let sync = TaskSpec { start: s(2), drops: Drops::Nothing, end_flushes: 1, ..reader(0, 1) };
         let sync = TaskSpec { group: GroupId(2), ..sync };
         let mut config = config(vec![write, sync, late()]);
         config.async_of_submitter = with_d5;
@@ -249,7 +249,7 @@ fn direct_io_waits_for_what_is_dirty_where_it_reads_or_writes() {
         let mut direct = TaskSpec { start: s(2), buffered: false, ..writer(0, 8, 1) };
         direct.stream.direction = direction;
         direct.stream.blocks = Blocks::fixed(8 * PAGE);
-        let direct = TaskSpec { keeps_cache: true, ..direct };
+        let direct = TaskSpec { drops: Drops::Nothing, ..direct };
         let sent = sent(config(vec![writer(0, 256, 1), direct, late()]), s(29));
         let first = (0..8).map(|page| (Op::Write, page));
         let expected: Vec<_> = first.chain((0..8).map(|page| (op, page))).collect();
@@ -277,7 +277,7 @@ fn all_is_written_once_the_tasks_have_ended_but_not_of_a_machine_that_was_stoppe
 #[test]
 fn memory_full_of_dirty_pages_makes_no_room() {
     let read = TaskSpec { phase: 1, ..reader(1, FILE_PAGES) };
-    let again = TaskSpec { phase: 2, keeps_cache: true, ..reader(0, 400) };
+    let again = TaskSpec { phase: 2, drops: Drops::Nothing, ..reader(0, 400) };
     let sent = sent(config(vec![writer(0, 400, 1), read, again]), s(29));
     let reads = sent.iter().filter(|it| it.op == Op::Read);
     assert!(reads.clone().count() > 0 && reads.clone().all(|it| it.page >= FILE_PAGES));

@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::iozone;
-use fairdisk_lab::jobfile::{Context, JobFile, JobRow, Machine, Resolved};
+use fairdisk_lab::jobfile::{Context, JobFile, JobRow, Machine, Place, Resolved};
 use fairdisk_lab::looks::Looks;
 use fairdisk_lab::text_file;
 use std::env;
@@ -36,6 +36,15 @@ pub(crate) fn is_job_file(spec: &str) -> bool {
 pub(crate) fn read(path: &str) -> Result<String, Failure> {
     let text = text_file::read(Path::new(path));
     text.map_err(|error| Failure::BadInput(format!("{path}: cannot be read: {error}")))
+}
+
+/// Where the iozone command of the file at `path` begins.
+///
+/// # Errors
+/// The file cannot be read, or it holds no command.
+pub(crate) fn command_place(path: &str) -> Result<Place, Failure> {
+    let place = iozone::place(path, &read(path)?);
+    place.map_err(|problems| Failure::BadInput(problems.to_string()))
 }
 
 /// The rows of jobs of the file at `path`, with all options resolved and defaults filled in: one

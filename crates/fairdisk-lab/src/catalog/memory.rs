@@ -1,10 +1,10 @@
 //! The memory of a host, in host files: an amount, or page by page as a kernel has it.
 
-use super::allowed::{Wrong, demand_within};
+use super::allowed::{Wrong, demand, demand_within};
 use super::error::unknown;
 use fairdisk_core::Span;
 use fairdisk_sim::MemoryConfig;
-use fairdisk_sim::host::memory::{KERNEL_SWITCHES, Kernel, MemorySpec, RELEASES, Unfit};
+use fairdisk_sim::host::memory::{KERNEL_SWITCHES, Kernel, MemorySpec, RELEASES};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
@@ -125,17 +125,19 @@ impl<'de> Deserialize<'de> for Release {
 
 /// Pages of 4 KiB per MiB.
 const MIB_PAGES: u64 = 256;
+/// The largest memory.
+const MIB_MAX: u64 = 1 << 24;
 
 impl Memory {
     /// Checks the values of the memory of a host with so many CPUs.
     pub(super) fn check(&self, cpus: u32) -> Result<(), Wrong> {
         for (path, value, range) in [
-            ("memory.mib", self.mib, 16..=1 << 24),
+            ("memory.mib", self.mib, 16..=MIB_MAX),
             ("memory.fault_ns", self.fault_ns, 0..=1_000_000_000),
             ("memory.take_ns", self.take_ns, 0..=1_000_000_000),
             ("memory.scan_ns", self.scan_ns, 1..=1_000_000_000),
-            ("memory.used_mib", self.used_mib, 0..=1 << 24),
-            ("memory.anonymous_mib", self.anonymous_mib, 0..=1 << 24),
+            ("memory.used_mib", self.used_mib, 0..=MIB_MAX),
+            ("memory.anonymous_mib", self.anonymous_mib, 0..=MIB_MAX),
             ("memory.file_share_percent", self.file_share_percent, 1..=100),
         ] {
             demand_within(range, path, value)?;
@@ -147,13 +149,25 @@ impl Memory {
         if let Some(fraction) = self.percpu_pagelist_fraction {
             demand_within(8..=1 << 24, "memory.percpu_pagelist_fraction", fraction)?;
         }
-        if let Some(Err(Unfit::TooSmall { needed, .. })) =
-            self.config(cpus).map(|config| config.spec.fits())
-        {
-            let least = needed.div_ceil(MIB_PAGES);
-            return demand_within(least..=1 << 24, "memory.mib", self.mib);
+        self.check_room(cpus)
+    }
+
+    /// Checks that there is memory beside what is in use for good.
+    fn check_room(&self, cpus: u32) -> Result<(), Wrong> {
+        let Some(config) = self.config(cpus) else { return Ok(()) };
+        if config.spec.fits().is_ok() {
+            return Ok(());
         }
-        Ok(())
+        // The kernel keeps more free of more memory.
+        let fits = |mib: &u64| MemorySpec { mib: *mib, ..config.spec }.fits().is_ok();
+        let Self { mib, used_mib, anonymous_mib, .. } = self;
+        let least = (*mib..MIB_MAX).find(fits).unwrap_or(MIB_MAX);
+        let pinned = used_mib + anonymous_mib;
+        let allowed = format!(
+            "{least} to {MIB_MAX}, as {pinned} MiB are in use for good (`used_mib` {used_mib}, \
+             `anonymous_mib` {anonymous_mib})"
+        );
+        demand(false, "memory.mib", mib, allowed)
     }
 
     fn check_switches(&self) -> Result<(), Wrong> {

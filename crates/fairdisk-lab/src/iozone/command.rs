@@ -18,9 +18,11 @@ impl Word {
     }
 }
 
-/// The words behind `iozone`. A backslash at the end of a line continues it, and a word that begins
+/// Where the command begins, and the words behind `iozone`.
+///
+/// A backslash at the end of a line continues it, and a word that begins
 /// with `#` begins a comment.
-pub(super) fn words(name: &str, text: &str) -> Result<Vec<Word>, Problems> {
+pub(super) fn words(name: &str, text: &str) -> Result<(Place, Vec<Word>), Problems> {
     let file: Arc<str> = name.into();
     let mut words: Vec<Word> = Vec::new();
     let mut continues = false;
@@ -47,7 +49,7 @@ pub(super) fn words(name: &str, text: &str) -> Result<Vec<Word>, Problems> {
     }
     let is_iozone = |word: &&Word| word.text.rsplit('/').next() == Some("iozone");
     match words.first() {
-        Some(first) if is_iozone(&first) => Ok(words.split_off(1)),
+        Some(first) if is_iozone(&first) => Ok((first.place.clone(), words.split_off(1))),
         Some(first) => Err(first.wrong("a command begins with `iozone`").into()),
         None => {
             let place = Place { file, line: 1 };

@@ -35,6 +35,8 @@ pub(super) struct Options {
     pub(super) no_retests: bool,
     /// Memory holds nothing of the files before each test (`-U`).
     pub(super) unmounts: bool,
+    /// The report has a line for each process (`-C`).
+    pub(super) lists_children: bool,
     /// The files (`-F`), at least one for each process.
     pub(super) files: Vec<File>,
     /// Options without effect.
@@ -52,12 +54,11 @@ pub(super) struct File {
 /// Options with a value.
 const WITH_VALUE: &str = "itlusrjHkU+";
 /// Options without one that change what is done.
-const SWITCHES: &str = "IoBDex";
+const SWITCHES: &str = "IoBCDex";
 /// Options that cannot change a result, and why.
-const INERT: [(char, &str); 9] = [
+const INERT: [(char, &str); 8] = [
     ('c', "no effect: closing a file takes no time here"),
     ('w', "no effect: files are there for as long as the run"),
-    ('C', "no effect: the table has a line for each process anyway"),
     ('R', "no effect: results are a table, or JSON with --json"),
     ('O', "no effect: lines of iozone are in kB/sec, the table has IOPS, too"),
     ('D', "no effect: since Linux 2.6.19 msync(MS_ASYNC) does nothing"),
@@ -82,9 +83,8 @@ struct Given {
 impl Options {
     /// Reads and checks a command.
     pub(super) fn of(name: &str, text: &str) -> Result<Self, Problems> {
-        let words = words(name, text)?;
+        let (start, words) = words(name, text)?;
         let mut given = Given::read(&words);
-        let start = words.first().map_or_else(|| Place::first_of(name), |word| word.place.clone());
         given.contradictions();
         let options = given.checked(&start);
         match Problems::from_list(given.wrong) {
@@ -263,6 +263,7 @@ impl Given {
             goes_on: self.has("x"),
             no_retests: self.has("+n"),
             unmounts: self.has("U"),
+            lists_children: self.has("C"),
             files,
             notes: self.notes.clone(),
         }

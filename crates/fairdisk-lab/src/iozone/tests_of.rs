@@ -62,21 +62,25 @@ impl Test {
         });
         let test = |(at, &(_, _, job, name, way)): (usize, &(u32, bool, _, _, Way))| {
             let lines = at * processes as usize..(at + 1) * processes as usize;
-            Self { job, children: Children { name, lines }, way }
+            let each = options.lists_children;
+            Self { job, children: Children { name, lines, each }, way }
         };
         wanted.enumerate().map(test).collect()
     }
 
     /// What else a job file says of its processes.
-    pub(super) const fn keys(&self) -> &'static str {
-        match self.way {
+    pub(super) fn keys(&self, options: &Options) -> String {
+        let keys = match self.way {
             // Other tests read the file, so one that was stopped does the rest, uncounted.
             Way::Create => "completes\n",
-            Way::Stride => "interleave\n",
+            Way::Write => "overwrite=1\n",
+            Way::Stride => return stride(options),
             // Every process has the same order, in every test.
-            Way::RandomRead | Way::RandomWrite | Way::Mixed => "randseed=1\n",
-            Way::Write | Way::Read | Way::Backward => "",
-        }
+            Way::RandomRead => "randseed=1\n",
+            Way::RandomWrite | Way::Mixed => "randseed=1\noverwrite=1\n",
+            Way::Read | Way::Backward => "",
+        };
+        keys.to_owned()
     }
 
     /// The pattern of a process as job files write it.
@@ -93,4 +97,13 @@ impl Test {
             Way::RandomWrite | Way::Mixed => ("randwrite".to_owned(), Side::Write),
         }
     }
+}
+
+/// The keys of a reader in strides. iozone reads as many records as the file has, but neither of
+/// the last two: it begins a second round instead.
+fn stride(options: &Options) -> String {
+    let Options { bytes, record_bytes, .. } = options;
+    let end = bytes.saturating_sub(2 * record_bytes);
+    let size = if end > 0 { format!("size={end}\nio_size={bytes}\n") } else { String::new() };
+    format!("interleave\n{size}")
 }

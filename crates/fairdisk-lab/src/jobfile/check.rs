@@ -10,7 +10,7 @@ use super::pattern::{Direction, Kind, Mix};
 use super::per_op::PerOp;
 use super::setting::Placed;
 use super::source::Section;
-use super::span::{Extent, FileBytes};
+use super::span::{Extent, FileBytes, FileSystem};
 use super::submission::{self, EngineKind};
 
 /// All conflicts that keep a job from running.
@@ -382,6 +382,9 @@ fn about_writes(draft: &Draft, notes: &mut Notes) {
     say(notes, &draft.end_fsync, dry, TEXT);
     say(notes, &draft.fsync_on_close, dry, TEXT);
     say(notes, &draft.sync, dry, TEXT);
+    let is_bare = value(&draft.filesystem).unwrap_or_default() == FileSystem::None;
+    let text = "no effect: files exist before the run, but with filesystem=ext2";
+    say(notes, &draft.overwrite, is_bare, text);
     let reads_back =
         !dry && value(&draft.verify) == Some(true) && value(&draft.do_verify) != Some(false);
     let text = if reads_back {

@@ -9,7 +9,7 @@ use super::keys::Key;
 use super::pattern::{Direction, Distribution};
 use super::per_op::PerOp;
 use super::setting::Placed;
-use super::span::{DelayNs, Extent, FileBytes};
+use super::span::{DelayNs, Extent, FileBytes, FileSystem};
 use super::submission::{Engine, Hint};
 use super::value::KbBase;
 use fairdisk_core::QosKey;
@@ -46,6 +46,8 @@ pub(super) struct Draft {
     pub(super) filename: Slot<Vec<String>>,
     pub(super) directory: Slot<Vec<String>>,
     pub(super) nrfiles: Slot<u32>,
+    pub(super) filesystem: Slot<FileSystem>,
+    pub(super) overwrite: Slot<bool>,
 
     pub(super) ioengine: Slot<Engine>,
     pub(super) iodepth: Slot<u32>,
@@ -54,6 +56,7 @@ pub(super) struct Draft {
     pub(super) direct: Slot<bool>,
     pub(super) sync: Slot<WriteSync>,
     pub(super) invalidate: Slot<bool>,
+    pub(super) remount: Slot<bool>,
     pub(super) fadvise_hint: Slot<Hint>,
     pub(super) fsync: Slot<u32>,
     pub(super) fdatasync: Slot<u32>,

@@ -23,13 +23,6 @@ fn as_text<S: serde::Serializer>(text: &Arc<str>, out: S) -> Result<S::Ok, S::Er
     out.serialize_str(text)
 }
 
-impl Place {
-    /// The first line of a file.
-    pub(crate) fn first_of(file: &str) -> Self {
-        Self { file: file.into(), line: 1 }
-    }
-}
-
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)

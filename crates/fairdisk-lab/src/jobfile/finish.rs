@@ -12,7 +12,7 @@ use super::per_op::PerOp;
 use super::priority::{IoPrio, Priority};
 use super::source::Section;
 use super::span::{Extent, FileBytes, Files, Target};
-use super::submission::{self, EngineKind, Queue, Submission, SubmissionClass};
+use super::submission::{self, Dropped, EngineKind, Queue, Submission, SubmissionClass};
 
 /// The default block size of fio.
 const BLOCK_BYTES_DEFAULT: u64 = 4096;
@@ -121,6 +121,8 @@ fn target(draft: &Draft) -> Target {
         files: value(&draft.filename).map_or(Files::PerClone { count }, Files::Named),
         directories: value(&draft.directory).unwrap_or_default(),
         file_bytes: value(&draft.filesize).unwrap_or(FileBytes::ShareOfSize),
+        filesystem: value(&draft.filesystem).unwrap_or_default(),
+        overwrites: value(&draft.overwrite).unwrap_or(false),
     }
 }
 
@@ -135,8 +137,12 @@ fn submission(draft: &Draft) -> Submission {
         EngineKind::Async | EngineKind::Sync | EngineKind::Foreign => SubmissionClass::Sync,
     };
     let hint = value(&draft.fadvise_hint).unwrap_or_default();
-    let invalidate = value(&draft.invalidate).unwrap_or(true);
-    Submission { engine: engine.name, class, hint, invalidate }
+    let dropped = match (value(&draft.remount), value(&draft.invalidate)) {
+        (Some(true), _) => Dropped::Everything,
+        (_, Some(false)) => Dropped::Nothing,
+        _ => Dropped::Data,
+    };
+    Submission { engine: engine.name, class, hint, dropped }
 }
 
 /// In fio, 0 means the whole depth, both for the batch and for the low water mark.

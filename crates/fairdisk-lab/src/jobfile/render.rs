@@ -12,8 +12,8 @@ use super::limits;
 use super::pattern::{Distribution, Mix, Order, RandomOrder, Repeat};
 use super::per_op::PerOp;
 use super::priority::{IoPrio, Priority};
-use super::span::{self, DelayNs, Extent, FileBytes, Files};
-use super::submission::{Hint, Submission, SubmissionClass};
+use super::span::{self, DelayNs, Extent, FileBytes, FileSystem, Files};
+use super::submission::{Dropped, Hint, Submission, SubmissionClass};
 
 /// The column at which comments start, unless a setting is longer.
 const COMMENT_COLUMN: usize = 40;
@@ -124,6 +124,12 @@ impl Job {
             FileBytes::Range { min_bytes, max_bytes } => {
                 lines.set("filesize", format!("{min_bytes}-{max_bytes}"), "bytes");
             }
+        }
+        if self.target.filesystem == FileSystem::Ext2 {
+            lines.set("filesystem", "ext2", "where memory is page by page");
+        }
+        if self.target.overwrites {
+            lines.set("overwrite", 1, "files that it writes are there before");
         }
         lines.extent("size", self.size);
         if let Some(io_size) = self.io_size {
@@ -323,8 +329,12 @@ fn submission(lines: &mut Lines, submission: &Submission) {
     if let Some(hint) = hint {
         lines.set("fadvise_hint", hint, "what it says about its files");
     }
-    if !submission.invalidate {
-        lines.set("invalidate", 0, "what is in memory of its files stays there");
+    match submission.dropped {
+        Dropped::Nothing => {
+            lines.set("invalidate", 0, "what is in memory of its files stays there");
+        }
+        Dropped::Data => {}
+        Dropped::Everything => lines.flag("remount", "nothing of its files is in memory"),
     }
     if let SubmissionClass::Async(queue) = submission.class {
         lines.set("iodepth", queue.depth, "");

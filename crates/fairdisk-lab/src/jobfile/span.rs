@@ -38,6 +38,21 @@ pub struct Target {
     pub directories: Vec<String>,
     /// The size of each file.
     pub file_bytes: FileBytes,
+    /// What the files lie on (`filesystem=`).
+    pub filesystem: FileSystem,
+    /// Whether files that it writes are there before it (`overwrite=1`).
+    pub overwrites: bool,
+}
+
+/// What files lie on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileSystem {
+    /// Nothing: a file is a stretch of the disk.
+    #[default]
+    None,
+    /// ext2: where memory is page by page, blocks that say where the data is are in it, too.
+    Ext2,
 }
 
 /// The files that a job works on.

@@ -15,8 +15,20 @@ pub struct Submission {
     pub class: SubmissionClass,
     /// The job's advice on how it will use its files.
     pub hint: Hint,
-    /// Whether the job drops a file from memory when it starts on it (`invalidate`).
-    pub invalidate: bool,
+    /// What of a file leaves memory when the job starts on it (`invalidate`, `remount`).
+    pub dropped: Dropped,
+}
+
+/// What of a file leaves memory when a job starts on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dropped {
+    /// Nothing (`invalidate=0`).
+    Nothing,
+    /// Its data.
+    Data,
+    /// Its data, and the blocks that say where that is (`remount`).
+    Everything,
 }
 
 /// A job's advice on how it will use its files (`fadvise_hint`), given with `posix_fadvise` and,

@@ -2,8 +2,8 @@
 
 use super::score::FigureScore;
 use super::{
-    Amount, ChangeOutcome, FigureOutcome, GroupOutcome, MemoryShare, Outcome, RefusedRow, Regime,
-    Regimes, RowOutcome, Score, Series, TaskOutcome, Throughput,
+    Amount, ChangeOutcome, Child, FigureOutcome, GroupOutcome, MemoryShare, Outcome, RefusedRow,
+    Regime, Regimes, RowOutcome, Score, Series, TaskOutcome, Throughput,
 };
 use crate::catalog::experiment::{PublishedChange, Quantity};
 use crate::run::RunEnd;
@@ -262,6 +262,10 @@ fn throughput(test: &Throughput) -> Value {
         "min_xfer_kb": test.min_xfer_kb,
     });
     put_runs(&mut value, "children_kb_per_s", Some(&test.children_kb_per_s));
+    if !test.each.is_empty() {
+        let child = |child: &Child| json!({"xfer_kb": child.xfer_kb, "kb_per_s": child.kb_per_s});
+        value["children"] = test.each.iter().map(child).collect();
+    }
     value
 }
 

@@ -9,6 +9,47 @@ use crate::seconds::in_seconds;
 use fairdisk_sim::machine::MemoryUse;
 use serde_json::{Value, json};
 
+/// KiB of a page.
+const PAGE_KIB: u64 = 4;
+
+impl MemoryRun {
+    /// A figure of it, and of what a subject had of it.
+    pub(crate) fn figure(&self, figure: MemoryFigure, by: &MemoryUse) -> f64 {
+        let Self { vmstat, places, .. } = self;
+        let count = match figure {
+            MemoryFigure::WaitS => return in_seconds(by.wait),
+            MemoryFigure::Hits => by.hits,
+            MemoryFigure::Misses => by.misses,
+            MemoryFigure::KswapdNaps => vmstat.kswapd_naps,
+            MemoryFigure::Pgrefill => vmstat.pgrefill,
+            MemoryFigure::WorkingsetRefault => vmstat.workingset_refault,
+            MemoryFigure::WorkingsetActivate => vmstat.workingset_activate,
+            MemoryFigure::Pgrotated => vmstat.pgrotated,
+            MemoryFigure::Allocstall => vmstat.allocstall,
+            MemoryFigure::WithoutPage => vmstat.without_page,
+            MemoryFigure::Pageoutrun => vmstat.pageoutrun,
+            MemoryFigure::Pgalloc => vmstat.pgalloc,
+            MemoryFigure::Pgfree => vmstat.pgfree,
+            MemoryFigure::PgscanKswapd => vmstat.pgscan_kswapd,
+            MemoryFigure::PgscanDirect => vmstat.pgscan_direct,
+            MemoryFigure::Pgsteal => vmstat.pgsteal,
+            MemoryFigure::KswapdSteal => vmstat.kswapd_steal,
+            MemoryFigure::Pgactivate => vmstat.pgactivate,
+            MemoryFigure::Pgdeactivate => vmstat.pgdeactivate,
+            MemoryFigure::NrVmscanWrite => vmstat.nr_vmscan_write,
+            MemoryFigure::ThrownAway => vmstat.thrown_away,
+            MemoryFigure::PagesUsed => vmstat.pages_used,
+            MemoryFigure::PagesIn => vmstat.pages_in,
+            MemoryFigure::PagesAgain => vmstat.pages_again,
+            MemoryFigure::FreeKib => places.free * PAGE_KIB,
+            MemoryFigure::InactiveKib => places.inactive * PAGE_KIB,
+            MemoryFigure::ActiveKib => places.active * PAGE_KIB,
+            MemoryFigure::BuffersKib => self.buffers * PAGE_KIB,
+        };
+        count as f64
+    }
+}
+
 /// The mean of the runs of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryOutcome {
@@ -25,48 +66,54 @@ impl MemoryOutcome {
     }
 
     fn mean(&self, figure: MemoryFigure) -> f64 {
-        figure.of(&self.sum, &self.sum.tasks) / self.runs
+        self.sum.figure(figure, &self.sum.tasks) / self.runs
     }
 
-    /// As JSON, under the names of `/proc/vmstat` where that has one.
-    pub(super) fn json(&self) -> Value {
-        let pair = |figure: MemoryFigure| (figure.short_key().to_owned(), self.mean(figure).into());
-        Value::Object(MemoryFigure::all().map(pair).collect())
+    /// As JSON, by the names of the figures.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let named = |(figure, key, _): &(MemoryFigure, &'static str, _)| {
+            let name = key.strip_prefix("memory_").unwrap_or(key);
+            (name.to_owned(), json!(self.mean(*figure)))
+        };
+        MemoryFigure::ALL.iter().map(named).collect()
     }
 
     /// Lines on the machine, for tables.
     pub(super) fn lines(&self) -> [String; 3] {
         use MemoryFigure::{
-            ActiveAtEnd, Buffers, FreeAtEnd, InactiveAtEnd, Naps, Read, ReadAgain, ScanDirect,
-            ScanKswapd, Stalls, Steal, StealKswapd, ThrownAway, WaitS, WithoutPage,
+            ActiveKib, Allocstall, BuffersKib, FreeKib, InactiveKib, KswapdNaps, KswapdSteal,
+            PagesAgain, PagesIn, PgscanDirect, PgscanKswapd, Pgsteal, ThrownAway, WaitS,
+            WithoutPage,
         };
-        let of = |figure: MemoryFigure| format!("{:.0}", self.mean(figure));
+        let of = |figure| format!("{:.0}", self.mean(figure));
+        let mib = |figure| format!("{:.1}", self.mean(figure) / 1024.0);
         [
             format!(
                 "memory: tasks waited {:.1} s in all; {} direct reclaims, {} of them got no page; \
                  kswapd freed {} of {} pages",
                 self.mean(WaitS),
-                of(Stalls),
+                of(Allocstall),
                 of(WithoutPage),
-                of(StealKswapd),
-                of(Steal),
+                of(KswapdSteal),
+                of(Pgsteal),
             ),
             format!(
                 "memory: {} pages read, {} of them again; {} thrown away unused; kswapd scanned {} \
                  and napped {} times, tasks scanned {}",
-                of(Read),
-                of(ReadAgain),
+                of(PagesIn),
+                of(PagesAgain),
                 of(ThrownAway),
-                of(ScanKswapd),
-                of(Naps),
-                of(ScanDirect),
+                of(PgscanKswapd),
+                of(KswapdNaps),
+                of(PgscanDirect),
             ),
             format!(
-                "memory at the end, in pages: {} free, {} inactive, {} active; {} of them buffers",
-                of(FreeAtEnd),
-                of(InactiveAtEnd),
-                of(ActiveAtEnd),
-                of(Buffers),
+                "memory at the end: {} MiB inactive, {} active, {} of both buffers; {} free",
+                mib(InactiveKib),
+                mib(ActiveKib),
+                mib(BuffersKib),
+                mib(FreeKib),
             ),
         ]
     }

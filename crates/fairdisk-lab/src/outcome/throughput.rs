@@ -25,6 +25,17 @@ pub struct Throughput {
     pub avg_kb_per_s: f64,
     /// The least that a process did, in units of 1024 bytes.
     pub min_xfer_kb: f64,
+    /// What each process did, where the command asks for it.
+    pub each: Vec<Child>,
+}
+
+/// What a process did, in units of 1024 bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Child {
+    /// How much.
+    pub xfer_kb: f64,
+    /// How much a second.
+    pub kb_per_s: f64,
 }
 
 /// iozone calls 1024 bytes a kB.
@@ -56,13 +67,18 @@ impl Throughput {
             max_kb_per_s: mean(|run| run.max_kb_per_s),
             avg_kb_per_s: mean(|run| run.avg_kb_per_s),
             min_xfer_kb: mean(|run| run.min_xfer_kb),
+            each: Child::means(&runs),
         }
     }
 
     fn of_run(children: &Children, tasks: &[TaskRun]) -> Self {
         let kb = |task: &TaskRun| task.bytes as f64 / KB;
-        let rates: Vec<f64> =
-            tasks.iter().map(|task| part(kb(task), in_seconds(task.elapsed))).collect();
+        let child = |task: &TaskRun| Child {
+            xfer_kb: kb(task),
+            kb_per_s: part(kb(task), in_seconds(task.elapsed)),
+        };
+        let each: Vec<Child> = tasks.iter().map(child).collect();
+        let rates: Vec<f64> = each.iter().map(|child| child.kb_per_s).collect();
         let least = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::min).unwrap_or(0.0);
         // The processes of a test start together.
         let last = tasks.iter().map(|task| task.elapsed).max().unwrap_or_default();
@@ -76,6 +92,7 @@ impl Throughput {
             max_kb_per_s: rates.iter().copied().fold(0.0, f64::max),
             avg_kb_per_s: part(sum, rates.len() as f64),
             min_xfer_kb: least(&mut tasks.iter().map(kb)),
+            each: if children.each { each } else { Vec::new() },
         }
     }
 
@@ -96,6 +113,28 @@ impl Throughput {
         ];
         let line = |(what, rate): (String, String)| format!("{what:<56} = {rate:>11} kB/sec");
         let least = format!("{:<56} = {:>11.2} kB", "Min xfer", self.min_xfer_kb);
-        rates.into_iter().map(line).chain([least]).collect()
+        let child = |(at, child): (usize, &Child)| {
+            let Child { xfer_kb, kb_per_s } = child;
+            format!(
+                "Child[{at}] xfer count = {xfer_kb:>10.2} kB, Throughput = {kb_per_s:>10.2} kB/sec"
+            )
+        };
+        let each = self.each.iter().enumerate().map(child);
+        rates.into_iter().map(line).chain([least]).chain(each).collect()
+    }
+}
+
+impl Child {
+    /// The mean of each process over the runs of a test.
+    fn means(runs: &[Throughput]) -> Vec<Self> {
+        let processes = runs.first().map_or(0, |run| run.each.len());
+        let mean = |at: usize, value: fn(&Self) -> f64| {
+            runs.iter().map(|run| value(&run.each[at])).sum::<f64>() / runs.len() as f64
+        };
+        let child = |at| Self {
+            xfer_kb: mean(at, |child| child.xfer_kb),
+            kb_per_s: mean(at, |child| child.kb_per_s),
+        };
+        (0..processes).map(child).collect()
     }
 }

@@ -18,7 +18,7 @@ use fairdisk_sim::host::{
     Advice, FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk,
 };
 use fairdisk_sim::workload::{
-    Awaited, Blocks, Direction, FlushEvery, IoOrder, Limits, Rates, StreamSpec, TaskSpec,
+    Awaited, Blocks, Direction, Drops, FlushEvery, IoOrder, Limits, Rates, StreamSpec, TaskSpec,
 };
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
@@ -209,7 +209,7 @@ impl ExperimentLoad {
             depth: task.depth,
             think: task.think,
             buffered: !task.direct,
-            keeps_cache: task.keeps_cache,
+            drops: if task.keeps_cache { Drops::Nothing } else { Drops::Data },
             creates_files: tasks.new,
             mapped: task.mapped.then(|| advice(&task)),
             write_through: task.sync,

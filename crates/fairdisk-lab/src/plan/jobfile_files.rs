@@ -1,12 +1,13 @@
 //! The files of a job file: which part of them each clone of a job uses, and where they are on
 //! disk.
 //!
-//! Files are contiguous, one after another, without a file system. Jobs that name the same file
-//! share it, and `/dev/...` is the whole disk.
+//! Files are contiguous, one after another, without a file system unless jobs ask for one. Jobs
+//! that name the same file share it, and `/dev/...` is the whole disk.
 
-use crate::jobfile::{BlockSize, Extent, FileBytes, Files, Job};
+use crate::catalog::host::Host;
+use crate::jobfile::{BlockSize, Extent, FileBytes, FileSystem, Files, Job};
 use fairdisk_core::{Lba, Prng, SECTOR_BYTES};
-use fairdisk_sim::host::FileSpec;
+use fairdisk_sim::host::{FileSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk};
 use std::collections::BTreeMap;
 
 /// Files start at multiples of this number of bytes.
@@ -126,33 +127,61 @@ fn aligned(bytes: u64) -> u64 {
     bytes.checked_next_multiple_of(ALIGN_BYTES).unwrap_or(u64::MAX)
 }
 
+/// A file.
+struct Laid {
+    /// Its disk, if it is not on every one.
+    disk: Option<u32>,
+    /// Its size; `None` if it is the disk itself.
+    bytes: Option<u64>,
+    /// What it lies on.
+    filesystem: FileSystem,
+}
+
+impl Laid {
+    /// The bytes that it takes up of its disk.
+    fn on_disk(&self) -> u64 {
+        match (self.bytes, self.filesystem) {
+            (None, _) => 0,
+            (Some(bytes), FileSystem::None) => aligned(bytes),
+            (Some(bytes), FileSystem::Ext2) => ext_bytes_on_disk(bytes),
+        }
+    }
+}
+
 /// The files, with their sizes and positions.
-#[derive(Default)]
 pub(super) struct Layout<'a> {
+    /// Whether metadata is modelled: it takes up pages, so memory must be page by page.
+    has_metadata: bool,
     index: BTreeMap<(Option<u32>, &'a str), u32>,
-    /// The disk of each file, and its size; `None` if it is the disk itself.
-    files: Vec<(Option<u32>, Option<u64>)>,
+    files: Vec<Laid>,
 }
 
 impl<'a> Layout<'a> {
-    pub(super) fn new(workers: &'a [Worker<'_>]) -> Self {
-        let mut layout = Self::default();
+    pub(super) fn new(workers: &'a [Worker<'_>], host: &Host) -> Self {
+        let has_metadata = host.memory.kernel.is_some();
+        let mut layout = Self { has_metadata, index: BTreeMap::new(), files: Vec::new() };
         for worker in workers {
             for (name, bytes) in worker.names.iter().zip(&worker.region.file_bytes) {
-                layout.want((worker.disk, name), *bytes);
+                layout.want(worker, name, *bytes);
             }
         }
         layout
     }
 
-    fn want(&mut self, (disk, name): (Option<u32>, &'a str), bytes: u64) {
+    fn want(&mut self, worker: &Worker<'_>, name: &'a str, bytes: u64) {
+        let disk = worker.disk;
         let next = self.files.len() as u32;
         let index = *self.index.entry((disk, name)).or_insert(next);
         if index == next {
-            self.files.push((disk, (!is_device(name)).then_some(0)));
+            let bytes = (!is_device(name)).then_some(0);
+            self.files.push(Laid { disk, bytes, filesystem: FileSystem::None });
         }
-        if let (_, Some(longest)) = &mut self.files[index as usize] {
+        let file = &mut self.files[index as usize];
+        if let Some(longest) = &mut file.bytes {
             *longest = bytes.max(*longest);
+            if self.has_metadata && worker.job.target.filesystem == FileSystem::Ext2 {
+                file.filesystem = FileSystem::Ext2;
+            }
         }
     }
 
@@ -169,28 +198,36 @@ impl<'a> Layout<'a> {
 
     /// Where each file starts, and where those of each disk end: first those of every disk.
     fn ends(&self) -> (Vec<u64>, BTreeMap<Option<u32>, u64>) {
-        let bytes = |at: usize| self.files[at].1.map_or(0, aligned);
         let mut starts = vec![0; self.files.len()];
         let mut ends = BTreeMap::from([(None, 0_u64)]);
         let mut order: Vec<usize> = (0..starts.len()).collect();
-        order.sort_by_key(|at| self.files[*at].0);
+        order.sort_by_key(|at| self.files[*at].disk);
         for at in order {
             let common = ends[&None];
-            let end = ends.entry(self.files[at].0).or_insert(common);
+            let end = ends.entry(self.files[at].disk).or_insert(common);
             starts[at] = *end;
-            *end = end.saturating_add(bytes(at));
+            *end = end.saturating_add(self.files[at].on_disk());
         }
         (starts, ends)
     }
 
+    /// What the files lie on: the disk itself, and a file system, if there is one.
+    pub(super) fn volumes(&self) -> Vec<VolumeSpec> {
+        let volume = |kind, warm| VolumeSpec { disk: 0, kind, start: Lba(0), warm, journal: None };
+        let has_ext2 = self.files.iter().any(|file| file.filesystem == FileSystem::Ext2);
+        let ext2 = has_ext2.then(|| volume(VolumeKind::Ext2, false));
+        [volume(VolumeKind::Raw, true)].into_iter().chain(ext2).collect()
+    }
+
     pub(super) fn place(&self, disk_bytes: u64) -> Vec<FileSpec> {
         let (starts, _) = self.ends();
-        let place = |(inode, (_, bytes)): (usize, &(Option<u32>, Option<u64>))| {
-            let (start, bytes) = match *bytes {
+        let place = |(inode, file): (usize, &Laid)| {
+            let (start, bytes) = match file.bytes {
                 None => (0, disk_bytes),
                 Some(bytes) => (starts[inode], bytes),
             };
-            FileSpec { volume: 0, start: Lba(start / SECTOR_BYTES), bytes, inode: inode as u32 }
+            let volume = u32::from(file.filesystem == FileSystem::Ext2);
+            FileSpec { volume, start: Lba(start / SECTOR_BYTES), bytes, inode: inode as u32 }
         };
         self.files.iter().enumerate().map(place).collect()
     }

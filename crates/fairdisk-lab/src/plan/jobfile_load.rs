@@ -8,17 +8,17 @@ use super::jobfile_notes::keeps_runtime;
 use super::jobfile_stream::stream;
 use super::loaded::{Children, GroupLabel, Loaded};
 use super::setup::{Load, Written};
-use super::{GroupNumbers, ROOT_GROUP};
+use super::{GroupNumbers, ROOT_GROUP, Rig};
 use crate::catalog::error::Where;
 use crate::catalog::host::Host;
 use crate::jobfile::{
-    Caching, GroupSetting, GroupShare, Hint, IoPrio as JobPrio, Job, JobRow, Order, Place,
-    SubmissionClass, WriteSync,
+    Caching, Dropped, FileSystem, GroupSetting, GroupShare, Hint, IoPrio as JobPrio, Job, JobRow,
+    Mix, Order, Place, SubmissionClass, Target, WriteSync,
 };
-use fairdisk_core::{GroupId, Instant, IoClass, IoPrio, Lba, Prng, Share, Span, Weight};
+use fairdisk_core::{GroupId, Instant, IoClass, IoPrio, Prng, Share, Span, Weight};
 use fairdisk_sim::GroupSpec;
-use fairdisk_sim::host::{Advice, VolumeKind, VolumeSpec};
-use fairdisk_sim::workload::{TaskSpec, Think};
+use fairdisk_sim::host::Advice;
+use fairdisk_sim::workload::{Drops, TaskSpec, Think};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -46,10 +46,10 @@ pub(super) struct JobFileLoad {
 }
 
 impl Load for JobFileLoad {
-    fn build(&self, _host: &Host, _ionice: bool, prng: &mut Prng) -> Loaded {
+    fn build(&self, host: &Host, _ionice: bool, prng: &mut Prng) -> Loaded {
         let workers: Vec<Worker<'_>> =
             self.clones().map(|(_, job, clone)| self.worker(job, clone, prng)).collect();
-        let layout = Layout::new(&workers);
+        let layout = Layout::new(&workers, host);
         let disk_of = |(_, job, _): (usize, &Job, u32)| self.disk_of(job);
         let disk_of = self.clones().map(disk_of).collect();
         let jobs = self.clones().map(|(at, ..)| at);
@@ -59,11 +59,9 @@ impl Load for JobFileLoad {
             ends_with: self.jobs[at].ends_group.then_some(self.jobs[at].report_group),
             ..task(worker, self.group_of[at], layout.of(worker), prng)
         };
-        let volume =
-            VolumeSpec { disk: 0, kind: VolumeKind::Raw, start: Lba(0), warm: true, journal: None };
         Loaded {
             groups: self.groups.clone(),
-            volumes: vec![volume],
+            volumes: layout.volumes(),
             files: layout.place(self.disk_bytes),
             tasks: workers.iter().zip(jobs).map(task).collect(),
             named: self.lines().into_iter().map(|(_, tasks)| tasks).collect(),
@@ -139,7 +137,8 @@ impl JobFileLoad {
 
     /// Why the jobs cannot run on a disk of this size: they need more, or a clone would have
     /// nothing to work on.
-    pub(super) fn obstacle(&self, device: &str) -> Option<String> {
+    pub(super) fn obstacle(&self, rig: &Rig) -> Option<String> {
+        let device = &rig.device_id;
         let last = self.jobs.iter().find(|job| self.disk_of(job) >= Some(self.disks));
         if let Some(job) = last {
             return Some(format!(
@@ -151,7 +150,7 @@ impl JobFileLoad {
         let mut prng = Prng::new(0);
         let workers: Vec<Worker<'_>> =
             self.clones().map(|(_, job, clone)| self.worker(job, clone, &mut prng)).collect();
-        let needed = Layout::new(&workers).bytes();
+        let needed = Layout::new(&workers, &rig.host).bytes();
         if needed > self.disk_bytes {
             return Some(format!(
                 "the files take {} GiB, device `{device}` has {}; lower size, or choose a larger \
@@ -273,7 +272,12 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
             Hint::Random => Advice::Random,
             Hint::Sequential => Advice::Sequential,
         },
-        keeps_cache: !job.submission.invalidate,
+        drops: match job.submission.dropped {
+            Dropped::Nothing => Drops::Nothing,
+            Dropped::Data => Drops::Data,
+            Dropped::Everything => Drops::Everything,
+        },
+        creates_files: creates_files(job),
         write_through: job.flush.write_sync != WriteSync::None,
         think: job.pace.think.map(|think| Think {
             pause: Span::from_ns(think.pause_ns),
@@ -302,6 +306,13 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
         }
     }
     task
+}
+
+/// Whether files are new with a job: it only writes, and none before it has made them.
+fn creates_files(job: &Job) -> bool {
+    let Target { filesystem, overwrites, .. } = job.target;
+    let only_writes = job.pattern.mix == Mix::Write && job.phase == 0;
+    only_writes && filesystem == FileSystem::Ext2 && !overwrites
 }
 
 /// The advice that matches the job's access pattern.

@@ -123,7 +123,7 @@ fn plan_row(
     if options.duration.is_some() {
         load.lift_runtimes();
     }
-    if let Some(message) = load.obstacle(&rig.device_id) {
+    if let Some(message) = load.obstacle(rig) {
         return Err(CatalogError::file(name, message));
     }
     let (label, duration) = (row.label.clone(), options.duration);

@@ -42,6 +42,8 @@ pub struct Children {
     pub name: &'static str,
     /// The lines of the report on tasks, one for each process.
     pub lines: Range<usize>,
+    /// Whether iozone's report has a line for each process (`-C`).
+    pub each: bool,
 }
 
 impl Loaded {

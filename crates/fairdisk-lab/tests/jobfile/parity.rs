@@ -9,7 +9,7 @@ use fairdisk_lab::jobfile::{Class, keys};
 use crate::fio;
 
 /// Fairdisk's own keys, which fio does not have.
-const OWN: [&str; 14] = [
+const OWN: [&str; 16] = [
     "group",
     "group_weight",
     "group_ioprio",
@@ -24,6 +24,8 @@ const OWN: [&str; 14] = [
     "disk",
     "completes",
     "interleave",
+    "filesystem",
+    "remount",
 ];
 
 /// Keys of engines and profiles that not every build of fio has, and keys that make fio crash.

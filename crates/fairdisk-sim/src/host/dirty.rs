@@ -62,9 +62,10 @@ struct DirtyFile {
     /// The task that wrote to each dirty page last; empty if nobody asks for it.
     last_writers: Vec<u32>,
     /// For each dirty page, the last mark before it became dirty; and for each page being written
-    /// back, the last mark before the data on its way became dirty. Zero-filled memory as well.
-    dirty_after: Vec<DirtyMark>,
-    on_the_way_after: Vec<DirtyMark>,
+    /// back, the last mark before the data on its way became dirty. Zero-filled memory as well, and
+    /// so bare numbers: memory for a type of our own would be written to at once.
+    dirty_after: Vec<u32>,
+    on_the_way_after: Vec<u32>,
     /// The group that owns the file.
     group: u32,
     /// The file's part of the domains of its disk.
@@ -109,8 +110,8 @@ impl DirtyFile {
 
     /// Whether the page holds data, dirty or being written back, from before the mark.
     fn is_older(&self, page: u64, mark: DirtyMark) -> bool {
-        self.dirty.contains(page) && self.dirty_after[page as usize] < mark
-            || self.written_back.contains(page) && self.on_the_way_after[page as usize] < mark
+        self.dirty.contains(page) && self.dirty_after[page as usize] < mark.0
+            || self.written_back.contains(page) && self.on_the_way_after[page as usize] < mark.0
     }
 
     /// Starts to write back pages from `start` on: as many as are contiguous, were dirtied and last
@@ -123,7 +124,7 @@ impl DirtyFile {
             && self.is_waiting(start + pages)
             && self.owners[(start + pages) as usize] == owner
             && self.last_writers.get((start + pages) as usize).copied() == last_writer
-            && self.dirty_after[(start + pages) as usize] < mark
+            && self.dirty_after[(start + pages) as usize] < mark.0
         {
             let page = start + pages;
             self.dirty.remove(page);
@@ -172,8 +173,8 @@ impl DirtyPages {
             written_back: PageSet::new(pages),
             owners: vec![0; pages as usize],
             last_writers: vec![0; if knows_last_writers { pages as usize } else { 0 }],
-            dirty_after: vec![DirtyMark(0); pages as usize],
-            on_the_way_after: vec![DirtyMark(0); pages as usize],
+            dirty_after: vec![0; pages as usize],
+            on_the_way_after: vec![0; pages as usize],
             parts: vec![FilePart::default(); parts],
             ..DirtyFile::default()
         };
@@ -319,7 +320,7 @@ impl DirtyPages {
         }
         for page in pages.filter(|page| dirty.dirty.insert(*page)) {
             dirty.owners[page as usize] = owner;
-            dirty.dirty_after[page as usize] = self.last_mark;
+            dirty.dirty_after[page as usize] = self.last_mark.0;
             waiting += i64::from(!dirty.written_back.contains(page));
             new += 1;
         }
@@ -439,7 +440,7 @@ impl DirtyPages {
     ) -> Option<Stretch> {
         let dirty = &mut self.files[file as usize];
         let mut start = dirty.next_waiting(pages.start, pages.end)?;
-        while dirty.dirty_after[start as usize] >= mark {
+        while dirty.dirty_after[start as usize] >= mark.0 {
             start = dirty.next_waiting(start + 1, pages.end)?;
         }
         let stretch = dirty.take(file, start, pages.end - start, mark);

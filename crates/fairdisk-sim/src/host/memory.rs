@@ -425,10 +425,21 @@ impl Memory {
         self.vmstat.pages_used += pages;
     }
 
-    /// Counts a page that is read from the disk, and whether it was before.
-    pub(in crate::host) const fn count_read(&mut self, is_again: bool) {
+    /// Counts a page that is read from the disk, and whether it is new.
+    pub(in crate::host) const fn count_read(&mut self, is_new: bool) {
         self.vmstat.pages_in += 1;
-        self.vmstat.pages_again += is_again as u64;
+        self.vmstat.pages_again += !is_new as u64;
+        self.count_known(is_new);
+    }
+
+    /// Counts a page that is read or written, if it is new.
+    pub(in crate::host) const fn count_known(&mut self, is_new: bool) {
+        self.vmstat.pages_known += is_new as u64;
+    }
+
+    /// Begins to count again.
+    pub(crate) fn restart_counts(&mut self) {
+        self.vmstat.restart();
     }
 
     /// Counts a direct reclaim that made progress and got no page.

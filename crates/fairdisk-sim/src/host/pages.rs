@@ -66,8 +66,8 @@ struct CachedFile {
     pages: u64,
     /// Tasks that map the file.
     mappings: u32,
-    /// Pages that have been read from the disk, once one was counted.
-    read_before: Option<Box<PageSet>>,
+    /// Pages that were read from the disk or written, once one was counted.
+    known: Option<Box<PageSet>>,
 }
 
 /// The page cache of all files.
@@ -161,10 +161,22 @@ impl PageCache {
 
     /// Counts pages that are read from the disk, where memory is page by page.
     pub(crate) fn count_reads(&mut self, file: u32, pages: Range<u64>) {
-        let Kept::Frames(memory) = &mut self.policy else { return };
-        let CachedFile { pages: all, read_before, .. } = &mut self.files[file as usize];
-        let read_before = read_before.get_or_insert_with(|| Box::new(PageSet::new(*all)));
-        pages.for_each(|page| memory.count_read(!read_before.insert(page)));
+        if let Some((memory, known)) = self.known(file) {
+            pages.for_each(|page| memory.count_read(known.insert(page)));
+        }
+    }
+
+    /// Counts pages that are written, where memory is page by page.
+    pub(crate) fn count_writes(&mut self, file: u32, pages: Range<u64>) {
+        if let Some((memory, known)) = self.known(file) {
+            pages.for_each(|page| memory.count_known(known.insert(page)));
+        }
+    }
+
+    fn known(&mut self, file: u32) -> Option<(&mut Memory, &mut PageSet)> {
+        let Kept::Frames(memory) = &mut self.policy else { return None };
+        let CachedFile { pages, known, .. } = &mut self.files[file as usize];
+        Some((memory, known.get_or_insert_with(|| Box::new(PageSet::new(*pages)))))
     }
 
     /// What is around a reader of a file that has reached a page.
@@ -204,7 +216,7 @@ impl PageCache {
 impl<P: Policy> PageCache<P> {
     /// An empty cache with a policy, for files of these sizes in pages.
     pub(crate) fn with(policy: P, file_pages: impl Iterator<Item = u64>) -> Self {
-        let file = |pages| CachedFile { pages, mappings: 0, read_before: None };
+        let file = |pages| CachedFile { pages, mappings: 0, known: None };
         Self { files: file_pages.map(file).collect(), policy }
     }
 

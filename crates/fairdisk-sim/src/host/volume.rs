@@ -162,6 +162,13 @@ impl File {
         root.into_iter().chain(chunk.map(Pointer::Chunk))
     }
 
+    /// All metadata blocks of the file.
+    pub(crate) fn all_pointers(&self) -> impl Iterator<Item = Pointer> + use<> {
+        let chunks = self.indirect_blocks.len() as u64;
+        let root = (chunks > 1).then_some(Pointer::Root);
+        root.into_iter().chain((0..chunks).map(Pointer::Chunk))
+    }
+
     /// Where a metadata block is.
     pub(crate) const fn place(&self, at: Pointer) -> Lba {
         match at {

@@ -10,7 +10,7 @@ use super::task::Step;
 use crate::host::memory::{
     Arrival, Direct, DirectStep, Mark, PageId, Pass, Reclaimer, Taker, Want, WithoutPage,
 };
-use crate::host::{Mapped, Metadata, Presence};
+use crate::host::{File, Mapped, Metadata, Pointer, Presence};
 use fairdisk_core::{Elevator, Instant, Span};
 
 /// The longest wait for congestion of a task that got no page (HZ/50), and of whoever reclaims
@@ -75,8 +75,7 @@ impl<E: Elevator> Machine<E> {
         let Some(memory) = self.pages.memory() else { return Some(of.map(at)) };
         let hand = &mut self.hands[index as usize].1;
         for pointer in of.pointers(at) {
-            let block = of.place(pointer).0 / u64::from(PAGE_SECTORS.0);
-            let id = PageId::of_metadata(of.spec.volume, block);
+            let id = page_of(of, pointer);
             if of.metadata(pointer) == Metadata::Cached && memory.presence(id) != Presence::Absent {
                 memory.used(id);
                 continue;
@@ -92,6 +91,18 @@ impl<E: Elevator> Machine<E> {
             }
         }
         Some(of.map(at))
+    }
+
+    /// Drops the metadata of a file from memory, so that it must be read again.
+    pub(super) fn drop_metadata(&mut self, now: Instant, index: u32, file: u32) {
+        let cpu = self.hands[index as usize].1.cpu;
+        let of = &mut self.files[file as usize];
+        for pointer in of.all_pointers() {
+            of.set_metadata(pointer, Metadata::Unread);
+            if let Some(memory) = self.pages.memory() {
+                memory.drop_page(now, cpu, page_of(of, pointer));
+            }
+        }
     }
 
     /// Frees the frames that the task has in hand and did not need.
@@ -299,6 +310,11 @@ impl<E: Elevator> Machine<E> {
         self.run_later(now, index, burst);
         false
     }
+}
+
+/// The page that a metadata block of a file is in.
+const fn page_of(file: &File, at: Pointer) -> PageId {
+    PageId::of_metadata(file.spec.volume, file.place(at).0 / PAGE_SECTORS.0 as u64)
 }
 
 /// What comes of a step of an allocation.

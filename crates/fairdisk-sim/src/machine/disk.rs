@@ -152,8 +152,8 @@ impl<E: Elevator> Disk<E> {
     }
 
     /// Starts all counting again from the disk's last event. Returns the time of that.
-    pub(super) fn restart_accounts(&mut self) -> Instant {
-        self.engine.restart_accounts();
+    pub(super) fn restart_accounts(&mut self, now: Instant) -> Instant {
+        self.engine.restart_accounts(now);
         for (group, before) in (0..).map(GroupId).zip(&mut self.charged_before) {
             *before = self.engine.charged(group).unwrap_or_default();
         }

@@ -93,6 +93,11 @@ impl Stalls {
         Self { moments: Vec::new(), freed_before: vec![Vmstat::default(); tasks] }
     }
 
+    /// Begins to count what is freed again.
+    pub(super) fn restart(&mut self) {
+        self.freed_before.fill(Vmstat::default());
+    }
+
     pub(super) fn tell(&mut self, at: Instant, task: u32, step: StallStep) {
         self.moments.push(Moment { at, task, step });
     }

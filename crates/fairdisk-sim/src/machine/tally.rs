@@ -2,7 +2,6 @@
 //! writes are left out.
 
 use super::Machine;
-use super::disk::Disk;
 use crate::workload::PerOp;
 use fairdisk_core::{Elevator, GroupId, Histogram, Instant, Op, Span};
 
@@ -238,13 +237,20 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Starts all counting again from now, for example after a warm-up.
-    pub fn restart_tallies(&mut self) {
-        let now: Vec<Instant> = self.disks.iter_mut().map(Disk::restart_accounts).collect();
+    pub fn restart_tallies(&mut self, now: Instant) {
+        let restarted = self.disks.iter_mut().map(|disk| disk.restart_accounts(now));
+        let now: Vec<Instant> = restarted.collect();
         for task in &mut self.tasks {
             task.report.restart(now[task.numbers.home as usize]);
         }
         if let Some(ownership) = self.write_back.as_mut().and_then(|it| it.ownership.as_mut()) {
             ownership.restart();
+        }
+        if let Some(memory) = self.pages.memory() {
+            memory.restart_counts();
+        }
+        if let Some(stalls) = self.reclaiming.as_mut().and_then(|it| it.stalls.as_mut()) {
+            stalls.restart();
         }
     }
 }

@@ -8,7 +8,7 @@ use super::paging::Paging;
 use super::tally::TaskReport;
 use super::{Event, Machine};
 use crate::host::{FileSpec, Mapping, ReadAhead, Throttle, Touch};
-use crate::workload::{Durable, FileIo, Next, Stream, TaskSpec, Think};
+use crate::workload::{Drops, Durable, FileIo, Next, Stream, TaskSpec, Think};
 use fairdisk_core::{Elevator, GroupId, Instant, IoPrio, Op, Prng, Span};
 
 /// What a task does when it next runs.
@@ -121,8 +121,8 @@ pub(super) struct Task {
     pub(super) clean_walk: CleanWalk,
     /// What the present flush makes durable.
     pub(super) durable: Durable,
-    /// Whether the task's files are dropped from memory when it starts on them.
-    pub(super) drops_files: bool,
+    /// What of the task's files is dropped from memory when it starts on them.
+    pub(super) drops: Drops,
     pub(super) paging: Paging,
     pub(super) cpu: u32,
     pub(super) numbers: Numbers,
@@ -173,7 +173,7 @@ impl Task {
             clean_walk: CleanWalk::default(),
             stream,
             stream_of: index,
-            drops_files: !spec.keeps_cache,
+            drops: spec.drops,
             paging,
             cpu: index,
             numbers,
@@ -336,7 +336,7 @@ impl<E: Elevator> Machine<E> {
             self.turn_around(now, index);
             return false;
         }
-        if io.begins && task.drops_files {
+        if io.begins && task.drops != Drops::Nothing {
             self.drop_file(now, index, io.file);
         }
         let task = self.task(index);

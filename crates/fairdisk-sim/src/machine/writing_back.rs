@@ -5,14 +5,14 @@ use super::allocating::TAKEN_MAX;
 use super::config::PAGE_BYTES;
 use super::disk::Disks;
 use super::io::{Io, IoKind};
-use super::task::Step;
+use super::task::{Step, Task};
 use super::{Event, Machine, MachineConfig};
 use crate::host::memory::PageId;
 use crate::host::{
     DirtyPages, Dirtying, Division, Domain, File, Mapped, Ownership, PageCache, Payer, Stretch,
     Thresholds, Throttle, WriteBackSpec,
 };
-use crate::workload::FileIo;
+use crate::workload::{Drops, FileIo};
 use fairdisk_core::{Bio, Elevator, Instant, Op, SECTOR_BYTES, Sectors, Span, TaskId};
 
 /// The state of the flusher of a domain.
@@ -162,6 +162,7 @@ impl<E: Elevator> Machine<E> {
             self.pages.written_by(&mut self.hands[index as usize], file, page..page + 1);
             self.pages.hold(file, page);
         }
+        self.pages.count_writes(file, pages.clone());
         let Some(back) = &mut self.write_back else { return false };
         #[cfg(test)]
         back.made_dirty.push((self.disks[disk].engine.journal().len(), file, pages.clone()));
@@ -281,16 +282,19 @@ impl<E: Elevator> Machine<E> {
         free.for_each(|page| self.pages.release(file, page));
     }
 
-    /// Sends the dirty data of a file to the disk and drops the file from memory. The task does not
-    /// wait; pages that are not written yet stay in memory.
+    /// Sends the dirty data of a file to the disk and drops the file from memory, with its metadata
+    /// if the task does that. The task does not wait; pages that are not written yet stay there.
     #[inline(never)]
     pub(super) fn drop_file(&mut self, now: Instant, index: u32, file: u32) {
         if let Some(back) = &mut self.write_back {
             let mark = back.pages.mark();
             self.write_older(now, Writer::Task(index), file, 0..u64::MAX, mark);
         }
-        let is_mapped = self.tasks[index as usize].paging.is_mapped();
-        self.pages.dropped_by(&mut self.hands[index as usize], file, is_mapped);
+        let Task { paging, drops, .. } = &self.tasks[index as usize];
+        self.pages.dropped_by(&mut self.hands[index as usize], file, paging.is_mapped());
+        if *drops == Drops::Everything {
+            self.drop_metadata(now, index, file);
+        }
     }
 
     // ---- the flusher ---------------------------------------------------------------------

@@ -27,9 +27,9 @@ pub struct TaskSpec {
     /// Whether it maps its files, and its advice about the mappings (`madvise`). Mapped files
     /// always use the page cache.
     pub mapped: Option<Advice>,
-    /// Whether pages of a file stay in memory when the task starts on the file, for the first time
-    /// or again; otherwise they are dropped first, as in fio.
-    pub keeps_cache: bool,
+    /// What of a file it drops from memory first when it starts on the file, for the first time or
+    /// again.
+    pub drops: Drops,
     /// Whether it creates its files, so that no metadata needs to be read to find their blocks.
     pub creates_files: bool,
     /// Whether a write returns only when it is durable.
@@ -64,6 +64,17 @@ pub struct TaskSpec {
     /// Whether it gets its I/Os from the stream of the first task of its job on the same files,
     /// like threads that share the position in an open file.
     pub shares_stream: bool,
+}
+
+/// What of a file a task drops from memory when it starts on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drops {
+    /// Nothing.
+    Nothing,
+    /// Its data, as fio does (`posix_fadvise`).
+    Data,
+    /// Its data, and the metadata that says where that is, as if its file system was mounted anew.
+    Everything,
 }
 
 /// Whether the run waits for a task's end. Tasks still running when none is awaited any more are
@@ -102,7 +113,7 @@ impl Default for TaskSpec {
             buffered: false,
             file_advice: Advice::Normal,
             mapped: None,
-            keeps_cache: false,
+            drops: Drops::Data,
             creates_files: false,
             write_through: false,
             nowhere: false,

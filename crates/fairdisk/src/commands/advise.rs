@@ -117,8 +117,9 @@ fn options(args: &Args) -> Result<Options, Failure> {
     };
     if job::is_iozone(&args.spec) {
         let message = format!(
-            "{}: advise proposes lines of a job file; write one with `fairdisk run --show-job`, and \
-             name that",
+            "{}: advise proposes lines of a job file, and a command has none; write one with \
+             `fairdisk run {} --show-job > NAME.fio`, and name that",
+            job::command_place(&args.spec)?,
             args.spec
         );
         return Err(Failure::BadInput(message));

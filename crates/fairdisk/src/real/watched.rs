@@ -31,7 +31,7 @@ impl Inner {
     fn end_ramp(&mut self, now: Instant) {
         if self.in_ramp && now >= self.began {
             self.in_ramp = false;
-            self.machine.restart_tallies();
+            self.machine.restart_tallies(now);
         }
     }
 
@@ -116,7 +116,7 @@ impl Load for Watched {
         let mut inner = self.0.borrow_mut();
         // The run was stopped during the ramp, so nothing was measured.
         if std::mem::take(&mut inner.in_ramp) {
-            inner.machine.restart_tallies();
+            inner.machine.restart_tallies(now);
         }
         inner.at_stop = Some(inner.result(now));
         inner.machine.stop();

@@ -105,7 +105,7 @@ fn iozone_commands() {
     for (command, message) in cases {
         refused(command, &["run", "x.iozone"], &["x.iozone:2", message]);
     }
-    let parts = ["x.iozone: advise proposes", "write one with `fairdisk run --show-job`"];
+    let parts = ["x.iozone:2: advise proposes", "write one with `fairdisk run x.iozone --show-job"];
     refused("-i 0 -t 1", &["advise", "x.iozone"], &parts);
 }
 

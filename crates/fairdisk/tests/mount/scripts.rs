@@ -52,6 +52,11 @@ fn what_it_is_worth_to_know_the_costs_of_a_disk() {
 }
 
 #[test]
+fn the_page_cache_of_the_kernel_at_hand_misses_what_the_lab_says() {
+    short("page-cache.sh");
+}
+
+#[test]
 fn which_tunables_of_a_loop_device_cost_what() {
     short_in("scripts/blame", "loop-device.sh");
 }

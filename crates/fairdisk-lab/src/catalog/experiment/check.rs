@@ -94,8 +94,11 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
     positive("duration_s", duration)?;
     let fits = (0.0..1e6).contains(&ramp) && duration.is_none_or(|duration| ramp < duration);
     demand(fits, "ramp_s", ramp, "0 or more, less than `duration_s`")?;
-    if ramp > 0.0 && experiment.until.is_some() {
-        let text = "with `until` tasks are measured from beginning to end; drop `ramp_s`";
+    let lines = || experiment.rows.iter().flat_map(|row| &row.tasks);
+    let begins_later = |tasks: &Tasks| tasks.start_s.is_some_and(|start| start >= ramp);
+    if ramp > 0.0 && experiment.until.is_some() && !lines().any(begins_later) {
+        let text = "with `until` tasks are measured from beginning to end; drop `ramp_s`, or let \
+                    those that are measured begin after it, with `start_s`";
         return wrong("ramp_s", text);
     }
     for (at, row) in experiment.rows.iter().enumerate() {

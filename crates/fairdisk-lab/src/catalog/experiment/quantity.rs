@@ -54,7 +54,7 @@ pub enum Measure {
     LatencyMaxMs,
     /// What the disks did, as `iostat -x` prints it; the mean of several disks.
     Disk(DiskFigure),
-    /// What became of memory, where the host has it page by page.
+    /// What happened to memory, where it is page by page.
     Memory(MemoryFigure),
 }
 
@@ -200,7 +200,7 @@ impl Ios {
 }
 
 impl Measure {
-    /// Every measure with its key and its words.
+    /// Every measure but those of memory, with its key and its words.
     const NAMES: [(Self, &'static str, &'static str); 34] = [
         (Self::Ios, "ios", "I/Os"),
         (Self::Iops, "iops", "I/Os/s"),
@@ -238,17 +238,15 @@ impl Measure {
         (Self::Disk(DiskFigure::Interrupts), "disk_interrupts_per_s", "disk interrupts/s"),
     ];
 
-    /// Every measure.
-    fn all() -> impl Iterator<Item = Self> {
-        let of_ios = Self::NAMES.iter().map(|(measure, ..)| *measure);
-        of_ios.chain(MemoryFigure::all().map(Self::Memory))
+    /// Every measure with its key and its words.
+    fn all() -> impl Iterator<Item = (Self, &'static str, &'static str)> {
+        let memory = MemoryFigure::ALL.into_iter();
+        let memory = memory.map(|(figure, key, words)| (Self::Memory(figure), key, words));
+        Self::NAMES.into_iter().chain(memory)
     }
 
     fn named(self) -> (&'static str, &'static str) {
-        if let Self::Memory(figure) = self {
-            return figure.named();
-        }
-        let found = Self::NAMES.iter().find(|(measure, ..)| *measure == self);
+        let found = Self::all().find(|(measure, ..)| *measure == self);
         found.map_or(("", ""), |(_, key, words)| (key, words))
     }
 
@@ -264,8 +262,8 @@ impl Measure {
         matches!(self, Self::Seconds | Self::SecondsMean | Self::SecondsMin)
     }
 
-    /// Whether the measure exists for reads and writes separately; those of a task, of the disk or
-    /// of memory do not.
+    /// Whether the measure exists for reads and writes separately; those of a task or of the disk
+    /// do not.
     const fn is_of_ios(self) -> bool {
         !self.is_seconds()
             && !matches!(
@@ -315,10 +313,10 @@ impl Quantity {
     /// Whether the quantity grows with the length of a run.
     #[must_use]
     pub const fn is_amount(self) -> bool {
+        use Measure::{Ios, Memory, Mib, Sectors, TimeMs};
         match self.measure {
-            Measure::Ios | Measure::Mib | Measure::Sectors | Measure::TimeMs => true,
-            Measure::Memory(figure) => figure.is_amount(),
-            _ => false,
+            Memory(figure) => !figure.is_state(),
+            measure => matches!(measure, Ios | Mib | Sectors | TimeMs),
         }
     }
 
@@ -341,8 +339,9 @@ impl Quantity {
 
     /// The keys of the quantities that are measured for a subject.
     pub(super) fn keys_of(subject: Subject) -> Vec<&'static str> {
-        let known = Measure::all().filter(|measure| Self::of_all(*measure).is_known_of(subject));
-        known.map(Measure::key).collect()
+        let known =
+            Measure::all().filter(|(measure, ..)| Self::of_all(*measure).is_known_of(subject));
+        known.map(|(_, key, _)| key).collect()
     }
 }
 
@@ -355,9 +354,9 @@ impl TryFrom<String> for Quantity {
     fn try_from(name: String) -> Result<Self, String> {
         let mut each = [Ios::Reads, Ios::Writes].into_iter();
         let ios = each.find(|ios| name.starts_with(ios.prefix())).unwrap_or(Ios::All);
-        let known = Measure::all().filter(|it| ios == Ios::All || it.is_of_ios());
+        let known = Measure::all().filter(|(it, ..)| ios == Ios::All || it.is_of_ios());
         let keys: Vec<(Measure, String)> =
-            known.map(|measure| (measure, Self { ios, measure }.key())).collect();
+            known.map(|(measure, ..)| (measure, Self { ios, measure }.key())).collect();
         let found = keys.iter().find(|(_, key)| *key == name).map(|(measure, _)| *measure);
         found.map(|measure| Self { ios, measure }).ok_or_else(|| {
             if OWN_KEYS.contains(&name.as_str()) {

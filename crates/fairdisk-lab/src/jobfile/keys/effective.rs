@@ -4,6 +4,7 @@ use super::{Does, Key};
 use crate::jobfile::draft::{self, Draft};
 use crate::jobfile::job::WriteSync;
 use crate::jobfile::setting::Given;
+use crate::jobfile::span::FileSystem;
 use crate::jobfile::submission::Hint;
 use crate::jobfile::value::{KbBase, Read, TimeUnit, ValueError};
 use crate::jobfile::{blocks, pattern, span, submission};
@@ -81,6 +82,13 @@ pub(super) static KEYS: &[Key] = &[
     }),
     set("directory", &[], "where files are made", |d, g| g.set(&mut d.directory, span::paths(g))),
     set("nrfiles", &["nr_files"], "number of files", |d, g| g.set(&mut d.nrfiles, g.count32(1))),
+    set("filesystem", &[], "Fairdisk: what the files lie on: none or ext2", |d, g| {
+        let words = [("none", FileSystem::None), ("ext2", FileSystem::Ext2)];
+        g.set(&mut d.filesystem, g.choice(&words))
+    }),
+    set("overwrite", &[], "files written are there before", |d, g| {
+        g.set(&mut d.overwrite, g.flag())
+    }),
     set("ioengine", &[], "how requests are submitted", |d, g| {
         g.set(&mut d.ioengine, submission::read(g))
     }),
@@ -113,6 +121,12 @@ pub(super) static KEYS: &[Key] = &[
     set("invalidate", &[], "files begun are dropped from memory first", |d, g| {
         g.set(&mut d.invalidate, g.flag())
     }),
+    set(
+        "remount",
+        &[],
+        "Fairdisk: nothing of files begun is in memory, nor of where they are",
+        |d, g| g.set(&mut d.remount, g.switch()),
+    ),
     set("fadvise_hint", &[], "what a job says about its files' use", |d, g| {
         let words = [
             ("0", Hint::Nothing),

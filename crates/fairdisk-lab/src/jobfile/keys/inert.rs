@@ -111,7 +111,6 @@ pub(super) static KEYS: &[Key] = &[
     inert("allow_file_create", Flag, LAYOUT),
     inert("allow_mounted_write", Flag, LAYOUT),
     inert("fallocate", Word(&["none", "native", "posix", "keep", "truncate", "0", "1"]), LAYOUT),
-    inert("overwrite", Flag, LAYOUT),
     inert("unlink", Flag, "only removes files after the run"),
     inert("unique_filename", Flag, "only changes names of files"),
     inert(

@@ -42,13 +42,20 @@ pub struct Vmstat {
     pub pages_used: u64,
     /// Pages read from the disk; the kernel's `pgpgin` has them in KiB, with all else that is read.
     pub pages_in: u64,
-    /// Those of them that had been read before; no counter of the kernel.
+    /// Those of them that had been read or written before; no counter of the kernel.
     pub pages_again: u64,
+    /// Different pages read or written since the machine started; no counter of the kernel.
+    pub pages_known: u64,
     /// Pages evicted before they were used; no counter of the kernel.
     pub thrown_away: u64,
 }
 
 impl Vmstat {
+    /// Begins to count again.
+    pub(super) fn restart(&mut self) {
+        *self = Self { pages_known: self.pages_known, ..Self::default() };
+    }
+
     /// Adds what has happened elsewhere.
     pub const fn add(&mut self, other: &Self) {
         self.pgalloc += other.pgalloc;
@@ -71,6 +78,7 @@ impl Vmstat {
         self.pages_used += other.pages_used;
         self.pages_in += other.pages_in;
         self.pages_again += other.pages_again;
+        self.pages_known += other.pages_known;
         self.thrown_away += other.thrown_away;
     }
 }
@@ -97,6 +105,18 @@ pub struct PlaceCounts {
 }
 
 impl PlaceCounts {
+    /// Adds those of another machine.
+    pub const fn add(&mut self, other: &Self) {
+        self.free += other.free;
+        self.on_cpus += other.on_cpus;
+        self.fixed += other.fixed;
+        self.in_hands += other.in_hands;
+        self.buffered += other.buffered;
+        self.inactive += other.inactive;
+        self.active += other.active;
+        self.isolated += other.isolated;
+    }
+
     /// All pages: those of the machine.
     #[must_use]
     pub const fn all(&self) -> u64 {

@@ -48,7 +48,7 @@ impl Stall {
                 // The time to the next wait is not one.
                 StallStep::Ended { .. } => continue,
                 StallStep::Naps(until, _) => {
-                    parts.entry(napped(*until)).or_default().add(*to - *from)
+                    parts.entry(napped(*until)).or_default().add(*to - *from);
                 }
                 step => {
                     reclaims += u64::from(matches!(step, StallStep::Passed { .. }));

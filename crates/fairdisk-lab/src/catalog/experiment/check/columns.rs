@@ -140,7 +140,7 @@ fn check_known(
                     `until = \"done\"`";
         return Err((path.to_owned(), text.into()));
     }
-    if is_counted && experiment.ramp_s > 0.0 {
+    if is_counted && experiment.ramp_s > 0.0 && experiment.until.is_none() {
         let text = "`seconds` are counted from the beginning, which `ramp_s` leaves out";
         return Err((path.to_owned(), text.into()));
     }

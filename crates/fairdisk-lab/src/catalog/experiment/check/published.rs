@@ -145,7 +145,7 @@ pub(super) fn check_published(
         let text = "`ios` and `percent` exclude each other; drop `percent`";
         return Err((key("percent"), text.into()));
     }
-    if seconds.is_some() && experiment.ramp_s > 0.0 {
+    if seconds.is_some() && experiment.ramp_s > 0.0 && experiment.until.is_none() {
         let text = "`seconds` are counted from a task's beginning, which `ramp_s` leaves out; drop \
                     `ramp_s`, or give `mb_per_s`, the rate behind it";
         return Err((key("seconds"), text.into()));
