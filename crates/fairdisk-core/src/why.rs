@@ -37,6 +37,7 @@ impl Why {
                 | Self::DepthLimited
                 | Self::TargetRoomUsed
                 | Self::WritePaced
+                | Self::BacklogLimited
                 | Self::AtCeiling
                 | Self::BudgetUsed
                 | Self::LatencyMissed
@@ -142,4 +143,7 @@ reasons! {
     OtherDirection => "reads and writes take turns",
     /// The device has as much outstanding work as a group's floor leaves room for.
     FloorRoomUsed => "a floor leaves no more room at the device",
+    /// Writes that the device would not have done before a group that is behind its share flushes
+    /// next have to wait.
+    BacklogLimited => "writes wait that would delay the flush of a group that is behind",
 }

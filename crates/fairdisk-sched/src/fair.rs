@@ -26,10 +26,12 @@
 mod again;
 mod allowance;
 mod awaited;
+mod backlog;
 mod cache;
 mod ceiling;
 mod changes;
 mod charging;
+mod commits;
 mod device;
 mod direction;
 mod directions;
@@ -76,6 +78,7 @@ use crate::groups::Amount;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use awaited::Awaited;
+use backlog::Backlog;
 use cache::Cache;
 use ceiling::Barred;
 use device::Device;
@@ -133,6 +136,7 @@ pub struct Fair {
     awaited: Box<Awaited>,
     device: Device,
     cache: Box<Cache>,
+    backlog: Box<Backlog>,
     /// Groups with nothing queued, for which others make room.
     expected: Expected,
     /// What of the work at an array is reserved.
@@ -163,6 +167,7 @@ impl Fair {
             requests: Requests::new(),
             device: Device::new(),
             cache: Box::new(Cache::new()),
+            backlog: Box::new(Backlog::new()),
             expected: Expected::new(),
             reserved: Reserved::new(),
             directions: Box::default(),
@@ -255,6 +260,7 @@ impl Elevator for Fair {
                 entry.past.trial.break_off();
             }
             entry.past.burst = Span::ZERO;
+            entry.past.commits.wants(now);
         }
         self.requests.insert(request, queue, q);
         entry.waiting += 1;
@@ -338,6 +344,7 @@ impl Elevator for Fair {
         }
         self.cache.reads -= u32::from(rq.is_counted);
         self.look_on();
+        self.rest(now, group);
         self.expect(now, group, queue);
         self.release_queue(queue);
     }
@@ -366,6 +373,7 @@ impl Elevator for Fair {
             self.returning.set_back(&mut self.groups[group as usize], false);
         }
         self.target_wants(now, group);
+        self.rest(now, group);
         self.expect(now, group, NIL);
         let rq = self.requests.forget(id.0);
         self.release_queue(rq.queue);

@@ -7,7 +7,9 @@
 //! - On a device that works on several at once, the modelled cost is charged at dispatch. A task
 //!   that has the device to itself is charged at completion, no more than the time that passes.
 //! - A flush, whose cost no model states, is charged the time the device was busy with it. Where
-//!   writes were charged what they are stated to cost once they are done, that part is paid.
+//!   writes were charged what they are stated to cost once they are done, that part is paid. A
+//!   device without a head does other work beside, so there a flush costs as much as the smallest
+//!   write.
 
 use super::cache::Late;
 use super::requests::Rq;
@@ -209,7 +211,11 @@ impl Fair {
         // With nothing queued and nothing at the device, the flush delayed nobody.
         let delays = self.queued > 0 || self.in_flight > 0;
         // Nothing is known to be done after a flush that has failed.
-        let mut own = if ok { device_time - self.cache.paid } else { device_time };
+        let mut own = match ok {
+            true if !self.device.rotational => device_time.min(self.device.smallest_write()),
+            true => device_time - self.cache.paid,
+            false => device_time,
+        };
         if delays {
             own = self.charge_flush(group, own, ok);
             // A task without a queue has had no request that others of its group waited for.

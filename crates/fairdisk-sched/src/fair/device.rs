@@ -351,6 +351,11 @@ impl Device {
         cost.max(Span::from_ns(100))
     }
 
+    /// The cost of the smallest write at a random place.
+    pub(super) fn smallest_write(&self) -> Span {
+        self.costs.as_ref().map_or(UNTOLD, |costs| costs.write).of(false, SMALL_BYTES)
+    }
+
     /// What a request of this size at a random place costs beside others, where no costs are told.
     pub(super) fn untold_cost(bytes: u64) -> Span {
         UNTOLD.of(false, bytes)

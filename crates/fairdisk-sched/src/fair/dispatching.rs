@@ -49,6 +49,7 @@ impl Fair {
             self.use_allowance(amount.bytes);
             self.cache.emptying.writes();
             self.device.write_room.dispatched();
+            self.add_to_backlog(now, at, group);
         }
         self.charge_dispatched(now, at);
         if !self.targets.is_empty() {

@@ -18,8 +18,13 @@ impl Fair {
         if self.has_nothing_synchronous(group.0) {
             self.note_flush(now, group.0);
         }
-        self.groups[group.0 as usize].flushes += 1;
+        let entry = &mut self.groups[group.0 as usize];
+        if entry.is_quiet() {
+            entry.past.commits.wants(now);
+        }
+        entry.flushes += 1;
         self.cache.flushes += 1;
+        self.begin_commit(now, by);
         self.expect(now, group.0, NIL);
     }
 
@@ -39,6 +44,8 @@ impl Fair {
         if let Some(queue) = queue {
             self.note_flushed_by(now, queue);
         }
+        self.rest(now, group.0);
+        self.end_commit(now, by, ok);
         self.note_target_present(group.0);
         self.charge_flushed((queue, group.0), device_time, ok);
         self.note_flushed(now, device_time, ok);

@@ -2,6 +2,7 @@
 
 use super::cache::{Traces, Writes};
 use super::ceiling::Ceiling;
+use super::commits::Commits;
 use super::direction::Recent;
 use super::floor::{PaidUntil, Use};
 use super::mean::Mean;
@@ -51,6 +52,8 @@ pub(super) struct Group {
     pub(super) is_too_far_ahead: bool,
     /// Whether the group was barred for the turn of its direction, and that did not come yet.
     pub(super) waits_for_turn: bool,
+    /// The write that was held for another group's flush, and until when at most.
+    pub(super) held_write: Option<(u32, Instant)>,
     /// The cost of the request for which there is a place at an array.
     pub(super) reserved: Span,
     /// Whether the group is expected and needs all of its room.
@@ -100,6 +103,8 @@ pub(super) struct Past {
     pub(super) traces: Traces,
     /// What its writes take.
     pub(super) writes: Writes,
+    /// How it has writes flushed.
+    pub(super) commits: Commits,
 }
 
 impl Past {
@@ -121,6 +126,7 @@ impl Past {
             trial: Trial::default(),
             traces: Traces::default(),
             writes: Writes::default(),
+            commits: Commits::new(),
         }
     }
 
@@ -168,6 +174,7 @@ impl Group {
             flushes: 0,
             is_too_far_ahead: false,
             waits_for_turn: false,
+            held_write: None,
             reserved: Span::ZERO,
             needs_all_room: false,
             deferred: Span::ZERO,
@@ -250,6 +257,15 @@ impl Group {
 }
 
 impl Fair {
+    /// Notes that the group may have nothing more to be served.
+    #[inline]
+    pub(super) fn rest(&mut self, now: Instant, group: u32) {
+        let entry = &mut self.groups[group as usize];
+        if entry.is_quiet() {
+            entry.past.commits.rests(now);
+        }
+    }
+
     /// Whether what the group has queued or at the device, if anything, is asynchronous: nobody
     /// waits for it, so the next synchronous request comes after a think time.
     #[inline]

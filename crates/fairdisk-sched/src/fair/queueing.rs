@@ -118,7 +118,10 @@ impl Fair {
         if let Some(step) = self.make_room(now, group, at) {
             return Verdict::Wait(step);
         }
-        if self.bar_at_ceiling(now, at) || self.bar_early_write(now, group, at) {
+        if self.bar_at_ceiling(now, at)
+            || self.bar_early_write(now, group, at)
+            || self.bar_before_flush(now, group, at)
+        {
             return Verdict::Barred;
         }
         self.hold_write(now, at).map_or(Verdict::Serve, Verdict::Wait)
@@ -215,7 +218,9 @@ impl Fair {
     /// write counts with all of its cost: the device may acknowledge it at once and work on it long
     /// afterwards. So does a read that fills a device without a head by itself.
     fn make_room(&mut self, now: Instant, group: u32, at: u32) -> Option<Step> {
-        if !self.is_busy() && self.reserved.is_empty() {
+        // A flush waits for the backlog alone, which `backlog` sees to.
+        let is_busy = if self.device.rotational { self.is_busy() } else { self.in_flight > 0 };
+        if !is_busy && self.reserved.is_empty() {
             return None;
         }
         let inside = match self.tree.has_passed_expected(group) {

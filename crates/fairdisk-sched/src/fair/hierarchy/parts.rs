@@ -37,6 +37,20 @@ impl Hierarchy {
         })
     }
 
+    /// The weights of the group and of another where they part: of the members in one line that
+    /// they lie in. Both are 1 if one lies in the other.
+    pub(in crate::fair) fn weights_beside(&self, group: u32, other: u32) -> (u64, u64) {
+        let others = || self.levels(other).map(|(at, _)| at);
+        for (at, _) in self.levels(group) {
+            let Member { line, weight, .. } = *self.member(at);
+            let beside = others().find(|one| *one != at && self.member(*one).line == line);
+            if let Some(beside) = beside {
+                return (weight, self.member(beside).weight);
+            }
+        }
+        (1, 1)
+    }
+
     /// The product of parts of the lines around the group, each a weight and the weight of all.
     fn part_of(&self, group: u32, weights: impl Fn(&Line, &Member) -> (u64, u64)) -> u64 {
         let part = self.levels(group).fold(WHOLE_DISK, |part, (at, line)| {

@@ -1,0 +1,243 @@
+//! The backlog: writes that the device has acknowledged and not yet done.
+//!
+//! A flush waits for all of them, whoever wrote them. A group that *commits*, which has each write
+//! or every few of them flushed, then waits for the writes of others, however soon its own requests
+//! are dispatched. So while a committing group is behind, others may add to the backlog only as
+//! much as the device does in a part of the time until the group is to flush next; `commits` learns
+//! that part. A write that does not fit is held, but no longer than it takes until its own group
+//! has its share.
+//!
+//! How fast the device works its backlog off is learned from flushes: what had been sent when one
+//! began is done when it ends.
+
+use super::Fair;
+use super::commits::Flush;
+use crate::groups::Order;
+use alloc::vec::Vec;
+use fairdisk_core::{Instant, Span, Submitter};
+
+/// A flush that takes twice its usual time found the device at work all the time.
+const BUSY_FACTOR: u64 = 2;
+/// The pace is the mean over about so much time: many flushes of any device.
+const PACE_LASTS: Span = Span::from_s(1);
+/// For how long a stated pace counts as seen.
+const TRUSTED: Span = Span::from_ms(100);
+
+/// The backlog, and which groups wait for it.
+#[derive(Debug)]
+pub(super) struct Backlog {
+    /// The stated cost of all writes sent to the device, and of those known to be done.
+    sent: Span,
+    done: Span,
+    /// When the flush began and ended that showed this.
+    found: [Instant; 2],
+    /// The cost of what the device had left to do at `since`, by its pace.
+    left: Span,
+    since: Instant,
+    pace: Pace,
+    /// The groups that commit, by when each is to flush next.
+    due: Order<Instant>,
+    /// The groups of which a write is held.
+    held: Vec<u32>,
+}
+
+/// The time in which the device does its backlog, and the cost that it does in it. Both are zero
+/// while that is not known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    time: Span,
+    cost: Span,
+}
+
+impl Pace {
+    const fn is_known(self) -> bool {
+        self.cost.as_ns() > 0
+    }
+
+    fn time_of(self, cost: Span) -> Span {
+        cost.scaled(self.time.as_ns(), self.cost.as_ns().max(1))
+    }
+
+    fn done_in(self, time: Span) -> Span {
+        time.scaled(self.cost.as_ns(), self.time.as_ns().max(1))
+    }
+
+    fn add(&mut self, time: Span, cost: Span) {
+        self.time += time;
+        self.cost += cost;
+        while self.time > PACE_LASTS {
+            (self.time, self.cost) = (self.time / 2, self.cost / 2);
+        }
+    }
+}
+
+impl Backlog {
+    pub(super) const fn new() -> Self {
+        Self {
+            sent: Span::ZERO,
+            done: Span::ZERO,
+            found: [Instant::ZERO; 2],
+            left: Span::ZERO,
+            since: Instant::ZERO,
+            pace: Pace { time: Span::ZERO, cost: Span::ZERO },
+            due: Order::new(),
+            held: Vec::new(),
+        }
+    }
+
+    /// Whether no group commits.
+    pub(super) const fn is_unawaited(&self) -> bool {
+        self.due.len() == 0
+    }
+
+    /// Begins with the pace that is stated, if any, of a device that works differently.
+    pub(super) fn device_changed(&mut self, is_told: bool) {
+        let time = if is_told { TRUSTED } else { Span::ZERO };
+        self.pace = Pace { time, cost: time };
+    }
+
+    /// What the device has left to do now.
+    fn left(&self, now: Instant) -> Span {
+        self.left - self.pace.done_in(now.since(self.since))
+    }
+
+    /// Notes that a write of this cost is sent to the device.
+    #[inline]
+    fn send(&mut self, now: Instant, cost: Span) {
+        self.left = self.left(now) + cost;
+        self.since = now;
+        self.sent += cost;
+    }
+
+    /// Accounts for the end of a flush. `is_long` says whether the device was at work all the time
+    /// since the one before.
+    fn flushed(&mut self, now: Instant, flush: &Flush, is_long: bool) {
+        let Some(cost) = flush.sent.as_ns().checked_sub(self.done.as_ns()).filter(|ns| *ns > 0)
+        else {
+            return;
+        };
+        let (cost, [began, ended]) = (Span::from_ns(cost), self.found);
+        let at_most = Pace { time: now.since(began), cost };
+        if !self.pace.is_known() || self.pace.time_of(cost) > at_most.time {
+            self.pace = Pace::default();
+            self.pace.add(at_most.time, cost);
+        } else if is_long {
+            self.pace.add(now.since(ended), cost);
+        }
+        self.left = self.left(now).min(self.sent - flush.sent);
+        (self.since, self.done, self.found) = (now, flush.sent, [flush.began, now]);
+    }
+
+    /// The first committing group but this one, and when it is to flush next.
+    fn first_due(&mut self, but: u32) -> Option<(u32, Instant)> {
+        let own = self.due.key(but);
+        self.due.place(but, None);
+        let first = self.due.first();
+        self.due.place(but, own);
+        first
+    }
+}
+
+impl Fair {
+    /// Notes that a flush begins, which waits for the backlog.
+    pub(super) fn begin_commit(&mut self, now: Instant, by: Submitter) {
+        let group = by.group.0;
+        let entry = &mut self.groups[group as usize];
+        if entry.flushes > 1 || self.device.rotational {
+            return;
+        }
+        let sent = self.backlog.sent;
+        let due = entry.past.commits.begin(Flush { by: by.task, began: now, sent });
+        self.backlog.due.place(group, Some(due));
+        self.let_writes_go();
+    }
+
+    /// Accounts for a flush that is done.
+    pub(super) fn end_commit(&mut self, now: Instant, by: Submitter, ok: bool) {
+        let commits = &mut self.groups[by.group.0 as usize].past.commits;
+        let Some((flush, due)) = commits.end(now, by.task) else { return };
+        let usual = commits.usual().map(|usual| usual.as_ns().saturating_mul(BUSY_FACTOR));
+        self.backlog.due.place(by.group.0, Some(due));
+        if ok {
+            let is_long = usual.is_some_and(|usual| now.since(flush.began).as_ns() > usual);
+            self.backlog.flushed(now, &flush, is_long);
+        }
+        self.let_writes_go();
+    }
+
+    /// Bars the group if its next request is a write that would delay the next flush of a group
+    /// that is behind. Returns whether it is barred.
+    #[inline]
+    pub(super) fn bar_before_flush(&mut self, now: Instant, group: u32, at: u32) -> bool {
+        !self.backlog.is_unawaited() && self.bar_write_before_flush(now, group, at)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bar_write_before_flush(&mut self, now: Instant, group: u32, at: u32) -> bool {
+        let rq = &self.requests[at];
+        if !rq.may_be_cached || !self.backlog.pace.is_known() || !self.may_wait_alone(group) {
+            return false;
+        }
+        let cost = self.device.cost_of_next(rq);
+        let Some((whose, due)) = self.first_committing(now, group) else { return false };
+        if self.tree.behind_by(whose).is_none() {
+            return false;
+        }
+        let backlog = &self.backlog;
+        let weights = self.tree.weights_beside(group, whose);
+        let takes = backlog.pace.time_of(backlog.left(now) + cost);
+        let commits = &mut self.groups[whose as usize].past.commits;
+        if commits.lets_write(due.since(now), takes, weights) {
+            return false;
+        }
+        let gone = commits.gone();
+        let held = self.groups[group as usize].held_write.filter(|(request, _)| *request == at);
+        let until = match held {
+            Some((_, until)) => until,
+            None => now + takes + self.device.time_of(cost).scaled(weights.1, weights.0),
+        };
+        self.groups[group as usize].held_write = Some((at, until));
+        if until.min(gone) <= now {
+            return false;
+        }
+        self.backlog.held.push(group);
+        self.device.knee.hold_back();
+        self.barred.pace_until(group, until.min(gone), &mut self.tree);
+        true
+    }
+
+    /// The first group but this one that still commits, and when it is to flush next.
+    fn first_committing(&mut self, now: Instant, but: u32) -> Option<(u32, Instant)> {
+        loop {
+            let (group, due) = self.backlog.first_due(but)?;
+            if self.groups[group as usize].past.commits.gone() > now {
+                return Some((group, due));
+            }
+            self.backlog.due.place(group, None);
+        }
+    }
+
+    /// Lets the groups go on of which a write is held.
+    fn let_writes_go(&mut self) {
+        while let Some(group) = self.backlog.held.pop() {
+            // Another bar may have taken the place of this one since, and is found again.
+            self.release_barred(group);
+        }
+    }
+
+    /// Accounts for a write that is sent to the device.
+    #[inline]
+    pub(super) fn add_to_backlog(&mut self, now: Instant, at: u32, group: u32) {
+        let cost = self.device.cost_of_next(&self.requests[at]);
+        self.backlog.send(now, cost);
+        let entry = &mut self.groups[group as usize];
+        entry.held_write = None;
+        entry.past.commits.send(cost);
+    }
+
+    /// Whether a write of the group is held for the flush of another.
+    pub(super) fn is_held_for_flush(&self, group: u32) -> bool {
+        self.groups[group as usize].held_write.is_some() && self.backlog.held.contains(&group)
+    }
+}

@@ -1,0 +1,201 @@
+//! How a group commits: how long it is served from one of its flushes to the next, and how much
+//! others may write meanwhile.
+//!
+//! In some of these cycles others may write nothing, which shows what the group needs by itself.
+//! In the others they may write what the device does in a *part* of the time until the next flush.
+//! That part shrinks if the group is then served for longer than its weight lets others delay it,
+//! and grows if not. It depends on the device whether what others write while a flush is on its way
+//! delays that.
+
+use super::mean::Mean;
+use fairdisk_core::{Instant, Span, TaskId};
+
+/// Others may write nothing in two cycles out of 32, and in the first ones. What they wrote before
+/// delays the first of the two, and the second shows what the group needs.
+const PROBE_EVERY: u32 = 32;
+const PROBES_FIRST: u32 = 4;
+/// Cycles for one adjustment of the part.
+const JUDGED: u32 = 8;
+/// A cycle is too long if it is longer than it may be by a sixteenth: less is chance.
+const LONGER_PARTS: u64 = 16;
+/// The part is halved or grows by a sixteenth of itself, between a sixty-fourth and all. If one more
+/// write is too many, it is tried in one cycle out of twelve.
+const GROWTH_PARTS: u64 = 16;
+const PART_LEAST: u64 = WHOLE / 64;
+const WHOLE: u64 = 1 << 16;
+/// A group commits no more once four times the time from one of its flushes to the next has passed
+/// without one, and between these bounds: a task that gets no CPU for a tick or two still commits.
+const GONE_FACTOR: u64 = 4;
+const GONE_LEAST: Span = Span::from_ms(10);
+const GONE_MOST: Span = Span::from_s(1);
+
+/// A flush on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flush {
+    pub(super) by: Option<TaskId>,
+    pub(super) began: Instant,
+    /// The cost of all writes sent until then.
+    pub(super) sent: Span,
+}
+
+/// The current cycle.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cycle {
+    /// For how long the group had anything to be served, and since when it has.
+    served: Span,
+    since: Option<Instant>,
+    /// How long its flush took.
+    flush: Span,
+    /// What the group has written.
+    own: Span,
+    /// Whether others wrote nothing in the cycle before.
+    is_quiet: bool,
+    /// Whether a write of others was looked at, and whether one had to wait.
+    is_asked: bool,
+    is_short: bool,
+}
+
+/// How a group commits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Commits {
+    flush: Option<Flush>,
+    cycle: Cycle,
+    cycles: u32,
+    /// What cycles are like in which others write nothing: how long the group is served, how long
+    /// its flush takes, and how long it is from that to the next.
+    served: Mean,
+    flushes: Mean,
+    between: Mean,
+    /// When the last flush ended, and when the group will not have flushed for so long that it
+    /// commits no more.
+    ended: Instant,
+    gone: Instant,
+    /// How long the group was served in so many cycles since the last adjustment.
+    judged: (Span, u32),
+    /// What others may write, as a part of what the device does until the next flush.
+    part: u64,
+    /// The weight of the last of them, and that of the group beside it.
+    weights: (u64, u64),
+}
+
+impl Commits {
+    pub(super) fn new() -> Self {
+        Self {
+            flush: None,
+            cycle: Cycle::default(),
+            cycles: 0,
+            served: Mean::default(),
+            flushes: Mean::default(),
+            between: Mean::default(),
+            ended: Instant::ZERO,
+            gone: Instant::ZERO,
+            judged: (Span::ZERO, 0),
+            part: WHOLE,
+            weights: (1, 1),
+        }
+    }
+
+    /// Notes that the group has something to be served.
+    #[inline]
+    pub(super) const fn wants(&mut self, now: Instant) {
+        self.cycle.since = Some(now);
+    }
+
+    /// Notes that the group has nothing more to be served.
+    #[inline]
+    pub(super) fn rests(&mut self, now: Instant) {
+        if let Some(since) = self.cycle.since.take() {
+            self.cycle.served += now.since(since);
+        }
+    }
+
+    /// Notes that the group has written.
+    #[inline]
+    pub(super) fn send(&mut self, cost: Span) {
+        self.cycle.own += cost;
+    }
+
+    /// How long a flush takes without the writes of others, if that is known.
+    pub(super) fn usual(&self) -> Option<Span> {
+        self.flushes.get()
+    }
+
+    /// When the group commits no more, if it does not flush until then.
+    pub(super) const fn gone(&self) -> Instant {
+        self.gone
+    }
+
+    /// Begins a cycle with a flush. Returns when the next is to come.
+    pub(super) fn begin(&mut self, flush: Flush) -> Instant {
+        let now = flush.began;
+        let since = self.cycle.since.map(|since| {
+            self.cycle.served += now.since(since);
+            now
+        });
+        let is_quiet = now < self.gone && self.end_cycle(now, flush.sent);
+        self.cycle = Cycle { since, is_quiet, ..Cycle::default() };
+        self.cycles = self.cycles.wrapping_add(1);
+        (self.flush, self.gone) = (Some(flush), Instant::MAX);
+        now + self.flushes.or_zero() + self.between.or_zero()
+    }
+
+    /// Accounts for the end of the flush that this task has begun. Returns that flush, and when the
+    /// next is to come.
+    pub(super) fn end(&mut self, now: Instant, by: Option<TaskId>) -> Option<(Flush, Instant)> {
+        let flush = self.flush.filter(|flush| flush.by == by && self.gone == Instant::MAX)?;
+        self.cycle.flush = now.since(flush.began);
+        let usual = self.cycle.flush + self.between.or_zero();
+        let gone = Span::from_ns(usual.as_ns().saturating_mul(GONE_FACTOR));
+        (self.ended, self.gone) = (now, now + gone.max(GONE_LEAST).min(GONE_MOST));
+        Some((flush, now + self.between.or_zero()))
+    }
+
+    /// Accounts for a cycle that ends with a flush before which so much has been sent. Returns
+    /// whether others wrote nothing in it.
+    fn end_cycle(&mut self, now: Instant, sent: Span) -> bool {
+        let Some(began) = self.flush else { return false };
+        let Cycle { served, flush, own, is_quiet, is_asked, is_short, .. } = self.cycle;
+        let wrote_nothing = sent - began.sent == own;
+        if wrote_nothing && is_quiet {
+            self.served.add(served);
+            self.flushes.add(flush);
+            self.between.add(now.since(self.ended));
+        } else if is_asked && !self.is_probe() {
+            self.judge(served, is_short);
+        }
+        wrote_nothing
+    }
+
+    /// Adjusts the part after enough cycles. In this one the group was served for so long.
+    fn judge(&mut self, served: Span, is_short: bool) {
+        let Some(quiet) = self.served.get() else { return };
+        self.judged = (self.judged.0 + served, self.judged.1 + 1);
+        if self.judged.1 < JUDGED {
+            return;
+        }
+        let mean = self.judged.0 / u64::from(JUDGED);
+        let (others, own) = self.weights;
+        let most = quiet + quiet.scaled(others, own) + quiet / LONGER_PARTS;
+        self.judged = (Span::ZERO, 0);
+        if mean > most {
+            self.part = (self.part / 2).max(PART_LEAST);
+        } else if is_short {
+            self.part = (self.part + self.part / GROWTH_PARTS).min(WHOLE);
+        }
+    }
+
+    const fn is_probe(&self) -> bool {
+        self.cycles < PROBES_FIRST || self.cycles % PROBE_EVERY < 2
+    }
+
+    /// Whether others may write now, so that the device `takes` so long for them, with so much time
+    /// until the next flush is `due`. The weights are those of the writer and of the group.
+    pub(super) fn lets_write(&mut self, due: Span, takes: Span, weights: (u64, u64)) -> bool {
+        self.weights = weights;
+        self.cycle.is_asked = true;
+        let most = due.scaled(self.part, WHOLE);
+        let fits = !self.is_probe() && self.served.get().is_some() && takes <= most;
+        self.cycle.is_short |= !fits;
+        fits
+    }
+}
