@@ -1,6 +1,7 @@
 //! The promises of `fair` (docs/fair.md), in the lab: shares of time, floors that are kept or
 //! refused, ceilings, nested groups, and nothing given away that nobody needs.
 
+mod commits;
 mod floors;
 mod ionice;
 mod room;

@@ -35,6 +35,8 @@ pub(super) struct Backlog {
     left: Span,
     since: Instant,
     pace: Pace,
+    /// Whether a pace is stated.
+    is_told: bool,
     /// The groups that commit, by when each is to flush next.
     due: Order<Instant>,
     /// The groups of which a write is held.
@@ -80,6 +82,7 @@ impl Backlog {
             left: Span::ZERO,
             since: Instant::ZERO,
             pace: Pace { time: Span::ZERO, cost: Span::ZERO },
+            is_told: false,
             due: Order::new(),
             held: Vec::new(),
         }
@@ -93,7 +96,7 @@ impl Backlog {
     /// Begins with the pace that is stated, if any, of a device that works differently.
     pub(super) fn device_changed(&mut self, is_told: bool) {
         let time = if is_told { TRUSTED } else { Span::ZERO };
-        self.pace = Pace { time, cost: time };
+        (self.pace, self.is_told) = (Pace { time, cost: time }, is_told);
     }
 
     /// What the device has left to do now.
@@ -110,7 +113,8 @@ impl Backlog {
     }
 
     /// Accounts for the end of a flush. `is_long` says whether the device was at work all the time
-    /// since the one before.
+    /// since the one before, as far as it had that much to do. What it has done in a time is the
+    /// least that it can do; a stated pace is one that it keeps for long.
     fn flushed(&mut self, now: Instant, flush: &Flush, is_long: bool) {
         let Some(cost) = flush.sent.as_ns().checked_sub(self.done.as_ns()).filter(|ns| *ns > 0)
         else {
@@ -121,7 +125,7 @@ impl Backlog {
         if !self.pace.is_known() || self.pace.time_of(cost) > at_most.time {
             self.pace = Pace::default();
             self.pace.add(at_most.time, cost);
-        } else if is_long {
+        } else if is_long && !self.is_told && self.pace.time_of(cost) > now.since(ended) / 2 {
             self.pace.add(now.since(ended), cost);
         }
         self.left = self.left(now).min(self.sent - flush.sent);
