@@ -147,7 +147,7 @@ impl Fair {
     pub(super) fn begin_commit(&mut self, now: Instant, by: Submitter) {
         let group = by.group.0;
         let entry = &mut self.groups[group as usize];
-        if entry.flushes > 1 || self.device.rotational {
+        if entry.flushes > 1 || !self.device.works_beside_flushes() {
             return;
         }
         let sent = self.backlog.sent;

@@ -8,8 +8,8 @@
 //!   that has the device to itself is charged at completion, no more than the time that passes.
 //! - A flush, whose cost no model states, is charged the time the device was busy with it. Where
 //!   writes were charged what they are stated to cost once they are done, that part is paid. A
-//!   device without a head does other work beside, so there a flush costs as much as the smallest
-//!   write.
+//!   device without a head that serves several requests at once does other work beside, so there a
+//!   flush costs as much as the smallest write.
 
 use super::cache::Late;
 use super::requests::Rq;
@@ -212,7 +212,7 @@ impl Fair {
         let delays = self.queued > 0 || self.in_flight > 0;
         // Nothing is known to be done after a flush that has failed.
         let mut own = match ok {
-            true if !self.device.rotational => device_time.min(self.device.smallest_write()),
+            true if self.device.works_beside_flushes() => device_time.min(self.device.smallest_write()),
             true => device_time - self.cache.paid,
             false => device_time,
         };

@@ -351,6 +351,11 @@ impl Device {
         cost.max(Span::from_ns(100))
     }
 
+    /// Whether the device does other work beside a flush.
+    pub(super) const fn works_beside_flushes(&self) -> bool {
+        !self.rotational && !self.is_serial()
+    }
+
     /// The cost of the smallest write at a random place.
     pub(super) fn smallest_write(&self) -> Span {
         self.costs.as_ref().map_or(UNTOLD, |costs| costs.write).of(false, SMALL_BYTES)

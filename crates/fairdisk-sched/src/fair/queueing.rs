@@ -219,7 +219,8 @@ impl Fair {
     /// afterwards. So does a read that fills a device without a head by itself.
     fn make_room(&mut self, now: Instant, group: u32, at: u32) -> Option<Step> {
         // A flush waits for the backlog alone, which `backlog` sees to.
-        let is_busy = if self.device.rotational { self.is_busy() } else { self.in_flight > 0 };
+        let flushes = !self.device.works_beside_flushes() && self.cache.flushes > 0;
+        let is_busy = self.in_flight > 0 || flushes;
         if !is_busy && self.reserved.is_empty() {
             return None;
         }
