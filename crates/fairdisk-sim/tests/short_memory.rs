@@ -371,7 +371,7 @@ fn in_storms_all_pages_are_accounted_for_and_all_tasks_end() {
 fn the_first_use_of_a_page_that_was_read_is_a_miss_and_others_are_hits() {
     let mut config = machine(1, READ_PAGES, Some(memory("now", 256, 4)));
     for phase in 0..2 {
-        let again = TaskSpec { phase, keeps_cache: true, ..reader(0, 1024) };
+        let again = TaskSpec { phase, drops: Drops::Nothing, ..reader(0, 1024) };
         config.tasks.push(again);
     }
     let world = run(config);

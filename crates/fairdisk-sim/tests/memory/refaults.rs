@@ -18,11 +18,11 @@ impl Reader {
 
     /// Uses pages that are in memory, twice.
     pub(crate) fn use_twice(&mut self, pages: std::ops::Range<u64>) {
-        pages.for_each(|at| {
-            (0..2).for_each(|_| {
+        for at in pages {
+            for _ in 0..2 {
                 self.memory.used(page(at));
-            })
-        });
+            }
+        }
     }
 }
 
