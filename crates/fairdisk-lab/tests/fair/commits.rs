@@ -24,7 +24,9 @@ fn a_log_on_flash_waits_for_little_of_what_a_dump_has_written() {
             let part = |one: u64, of: u64| one as f64 / of as f64;
             let (kept, left) = (part(beside, alone), part(dumped, most));
             let longer = p99.as_ns() as f64 / usual.as_ns() as f64;
-            println!("{device}, {row}: {kept:.2} of alone, fsync {longer:.1} times, dump {left:.2}");
+            println!(
+                "{device}, {row}: {kept:.2} of alone, fsync {longer:.1} times, dump {left:.2}"
+            );
             assert!(kept >= 0.8, "{device}, {row}: {kept:.2} of what it does alone");
             assert!(longer <= 5.0, "{device}, {row}: fsync takes {longer:.1} times as long");
             // Two thirds of its share.

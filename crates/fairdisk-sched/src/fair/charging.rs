@@ -212,7 +212,9 @@ impl Fair {
         let delays = self.queued > 0 || self.in_flight > 0;
         // Nothing is known to be done after a flush that has failed.
         let mut own = match ok {
-            true if self.device.works_beside_flushes() => device_time.min(self.device.smallest_write()),
+            true if self.device.works_beside_flushes() => {
+                device_time.min(self.device.smallest_write())
+            }
             true => device_time - self.cache.paid,
             false => device_time,
         };
