@@ -71,8 +71,13 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new() -> Self {
+        Self::on(&env::temp_dir())
+    }
+
+    /// A host whose files are on the disk of a directory.
+    pub(crate) fn on(directory: &Path) -> Self {
         let turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = tempfile::tempdir_in(directory).unwrap();
         for directory in ["source", "mount"] {
             fs::create_dir(scratch.path().join(directory)).unwrap();
         }
@@ -87,16 +92,20 @@ impl Host {
         self.scratch.path()
     }
 
+    /// Lets all users into the directory of the host.
+    pub(crate) fn open_to_all(&self) {
+        fs::set_permissions(self.scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
     /// The path of a copy of the program that all users may execute.
     pub(crate) fn program_for_all(&self) -> String {
-        let (scratch, program) = (self.scratch.path(), self.scratch.path().join("fairdisk"));
+        let program = self.scratch.path().join("fairdisk");
         if !program.exists() {
             // Only once, since a guardian that is about to end may still be executing the copy.
             fs::copy(env!("CARGO_BIN_EXE_fairdisk"), &program).unwrap();
         }
-        for path in [scratch, &program] {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-        }
+        self.open_to_all();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         program.to_str().unwrap().to_owned()
     }
 
@@ -174,12 +183,17 @@ impl Host {
         self.mounted = false;
     }
 
-    /// The path of a group below the hierarchy, which is created if necessary, with a setting.
-    pub(crate) fn group(&self, name: &str, setting: &str) -> String {
+    /// Creates a group below the hierarchy, unless it is there.
+    pub(crate) fn make_group(&self, name: &str) {
         let directory = self.groups.join(name);
         if !directory.exists() {
             fs::create_dir(&directory).unwrap();
         }
+    }
+
+    /// The path of a group below the hierarchy, which is created if necessary, with a setting.
+    pub(crate) fn group(&self, name: &str, setting: &str) -> String {
+        self.make_group(name);
         let group = self.path_of(name);
         let set = self.ctl(&["set", &group, setting]);
         assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));

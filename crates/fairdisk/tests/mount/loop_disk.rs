@@ -47,6 +47,18 @@ impl LoopDisk {
         Ok(disk)
     }
 
+    /// A disk of so many bytes without partitions, past the page cache, with a file system that is
+    /// mounted at a directory. Fails without loop devices.
+    pub(crate) fn with_file_system(image: &Path, bytes: u64, at: &Path) -> Result<Self, String> {
+        fs::File::create(image).unwrap().set_len(bytes).unwrap();
+        let mut disk = Self::of(image, &["--direct-io=on"])?;
+        let lazily = "lazy_itable_init=0,lazy_journal_init=0";
+        run("mkfs.ext4", &["-q", "-E", lazily, &disk.device])?;
+        run("mount", &[&disk.device, at.to_str().unwrap()])?;
+        disk.mounted.push(at.to_owned());
+        Ok(disk)
+    }
+
     /// A disk without partitions, of an image that is there.
     pub(crate) fn bare(image: &Path) -> Result<Self, String> {
         Self::of(image, &[])

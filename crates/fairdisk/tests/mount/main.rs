@@ -22,6 +22,7 @@ mod panicked;
 mod posted;
 mod prediction;
 mod process;
+mod real_disk;
 mod scripts;
 mod settings;
 mod shares;
