@@ -188,14 +188,19 @@ fn lines_of(measured: &Measured, outcome: &Outcome) -> String {
 pub(super) fn section(outcome: &Outcome, settings: &Settings) -> String {
     let lengths = settings.lengths;
     let how = match outcome.storage {
-        Storage::Lab(_) => format!("{} simulated seconds", lengths.seconds),
+        Storage::Lab(_) => format!("One run of {} s, simulated.", lengths.seconds),
         _ => format!(
-            "medians of {} rounds of {} s, after {} s",
+            "Medians of {} rounds. A run takes {} s, after {} s that do not count.",
             lengths.rounds, lengths.seconds, lengths.ramp_seconds
         ),
     };
     let lines: String = outcome.loads.iter().map(|measured| lines_of(measured, outcome)).collect();
-    format!("## {}\n\n{how}; `{}`\n\n{}{lines}", outcome.storage.title(), settings.command, head())
+    format!(
+        "## {}\n\n{how} Chosen by `{}`.\n\n{}{lines}",
+        outcome.storage.title(),
+        settings.command,
+        head()
+    )
 }
 
 /// What stands around what is generated for a storage.

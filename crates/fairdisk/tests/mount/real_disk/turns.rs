@@ -42,6 +42,8 @@ pub(super) struct Outcome {
     pub(super) storage: Storage,
     pub(super) schedulers: Vec<Scheduler>,
     pub(super) loads: Vec<Measured>,
+    /// What could not be measured, and why.
+    pub(super) failures: Vec<String>,
 }
 
 /// What works do alone under each scheduler, in one round.
@@ -109,17 +111,25 @@ pub(super) fn take(storage: &Storage, settings: &Settings) -> Result<Outcome, St
         loads.into_iter().map(|load| Measured { load, samples: samples() }).collect();
     // In the lab each round is like the first.
     let rounds = if matches!(storage, Storage::Lab(_)) { 1 } else { settings.lengths.rounds };
+    let mut failures = Vec::new();
     for round in 0..rounds {
         let mut alone = Alone::default();
         for Measured { load, samples } in &mut measured {
+            eprintln!("{}, round {} of {rounds}: {}", storage.name(), round + 1, load.name);
             for turn in 0..schedulers.len() {
                 let at = (turn + round) % schedulers.len();
                 let scheduler = &schedulers[at];
-                let sample = sample(scheduler, load, ground.as_mut(), &mut alone)
-                    .map_err(|why| format!("{} under {}: {why}", load.name, scheduler.name))?;
-                samples[at].push(sample);
+                if !ground.takes(scheduler, load) {
+                    continue;
+                }
+                match sample(scheduler, load, ground.as_mut(), &mut alone) {
+                    Ok(sample) => samples[at].push(sample),
+                    Err(why) => {
+                        failures.push(format!("{} under {}: {why}", load.name, scheduler.name))
+                    }
+                }
             }
         }
     }
-    Ok(Outcome { storage: *storage, schedulers, loads: measured })
+    Ok(Outcome { storage: *storage, schedulers, loads: measured, failures })
 }
