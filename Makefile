@@ -15,8 +15,8 @@ demo: ## two groups share a disk: in the lab, then in real time; no root needed
 test: ## format, lints, all tests, licences, documents; under 30 minutes on 2 cores
 	@. "$(HERE)"scripts/toolchain.sh && scripts/setup.sh && scripts/test.sh
 
-bench: ## what a decision, a simulated I/O and a run cost
-	@. "$(HERE)"scripts/toolchain.sh && scripts/setup.sh && scripts/bench.sh
+bench: ## what a decision, a simulated I/O and a run cost, and who gets what of a disk (PART=real-disk)
+	@. "$(HERE)"scripts/toolchain.sh && scripts/setup.sh && scripts/bench.sh $(PART)
 
 soak: ## the long forms of the tests: storms, properties, ablations
 	@. "$(HERE)"scripts/toolchain.sh && scripts/setup.sh && scripts/soak.sh

@@ -42,16 +42,6 @@ fn what_a_mount_costs() {
 }
 
 #[test]
-fn weights_on_a_disk_of_which_nothing_is_told() {
-    short("weights.sh");
-}
-
-#[test]
-fn what_it_is_worth_to_know_the_costs_of_a_disk() {
-    short("calibrated.sh");
-}
-
-#[test]
 fn the_page_cache_of_the_kernel_at_hand_misses_what_the_lab_says() {
     short("page-cache.sh");
 }
