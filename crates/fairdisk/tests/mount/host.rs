@@ -266,13 +266,15 @@ fn entry(status: &Value, group: &str) -> Value {
     entries.iter().find(|entry| entry["path"] == group).cloned().unwrap_or_default()
 }
 
+/// The output of a program on both streams, once it has ended; an error if it failed.
+pub(crate) fn ended(child: Child) -> Result<String, String> {
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(text(&output)) } else { Err(text(&output)) }
+}
+
 /// The output of a program on both streams; it must have succeeded.
 pub(crate) fn finish(child: Child) -> String {
-    let output = child.wait_with_output().unwrap();
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8_lossy(&text).into_owned();
-    assert!(output.status.success(), "{text}");
-    text
+    ended(child).unwrap_or_else(|said| panic!("{said}"))
 }
 
 impl Drop for Host {

@@ -2,7 +2,7 @@
 
 use super::figures::{Figures, percentiles};
 use super::settings::Lengths;
-use crate::host::{Host, finish};
+use crate::host::{Host, ended};
 use std::fs;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
@@ -29,10 +29,10 @@ fn programs() -> Option<PathBuf> {
 
 impl Database {
     /// A database below the source of a host; none without PostgreSQL.
-    pub(super) fn new(host: &Host, lengths: Lengths) -> Option<Self> {
+    pub(super) fn new(host: &Host, lengths: Lengths) -> Result<Option<Self>, String> {
         let Some(programs) = programs() else {
             println!("skipped: no PostgreSQL (scripts/setup.sh installs it)");
-            return None;
+            return Ok(None);
         };
         let run = host.scratch().join("run");
         for directory in [&run, &host.source("database")] {
@@ -44,7 +44,7 @@ impl Database {
         let source = host.source("");
         let at = source.join("database");
         let made = format!("initdb --no-sync --auth=trust -U bench -D {}", at.display());
-        finish(database.as_user(host, "first", &made));
+        ended(database.as_user(host, "first", &made))?;
         // As installed, but for where it listens; and no checkpoint falls into one run and not into
         // another.
         let more = format!(
@@ -55,13 +55,13 @@ impl Database {
         let file = at.join("postgresql.conf");
         let usual = fs::read_to_string(&file).unwrap();
         fs::write(&file, usual + &more).unwrap();
-        database.start(host, "first", &source).unwrap();
+        database.start(host, "first", &source)?;
         // 15 MB for each.
         let scale = (lengths.file_mib / 128).max(1);
         let fill = database.connected("pgbench", &format!("--quiet -i -s {scale} postgres"));
-        finish(database.as_user(host, "first", &fill));
-        database.stop(host).unwrap();
-        Some(database)
+        ended(database.as_user(host, "first", &fill))?;
+        database.stop(host)?;
+        Ok(Some(database))
     }
 
     /// Starts a command as the database's user.
@@ -116,8 +116,7 @@ impl Database {
         }
         let (_, group) = self.running.as_ref().ok_or("the database does not run")?;
         let checkpoint = self.connected("psql", "-q -c checkpoint postgres");
-        finish(self.as_user(host, group, &checkpoint));
-        Ok(())
+        ended(self.as_user(host, group, &checkpoint)).map(drop)
     }
 
     /// The command of its clients, who write how long each transaction takes.

@@ -319,7 +319,7 @@ pub(super) const EXTRACT: &[&str] = &[
 ];
 
 /// What the short form runs.
-pub(super) const SHORT: &[&str] = &["commits-4k-1-buffered", "depth-8-7:1"];
+pub(super) const SHORT: &[&str] = &["commits-4k-1-buffered", "streams-4"];
 
 #[test]
 fn every_load_has_a_name_of_its_own_and_the_chosen_ones_are_there() {

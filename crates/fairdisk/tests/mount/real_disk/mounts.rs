@@ -6,7 +6,7 @@ use super::fio::{self, FILES_EACH};
 use super::loads::{Files, Job, Load, Work};
 use super::settings::{Lengths, Scheduler, Settings, Storage};
 use super::turns::{Ground, Run};
-use crate::host::{Host, fairdisk, finish, text};
+use crate::host::{Host, ended, fairdisk, text};
 use crate::loop_disk::LoopDisk;
 use crate::process::{cpu_seconds, process};
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ impl Mounts {
         }
         made.lay_files(&settings.loads)?;
         if settings.loads.iter().any(|load| load.has(&Work::Pgbench)) {
-            made.database = Database::new(&made.host, lengths);
+            made.database = Database::new(&made.host, lengths)?;
         }
         Ok(made)
     }
@@ -127,12 +127,12 @@ impl Mounts {
     fn figures(&self, job: &Job, child: Child) -> Result<Figures, String> {
         let seconds = f64::from(self.whole_seconds());
         match &job.work {
-            Work::Fio(fio) => fio::figures(&finish(child), fio.measure),
+            Work::Fio(fio) => fio::figures(&ended(child)?, fio.measure),
             Work::Dd => {
                 let output = child.wait_with_output().map_err(|error| error.to_string())?;
                 dd(&text(&output), seconds, job.work.measure())
             }
-            Work::Pgbench => self.database()?.figures(&finish(child)),
+            Work::Pgbench => self.database()?.figures(&ended(child)?),
         }
     }
 

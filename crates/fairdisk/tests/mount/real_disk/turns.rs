@@ -125,7 +125,7 @@ pub(super) fn take(storage: &Storage, settings: &Settings) -> Result<Outcome, St
                 match sample(scheduler, load, ground.as_mut(), &mut alone) {
                     Ok(sample) => samples[at].push(sample),
                     Err(why) => {
-                        failures.push(format!("{} under {}: {why}", load.name, scheduler.name))
+                        failures.push(format!("{} under {}: {why}", load.name, scheduler.name));
                     }
                 }
             }
