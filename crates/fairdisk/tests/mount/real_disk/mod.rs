@@ -4,6 +4,7 @@
 //! the tables of `docs/real-disk.md` and of the README. `settings.rs` lists what else the
 //! environment may choose.
 
+mod calm;
 mod database;
 mod figures;
 mod fio;

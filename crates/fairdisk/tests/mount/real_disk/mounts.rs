@@ -1,5 +1,6 @@
 //! Loads on a directory, through a mount of it or without.
 
+use super::calm::Calm;
 use super::database::Database;
 use super::figures::{Figures, Measure};
 use super::fio::{self, FILES_EACH};
@@ -24,6 +25,7 @@ pub(super) struct Mounts {
     /// The file of costs, where they are told.
     costs: Option<PathBuf>,
     database: Option<Database>,
+    calm: Calm,
     /// Under whom the directory is mounted now, and the process that serves it.
     scheduler: Scheduler,
     server: Option<i32>,
@@ -39,6 +41,7 @@ impl Mounts {
             LoopDisk::with_file_system(&host.scratch().join("disk"), bytes, &host.source(""))
         });
         let disk = disk.transpose()?;
+        let calm = Calm::new(&host.source("probe")).map_err(|error| error.to_string())?;
         let mut made = Self {
             _disk: disk,
             host,
@@ -46,6 +49,7 @@ impl Mounts {
             lengths,
             costs: None,
             database: None,
+            calm,
             scheduler: Scheduler::NOOP,
             server: None,
         };
@@ -154,12 +158,12 @@ impl Mounts {
     }
 
     /// Waits until nothing of an earlier run is left to be written.
-    fn settle(&self, jobs: &[&Job]) -> Result<(), String> {
+    fn settle(&mut self, jobs: &[&Job]) -> Result<(), String> {
         if jobs.iter().any(|job| job.work == Work::Pgbench) {
             self.database()?.settle(&self.host)?;
         }
         let synced = Command::new("sync").arg("-f").arg(self.host.source("")).status();
-        synced.map(drop).map_err(|error| error.to_string())
+        synced.and_then(|_| self.calm.wait()).map_err(|error| error.to_string())
     }
 }
 
