@@ -53,6 +53,12 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Some(if odd { upper } else { f64::midpoint(values[half - 1], upper) })
 }
 
+/// The least and the most; none of none.
+pub(super) fn range(values: impl IntoIterator<Item = f64>) -> Option<[f64; 2]> {
+    let finite = values.into_iter().filter(|value| value.is_finite()).map(|value| [value, value]);
+    finite.reduce(|all, one| [all[0].min(one[0]), all[1].max(one[1])])
+}
+
 /// The 50th and the 99th percentile of latencies; none of none.
 pub(super) fn percentiles(mut values_ms: Vec<f64>) -> Option<Percentiles> {
     values_ms.sort_by(f64::total_cmp);
@@ -65,5 +71,6 @@ fn the_middle_of_values() {
     assert_eq!(median([]), None);
     assert_eq!(median([3.0, 1.0, f64::NAN, 2.0]), Some(2.0));
     assert_eq!(median([4.0, 1.0]), Some(2.5));
+    assert_eq!(range([4.0, f64::INFINITY, 1.0, 2.0]), Some([1.0, 4.0]));
     assert_eq!(percentiles((0..=100).map(f64::from).collect()), Some([50.0, 99.0]));
 }

@@ -67,6 +67,10 @@ impl Ground for Lab {
     fn close(&mut self) -> Result<(), String> {
         Ok(())
     }
+
+    fn others_percent(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// Of a row of results, what a group did.

@@ -225,6 +225,10 @@ impl Ground for Mounts {
         }
         stopped
     }
+
+    fn others_percent(&self) -> Option<f64> {
+        Some(self.calm.others_percent())
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What was measured, as tables, and the pages that show them.
 
-use super::figures::{Measure, Percentiles, median};
+use super::figures::{Measure, Percentiles, median, range};
 use super::loads::{EXTRACT, Load};
 use super::settings::{Scheduler, Settings, Storage};
 use super::turns::{Measured, Outcome, Sample};
@@ -40,6 +40,17 @@ fn shown(
     median(samples.iter().filter_map(value)).map(show)
 }
 
+/// How the median is shown with the least and the most beside it, where there are several.
+fn spread(
+    samples: &[Sample],
+    value: impl Fn(&Sample) -> Option<f64>,
+    show: impl Fn(f64) -> String,
+) -> Option<String> {
+    let [least, most] = range(samples.iter().filter_map(&value))?.map(&show);
+    let median = shown(samples, value, show)?;
+    Some(if samples.len() == 1 { median } else { format!("{median} ({least}–{most})") })
+}
+
 fn kept(sample: &Sample, job: usize) -> f64 {
     sample.beside.figures[job].rate / sample.alone[job].rate
 }
@@ -64,7 +75,7 @@ impl Told<'_> {
         let (group, unit) = (self.measured.load.jobs[job].group, self.measure(job).unit());
         self.row(format!("{group}: part of its {unit} alone"), |samples| {
             let part =
-                shown(samples, |sample| Some(kept(sample, job)), |part| format!("{part:.2}"));
+                spread(samples, |sample| Some(kept(sample, job)), |part| format!("{part:.2}"));
             let alone = shown(samples, |sample| Some(sample.alone[job].rate), amount);
             Some(format!("{} of {}", part?, alone?))
         })
@@ -83,7 +94,7 @@ impl Told<'_> {
             Some(100.0 * first / (first + second))
         };
         self.row(format!("first: got, of {asked:.1} % asked for"), |samples| {
-            shown(samples, got, |percent| format!("{percent:.0}"))
+            spread(samples, got, |percent| format!("{percent:.0}"))
         })
     }
 
@@ -190,8 +201,13 @@ pub(super) fn section(outcome: &Outcome, settings: &Settings) -> String {
     let how = match outcome.storage {
         Storage::Lab(_) => format!("One run of {} s, simulated.", lengths.seconds),
         _ => format!(
-            "Medians of {} rounds. A run takes {} s, after {} s that do not count.",
-            lengths.rounds, lengths.seconds, lengths.ramp_seconds
+            "Medians of {} rounds, with the least and the most of a part in brackets. A run takes \
+             {} s, after {} s that do not count. Other programs used {:.0} % of the CPUs \
+             meanwhile.",
+            lengths.rounds,
+            lengths.seconds,
+            lengths.ramp_seconds,
+            outcome.others_percent.unwrap_or(0.0)
         ),
     };
     let lines: String = outcome.loads.iter().map(|measured| lines_of(measured, outcome)).collect();

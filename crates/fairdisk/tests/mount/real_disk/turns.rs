@@ -23,6 +23,8 @@ pub(super) trait Ground {
     fn open(&mut self, scheduler: &Scheduler, load: &Load) -> Result<(), String>;
     fn run(&mut self, jobs: &[&Job]) -> Result<Run, String>;
     fn close(&mut self) -> Result<(), String>;
+    /// How much of the CPUs other programs took meanwhile, in percent, if that matters.
+    fn others_percent(&self) -> Option<f64>;
 }
 
 /// A load under a scheduler, in one round.
@@ -45,6 +47,7 @@ pub(super) struct Outcome {
     pub(super) loads: Vec<Measured>,
     /// What could not be measured, and why.
     pub(super) failures: Vec<String>,
+    pub(super) others_percent: Option<f64>,
 }
 
 /// What works do alone under each scheduler, in one round. Commits are always measured anew, since
@@ -136,5 +139,11 @@ pub(super) fn take(storage: &Storage, settings: &Settings) -> Result<Outcome, St
             }
         }
     }
-    Ok(Outcome { storage: *storage, schedulers, loads: measured, failures })
+    Ok(Outcome {
+        storage: *storage,
+        schedulers,
+        loads: measured,
+        failures,
+        others_percent: ground.others_percent(),
+    })
 }
