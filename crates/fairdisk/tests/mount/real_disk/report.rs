@@ -81,9 +81,11 @@ impl Told<'_> {
         })
     }
 
+    /// What the first does, as a rate: where a part of its rate alone says too little.
     fn rate(&self) -> Row {
         let rate = |sample: &Sample| Some(sample.beside.figures[0].rate);
-        self.row(self.measure(0).unit().to_owned(), |samples| shown(samples, rate, amount))
+        let (group, unit) = (self.measured.load.jobs[0].group, self.measure(0).unit());
+        self.row(format!("{group}: {unit}"), |samples| spread(samples, rate, amount))
     }
 
     /// How much of both parts the first has.
@@ -151,8 +153,10 @@ impl Told<'_> {
         if jobs.len() == 1 {
             rows.push(self.rate());
         } else {
-            rows.extend(self.measured.load.family.has_shares().then(|| self.got()));
+            let shares = self.measured.load.family.has_shares();
+            rows.extend(shares.then(|| self.got()));
             rows.extend(jobs.clone().map(|job| self.kept(job)));
+            rows.extend((!shares).then(|| self.rate()));
         }
         rows.extend(jobs.flat_map(|job| self.latencies(job)));
         rows.extend(self.throughput());
