@@ -7,9 +7,9 @@ use super::fio::{self, FILES_EACH};
 use super::loads::{Files, Job, Load, Work};
 use super::settings::{Lengths, Scheduler, Settings, Storage};
 use super::turns::{Ground, Run};
-use crate::host::{Host, ended, fairdisk, text};
+use crate::host::{Host, ended, fairdisk, text, wait_until};
 use crate::loop_disk::LoopDisk;
-use crate::process::{cpu_seconds, process};
+use crate::process::{cpu_seconds, is_alive, process};
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
@@ -220,8 +220,10 @@ impl Ground for Mounts {
 
     fn close(&mut self) -> Result<(), String> {
         let stopped = self.database.as_mut().map_or(Ok(()), |database| database.stop(&self.host));
-        if self.server.take().is_some() {
+        if let Some(server) = self.server.take() {
             self.host.unmount();
+            // It may still be writing what it has, which is nothing to begin the next run with.
+            wait_until(|| !is_alive(server));
         }
         stopped
     }
