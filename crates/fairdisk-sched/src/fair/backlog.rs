@@ -43,6 +43,15 @@ pub(super) struct Backlog {
     held: Vec<u32>,
 }
 
+/// A write of a group that was held for another's flush.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Held {
+    /// The request, and until when it is held at most.
+    write: Option<(u32, Instant)>,
+    /// Whether the group is among those that are let go by the next flush.
+    waits: bool,
+}
+
 /// The time in which the device does its backlog, and the cost that it does in it. Both are zero
 /// while that is not known.
 #[derive(Clone, Copy, Debug, Default)]
@@ -196,16 +205,16 @@ impl Fair {
             return false;
         }
         let gone = commits.gone();
-        let held = self.groups[group as usize].held_write.filter(|(request, _)| *request == at);
-        let until = match held {
-            Some((_, until)) => until,
-            None => now + takes + self.device.time_of(cost).scaled(weights.1, weights.0),
-        };
-        self.groups[group as usize].held_write = Some((at, until));
+        let share = self.device.time_of(cost).scaled(weights.1, weights.0);
+        let held = &mut self.groups[group as usize].held;
+        let before = held.write.filter(|(request, _)| *request == at);
+        let (_, until) = *held.write.insert(before.unwrap_or((at, now + takes + share)));
         if until.min(gone) <= now {
             return false;
         }
-        self.backlog.held.push(group);
+        if !core::mem::replace(&mut held.waits, true) {
+            self.backlog.held.push(group);
+        }
         self.device.knee.hold_back();
         self.barred.pace_until(group, until.min(gone), &mut self.tree);
         true
@@ -225,6 +234,7 @@ impl Fair {
     /// Lets the groups go on of which a write is held.
     fn let_writes_go(&mut self) {
         while let Some(group) = self.backlog.held.pop() {
+            self.groups[group as usize].held.waits = false;
             // Another bar may have taken the place of this one since, and is found again.
             self.release_barred(group);
         }
@@ -236,12 +246,13 @@ impl Fair {
         let cost = self.device.cost_of_next(&self.requests[at]);
         self.backlog.send(now, cost);
         let entry = &mut self.groups[group as usize];
-        entry.held_write = None;
+        entry.held.write = None;
         entry.past.commits.send(cost);
     }
 
     /// Whether a write of the group is held for the flush of another.
     pub(super) fn is_held_for_flush(&self, group: u32) -> bool {
-        self.groups[group as usize].held_write.is_some() && self.backlog.held.contains(&group)
+        let held = &self.groups[group as usize].held;
+        held.waits && held.write.is_some()
     }
 }

@@ -155,12 +155,14 @@ impl Commits {
     fn end_cycle(&mut self, now: Instant, sent: Span) -> bool {
         let Some(began) = self.flush else { return false };
         let Cycle { served, flush, own, is_quiet, is_asked, is_short, .. } = self.cycle;
-        let wrote_nothing = sent - began.sent == own;
+        debug_assert!(sent >= began.sent + own, "its own writes are among all");
+        let wrote_nothing = sent == began.sent + own;
         if wrote_nothing && is_quiet {
             self.served.add(served);
             self.flushes.add(flush);
             self.between.add(now.since(self.ended));
-        } else if is_asked && !self.is_probe() {
+        }
+        if is_asked && !self.is_probe() {
             self.judge(served, is_short);
         }
         wrote_nothing
@@ -197,5 +199,85 @@ impl Commits {
         let fits = !self.is_probe() && self.served.get().is_some() && takes <= most;
         self.cycle.is_short |= !fits;
         fits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Span = Span::from_ms(1);
+
+    /// A group that flushes every 4 ms, for 3 ms of them, and what others write between.
+    struct Run {
+        commits: Commits,
+        now: Instant,
+        sent: Span,
+    }
+
+    impl Run {
+        fn new() -> Self {
+            Self { commits: Commits::new(), now: Instant::ZERO, sent: Span::ZERO }
+        }
+
+        /// A cycle in which others ask to write what takes so long, and by that much longer a flush
+        /// that they are let. Returns whether they are.
+        fn cycle(&mut self, takes: Span, longer: Span) -> bool {
+            let Self { commits, now, sent } = self;
+            commits.wants(*now);
+            let due = commits.begin(Flush { by: None, began: *now, sent: *sent });
+            let lets = takes > Span::ZERO && commits.lets_write(due.since(*now), takes, (1, 8));
+            let more = if lets { longer } else { Span::ZERO };
+            if lets {
+                *sent += takes;
+            }
+            *now = *now + MS + MS + MS + more;
+            commits.rests(*now);
+            assert!(commits.end(*now, None).is_some());
+            *now = *now + MS;
+            lets
+        }
+
+        /// In how many of so many cycles others are let.
+        fn lets(&mut self, cycles: u32, takes: Span, longer: Span) -> u32 {
+            (0..cycles).map(|_| u32::from(self.cycle(takes, longer))).sum()
+        }
+    }
+
+    #[test]
+    fn others_write_nothing_until_it_is_known_how_long_the_group_is_served() {
+        let mut run = Run::new();
+        assert_eq!(run.lets(3, MS, Span::ZERO), 0);
+        assert_eq!(run.commits.usual(), Some(Span::from_ms(3)));
+        // Then in 30 cycles of 32.
+        assert_eq!(run.lets(64, MS, Span::ZERO), 60);
+    }
+
+    #[test]
+    fn others_write_no_more_than_the_device_does_until_the_next_flush() {
+        let mut run = Run::new();
+        run.lets(6, Span::ZERO, Span::ZERO);
+        assert!(run.cycle(Span::from_ms(4), Span::ZERO));
+        assert!(!run.cycle(Span::from_ms(5), Span::ZERO));
+    }
+
+    #[test]
+    fn what_makes_flushes_longer_than_weights_let_it_is_tried_now_and_then() {
+        let mut run = Run::new();
+        run.lets(6, Span::ZERO, Span::ZERO);
+        // By a half, where the weight of others is an eighth.
+        run.lets(64, Span::from_ms(3), MS + MS / 2);
+        let tried = run.lets(320, Span::from_ms(3), MS + MS / 2);
+        assert!((8..=64).contains(&tried), "{tried}");
+        // Nor is it more than a tenth longer in the mean than by itself.
+        assert!(run.commits.usual() < Some(Span::from_us(3300)), "{:?}", run.commits.usual());
+    }
+
+    #[test]
+    fn a_group_that_does_not_flush_for_long_commits_no_more() {
+        let mut run = Run::new();
+        run.lets(8, Span::ZERO, Span::ZERO);
+        let gone = run.commits.gone().since(run.now).as_ms();
+        assert!((10..=16).contains(&gone), "{gone}");
     }
 }

@@ -1,5 +1,6 @@
 //! The state of a group, apart from its place in the hierarchy.
 
+use super::backlog::Held;
 use super::cache::{Traces, Writes};
 use super::ceiling::Ceiling;
 use super::commits::Commits;
@@ -52,8 +53,8 @@ pub(super) struct Group {
     pub(super) is_too_far_ahead: bool,
     /// Whether the group was barred for the turn of its direction, and that did not come yet.
     pub(super) waits_for_turn: bool,
-    /// The write that was held for another group's flush, and until when at most.
-    pub(super) held_write: Option<(u32, Instant)>,
+    /// Its write that is held for another group's flush.
+    pub(super) held: Held,
     /// The cost of the request for which there is a place at an array.
     pub(super) reserved: Span,
     /// Whether the group is expected and needs all of its room.
@@ -174,7 +175,7 @@ impl Group {
             flushes: 0,
             is_too_far_ahead: false,
             waits_for_turn: false,
-            held_write: None,
+            held: Held::default(),
             reserved: Span::ZERO,
             needs_all_room: false,
             deferred: Span::ZERO,
