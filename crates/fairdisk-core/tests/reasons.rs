@@ -18,7 +18,7 @@ fn reasons_keep_their_numbers() {
     assert_eq!([Why::Displaced, Why::IdleWait].map(|why| why as u8), [12, 14]);
     assert_eq!(
         (last, last.map(|why| why as usize)),
-        (Some(Why::FloorRoomUsed), Some(Why::ALL.len()))
+        (Some(Why::BacklogLimited), Some(Why::ALL.len()))
     );
 }
 
