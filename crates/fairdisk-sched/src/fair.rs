@@ -198,27 +198,6 @@ impl Fair {
         }
     }
 
-    /// Drops references to queues that have been freed.
-    fn forget_free_queues(&mut self) {
-        let is_free = |at: u32| self.queues.get(at).is_some_and(|queue| queue.group == NIL);
-        if let Some(turn) = &mut self.turn
-            && is_free(turn.queue)
-        {
-            turn.queue = NIL;
-        }
-        if is_free(self.cache.writer()) {
-            self.cache.forget_writer();
-        }
-    }
-
-    /// Frees a queue that may have lost its last request, if nobody can add to it any more.
-    #[inline]
-    fn release_queue(&mut self, queue: u32) {
-        if self.queues.release_if_done(queue) {
-            self.forget_free_queues();
-        }
-    }
-
     /// Notes that something was done: where a decision looks at only a few, it looks at others
     /// next.
     #[inline]

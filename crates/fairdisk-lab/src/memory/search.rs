@@ -56,7 +56,8 @@ impl Sizes {
         self.tried.keys().copied().collect()
     }
 
-    /// A size with which nothing is read again and nobody waits, or the largest, if that is known.
+    /// The size, of those that were doubled, with which nothing is read again and nobody waits, or
+    /// the largest, if that is known. A size between may have too little and hardly show it.
     #[must_use]
     pub fn plenty(&self) -> Option<u64> {
         let is_plenty = |(mib, size): &(&u64, &Size)| {
@@ -65,7 +66,11 @@ impl Sizes {
             let is_it = size.waits_percent <= NOTHING_PERCENT && reads_nothing_again;
             is_it || **mib >= Self::LARGEST
         };
-        self.tried.iter().find(is_plenty).map(|(mib, _)| *mib)
+        self.tried
+            .iter()
+            .filter(|(mib, _)| mib.is_power_of_two())
+            .find(is_plenty)
+            .map(|(mib, _)| *mib)
     }
 
     /// The smallest size tried that keeps what is wanted, as all larger ones do.

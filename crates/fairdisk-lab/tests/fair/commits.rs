@@ -3,8 +3,8 @@
 use super::*;
 
 /// A log, of which each write or each eighth is made durable, beside a dump with an eighth of its
-/// weight. By itself the log takes a few percent of a flash disk; with all that the dump can write in
-/// the disk's cache it had 0.03 to 0.5 of what it does alone, and fsync took up to 70 ms.
+/// weight. By itself the log takes a few percent of a flash disk. With all that the dump can write
+/// in the disk's cache it had 0.03 to 0.8 of what it does alone, and fsync took up to 70 ms.
 #[test]
 fn a_log_on_flash_waits_for_little_of_what_a_dump_has_written() {
     let sizes = ["4 KiB", "16 KiB"];

@@ -75,6 +75,27 @@ impl Fair {
             turn.kept_since = None;
         }
     }
+
+    /// Drops references to queues that have been freed.
+    pub(super) fn forget_free_queues(&mut self) {
+        let is_free = |at: u32| self.queues.get(at).is_some_and(|queue| queue.group == NIL);
+        if let Some(turn) = &mut self.turn
+            && is_free(turn.queue)
+        {
+            turn.queue = NIL;
+        }
+        if is_free(self.cache.writer()) {
+            self.cache.forget_writer();
+        }
+    }
+
+    /// Frees a queue that may have lost its last request, if nobody can add to it any more.
+    #[inline]
+    pub(super) fn release_queue(&mut self, queue: u32) {
+        if self.queues.release_if_done(queue) {
+            self.forget_free_queues();
+        }
+    }
 }
 
 #[cfg(test)]

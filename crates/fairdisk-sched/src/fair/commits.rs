@@ -18,8 +18,8 @@ const PROBES_FIRST: u32 = 4;
 const JUDGED: u32 = 8;
 /// A cycle is too long if it is longer than it may be by a sixteenth: less is chance.
 const LONGER_PARTS: u64 = 16;
-/// The part is halved or grows by a sixteenth of itself, between a sixty-fourth and all. If one more
-/// write is too many, it is tried in one cycle out of twelve.
+/// The part is halved or grows by a sixteenth of itself, between a sixty-fourth and all. If one
+/// more write is too many, it is tried in one cycle out of twelve.
 const GROWTH_PARTS: u64 = 16;
 const PART_LEAST: u64 = WHOLE / 64;
 const WHOLE: u64 = 1 << 16;

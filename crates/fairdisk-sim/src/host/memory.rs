@@ -420,33 +420,6 @@ impl Memory {
         self.spec.kernel.too_many_isolated && self.lru.isolated > u64::from(self.lru.inactive.len())
     }
 
-    /// Counts uses of pages by tasks.
-    pub(in crate::host) const fn count_used(&mut self, pages: u64) {
-        self.vmstat.pages_used += pages;
-    }
-
-    /// Counts a page that is read from the disk, and whether it is new.
-    pub(in crate::host) const fn count_read(&mut self, is_new: bool) {
-        self.vmstat.pages_in += 1;
-        self.vmstat.pages_again += !is_new as u64;
-        self.count_known(is_new);
-    }
-
-    /// Counts a page that is read or written, if it is new.
-    pub(in crate::host) const fn count_known(&mut self, is_new: bool) {
-        self.vmstat.pages_known += is_new as u64;
-    }
-
-    /// Begins to count again.
-    pub(crate) fn restart_counts(&mut self) {
-        self.vmstat.restart();
-    }
-
-    /// Counts a direct reclaim that made progress and got no page.
-    pub const fn count_without_page(&mut self) {
-        self.vmstat.without_page += 1;
-    }
-
     /// Whether dirty pages are held up by congested disks: all that reclaim met in a chunk were,
     /// and free memory has not been above [`Mark::High`] since.
     #[must_use]

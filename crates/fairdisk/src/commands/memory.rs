@@ -19,7 +19,7 @@ const NOW: &str = "now";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     fairdisk memory readers.fio --want 95%\n  \
-    fairdisk memory two-groups --device nvme --report memory.html")]
+    fairdisk memory readers.fio --device nvme --report memory.html")]
 pub(crate) struct Args {
     /// An experiment of `fairdisk catalog experiments`, or the path of a .toml file, of a fio job
     /// file, or of a .iozone file with a command of iozone

@@ -1,6 +1,8 @@
 //! What is counted, under the names of `/proc/vmstat`. There is one zone, so names that have a
 //! zone at their end there have none here.
 
+use super::Memory;
+
 /// What has happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Vmstat {
@@ -127,5 +129,34 @@ impl PlaceCounts {
     #[must_use]
     pub const fn cached(&self) -> u64 {
         self.buffered + self.inactive + self.active + self.isolated
+    }
+}
+
+impl Memory {
+    /// Counts uses of pages by tasks.
+    pub(in crate::host) const fn count_used(&mut self, pages: u64) {
+        self.vmstat.pages_used += pages;
+    }
+
+    /// Counts a page that is read from the disk, and whether it is new.
+    pub(in crate::host) const fn count_read(&mut self, is_new: bool) {
+        self.vmstat.pages_in += 1;
+        self.vmstat.pages_again += !is_new as u64;
+        self.count_known(is_new);
+    }
+
+    /// Counts a page that is read or written, if it is new.
+    pub(in crate::host) const fn count_known(&mut self, is_new: bool) {
+        self.vmstat.pages_known += is_new as u64;
+    }
+
+    /// Begins to count again.
+    pub(crate) fn restart_counts(&mut self) {
+        self.vmstat.restart();
+    }
+
+    /// Counts a direct reclaim that made progress and got no page.
+    pub const fn count_without_page(&mut self) {
+        self.vmstat.without_page += 1;
     }
 }
