@@ -231,10 +231,10 @@ mod tests {
             if lets {
                 *sent += takes;
             }
-            *now = *now + MS + MS + MS + more;
+            *now += MS + MS + MS + more;
             commits.rests(*now);
             assert!(commits.end(*now, None).is_some());
-            *now = *now + MS;
+            *now += MS;
             lets
         }
 
