@@ -156,7 +156,8 @@ impl Fair {
     pub(super) fn begin_commit(&mut self, now: Instant, by: Submitter) {
         let group = by.group.0;
         let entry = &mut self.groups[group as usize];
-        if entry.flushes > 1 || !self.device.works_beside_flushes() {
+        // Flushes of several tasks may overlap for ever: one at a time is looked at.
+        if entry.past.commits.is_flushing() || !self.device.works_beside_flushes() {
             return;
         }
         let sent = self.backlog.sent;
@@ -168,6 +169,7 @@ impl Fair {
     /// Accounts for a flush that is done.
     pub(super) fn end_commit(&mut self, now: Instant, by: Submitter, ok: bool) {
         let commits = &mut self.groups[by.group.0 as usize].past.commits;
+        commits.count();
         let Some((flush, due)) = commits.end(now, by.task) else { return };
         let usual = commits.usual().map(|usual| usual.as_ns().saturating_mul(BUSY_FACTOR));
         self.backlog.due.place(by.group.0, Some(due));
@@ -207,8 +209,11 @@ impl Fair {
         let gone = commits.gone();
         let share = self.device.time_of(cost).scaled(weights.1, weights.0);
         let held = &mut self.groups[group as usize].held;
+        // The pace may have become known better since.
         let before = held.write.filter(|(request, _)| *request == at);
-        let (_, until) = *held.write.insert(before.unwrap_or((at, now + takes + share)));
+        let most = now + takes + share;
+        let until = before.map_or(most, |(_, until)| until.min(most));
+        held.write = Some((at, until));
         if until.min(gone) <= now {
             return false;
         }
@@ -229,6 +234,12 @@ impl Fair {
             }
             self.backlog.due.place(group, None);
         }
+    }
+
+    /// Forgets that a group commits.
+    pub(super) fn forget_commits(&mut self, group: u32) {
+        self.backlog.due.place(group, None);
+        self.let_writes_go();
     }
 
     /// Lets the groups go on of which a write is held.

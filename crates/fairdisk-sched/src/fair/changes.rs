@@ -63,6 +63,7 @@ impl Fair {
         self.set_qos(now, group, Qos::NONE);
         self.groups[group.0 as usize].forget();
         self.cache.forget_group(group.0);
+        self.forget_commits(group.0);
         self.set_parent(group.0, None);
         self.expect(now, group.0, NIL);
         self.returning.set_back(&mut self.groups[group.0 as usize], false);

@@ -44,8 +44,9 @@ struct Cycle {
     /// For how long the group had anything to be served, and since when it has.
     served: Span,
     since: Option<Instant>,
-    /// How long its flush took.
+    /// How long its flush took, and how many of the group's ended.
     flush: Span,
+    ended: u32,
     /// What the group has written.
     own: Span,
     /// Whether others wrote nothing in the cycle before.
@@ -61,8 +62,8 @@ pub(super) struct Commits {
     flush: Option<Flush>,
     cycle: Cycle,
     cycles: u32,
-    /// What cycles are like in which others write nothing: how long the group is served, how long
-    /// its flush takes, and how long it is from that to the next.
+    /// What cycles are like in which others write nothing: how long the group is served for each
+    /// flush that ends, how long its flush takes, and how long it is from that to the next.
     served: Mean,
     flushes: Mean,
     between: Mean,
@@ -70,8 +71,9 @@ pub(super) struct Commits {
     /// commits no more.
     ended: Instant,
     gone: Instant,
-    /// How long the group was served in so many cycles since the last adjustment.
-    judged: (Span, u32),
+    /// How long the group was served since the last adjustment, how many of its flushes ended, and
+    /// in how many cycles.
+    judged: (Span, u32, u32),
     /// What others may write, as a part of what the device does until the next flush.
     part: u64,
     /// The weight of the last of them, and that of the group beside it.
@@ -89,7 +91,7 @@ impl Commits {
             between: Mean::default(),
             ended: Instant::ZERO,
             gone: Instant::ZERO,
-            judged: (Span::ZERO, 0),
+            judged: (Span::ZERO, 0, 0),
             part: WHOLE,
             weights: (1, 1),
         }
@@ -125,6 +127,11 @@ impl Commits {
         self.gone
     }
 
+    /// Whether the flush that is looked at is on its way.
+    pub(super) const fn is_flushing(&self) -> bool {
+        self.gone.as_ns() == Instant::MAX.as_ns()
+    }
+
     /// Begins a cycle with a flush. Returns when the next is to come.
     pub(super) fn begin(&mut self, flush: Flush) -> Instant {
         let now = flush.began;
@@ -139,10 +146,15 @@ impl Commits {
         now + self.flushes.or_zero() + self.between.or_zero()
     }
 
+    /// Counts a flush of the group that has ended.
+    pub(super) const fn count(&mut self) {
+        self.cycle.ended += 1;
+    }
+
     /// Accounts for the end of the flush that this task has begun. Returns that flush, and when the
     /// next is to come.
     pub(super) fn end(&mut self, now: Instant, by: Option<TaskId>) -> Option<(Flush, Instant)> {
-        let flush = self.flush.filter(|flush| flush.by == by && self.gone == Instant::MAX)?;
+        let flush = self.flush.filter(|flush| flush.by == by && self.is_flushing())?;
         self.cycle.flush = now.since(flush.began);
         let usual = self.cycle.flush + self.between.or_zero();
         let gone = Span::from_ns(usual.as_ns().saturating_mul(GONE_FACTOR));
@@ -154,31 +166,34 @@ impl Commits {
     /// whether others wrote nothing in it.
     fn end_cycle(&mut self, now: Instant, sent: Span) -> bool {
         let Some(began) = self.flush else { return false };
-        let Cycle { served, flush, own, is_quiet, is_asked, is_short, .. } = self.cycle;
+        let Cycle { served, flush, ended, own, is_quiet, is_asked, is_short, .. } = self.cycle;
         debug_assert!(sent >= began.sent + own, "its own writes are among all");
         let wrote_nothing = sent == began.sent + own;
         if wrote_nothing && is_quiet {
-            self.served.add(served);
+            self.served.add(served / u64::from(ended.max(1)));
             self.flushes.add(flush);
             self.between.add(now.since(self.ended));
         }
         if is_asked && !self.is_probe() {
-            self.judge(served, is_short);
+            self.judge((served, ended), is_short);
         }
         wrote_nothing
     }
 
-    /// Adjusts the part after enough cycles. In this one the group was served for so long.
-    fn judge(&mut self, served: Span, is_short: bool) {
+    /// Adjusts the part after enough cycles. In this one the group was served for so long, and so
+    /// many of its flushes ended.
+    fn judge(&mut self, (served, ended): (Span, u32), is_short: bool) {
         let Some(quiet) = self.served.get() else { return };
-        self.judged = (self.judged.0 + served, self.judged.1 + 1);
-        if self.judged.1 < JUDGED {
+        let (before, flushes, cycles) = self.judged;
+        let (served, flushes, cycles) = (before + served, flushes + ended, cycles + 1);
+        self.judged = (served, flushes, cycles);
+        if cycles < JUDGED {
             return;
         }
-        let mean = self.judged.0 / u64::from(JUDGED);
+        let mean = served / u64::from(flushes.max(1));
         let (others, own) = self.weights;
         let most = quiet + quiet.scaled(others, own) + quiet / LONGER_PARTS;
-        self.judged = (Span::ZERO, 0);
+        self.judged = (Span::ZERO, 0, 0);
         if mean > most {
             self.part = (self.part / 2).max(PART_LEAST);
         } else if is_short {
@@ -233,6 +248,7 @@ mod tests {
             }
             *now += MS + MS + MS + more;
             commits.rests(*now);
+            commits.count();
             assert!(commits.end(*now, None).is_some());
             *now += MS;
             lets
