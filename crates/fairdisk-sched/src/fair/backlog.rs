@@ -11,7 +11,7 @@
 //! began is done when it ends.
 
 use super::Fair;
-use super::commits::Flush;
+use super::commits::{Flush, WHOLE};
 use crate::groups::Order;
 use alloc::vec::Vec;
 use fairdisk_core::{Instant, Span, Submitter};
@@ -22,6 +22,8 @@ const BUSY_FACTOR: u64 = 2;
 const PACE_LASTS: Span = Span::from_s(1);
 /// For how long a stated pace counts as seen.
 const TRUSTED: Span = Span::from_ms(100);
+/// So many committing groups are looked at for one that is behind. A limit on work.
+const LOOKED_AT: usize = 4;
 
 /// The backlog, and which groups wait for it.
 #[derive(Debug)]
@@ -48,8 +50,15 @@ pub(super) struct Backlog {
 pub(super) struct Held {
     /// The request, and until when it is held at most.
     write: Option<(u32, Instant)>,
-    /// Whether the group is among those that are let go by the next flush.
-    waits: bool,
+    /// When the bar on the group ends, while it is among those that are let go by the next flush.
+    bar: Option<Instant>,
+}
+
+impl Held {
+    /// Notes that the request is no longer queued.
+    pub(super) fn let_go(&mut self, at: u32) {
+        self.write = self.write.filter(|(request, _)| *request != at);
+    }
 }
 
 /// The time in which the device does its backlog, and the cost that it does in it. Both are zero
@@ -102,10 +111,12 @@ impl Backlog {
         self.due.len() == 0
     }
 
-    /// Begins with the pace that is stated, if any, of a device that works differently.
+    /// Begins with the pace that is stated, if any, and without groups that commit, on a device that
+    /// works differently.
     pub(super) fn device_changed(&mut self, is_told: bool) {
         let time = if is_told { TRUSTED } else { Span::ZERO };
         (self.pace, self.is_told) = (Pace { time, cost: time }, is_told);
+        self.due = Order::new();
     }
 
     /// What the device has left to do now.
@@ -131,7 +142,9 @@ impl Backlog {
         };
         let (cost, [began, ended]) = (Span::from_ns(cost), self.found);
         let at_most = Pace { time: now.since(began), cost };
-        if !self.pace.is_known() || self.pace.time_of(cost) > at_most.time {
+        if self.done == Span::ZERO {
+            // What was sent before the first flush, and when, is not known.
+        } else if !self.pace.is_known() || self.pace.time_of(cost) > at_most.time {
             self.pace = Pace::default();
             self.pace.add(at_most.time, cost);
         } else if is_long && !self.is_told && self.pace.time_of(cost) > now.since(ended) / 2 {
@@ -139,15 +152,6 @@ impl Backlog {
         }
         self.left = self.left(now).min(self.sent - flush.sent);
         (self.since, self.done, self.found) = (now, flush.sent, [flush.began, now]);
-    }
-
-    /// The first committing group but this one, and when it is to flush next.
-    fn first_due(&mut self, but: u32) -> Option<(u32, Instant)> {
-        let own = self.due.key(but);
-        self.due.place(but, None);
-        let first = self.due.first();
-        self.due.place(but, own);
-        first
     }
 }
 
@@ -170,7 +174,7 @@ impl Fair {
     pub(super) fn end_commit(&mut self, now: Instant, by: Submitter, ok: bool) {
         let commits = &mut self.groups[by.group.0 as usize].past.commits;
         commits.count();
-        let Some((flush, due)) = commits.end(now, by.task) else { return };
+        let Some((flush, due)) = commits.end(now, by.task, ok) else { return };
         let usual = commits.usual().map(|usual| usual.as_ns().saturating_mul(BUSY_FACTOR));
         self.backlog.due.place(by.group.0, Some(due));
         if ok {
@@ -196,44 +200,53 @@ impl Fair {
         }
         let cost = self.device.cost_of_next(rq);
         let Some((whose, due)) = self.first_committing(now, group) else { return false };
-        if self.tree.behind_by(whose).is_none() {
-            return false;
-        }
-        let backlog = &self.backlog;
         let weights = self.tree.weights_beside(group, whose);
-        let takes = backlog.pace.time_of(backlog.left(now) + cost);
-        let commits = &mut self.groups[whose as usize].past.commits;
-        if commits.lets_write(due.since(now), takes, weights) {
-            return false;
-        }
-        let gone = commits.gone();
+        let backlog = &self.backlog;
+        let left = backlog.left(now);
+        let takes = backlog.pace.time_of(left + cost);
         let share = self.device.time_of(cost).scaled(weights.1, weights.0);
-        let held = &mut self.groups[group as usize].held;
+        let others = self.tree.weight_of_others(whose, WHOLE);
+        let commits = &mut self.groups[whose as usize].past.commits;
+        let gone = commits.gone();
+        let Err(fits) = commits.lets_write(due.since(now), takes, others) else { return false };
         // The pace may have become known better since.
+        let held = &mut self.groups[group as usize].held;
         let before = held.write.filter(|(request, _)| *request == at);
-        let most = now + takes + share;
-        let until = before.map_or(most, |(_, until)| until.min(most));
-        held.write = Some((at, until));
-        if until.min(gone) <= now {
+        let most = before.map_or(now + takes + share, |(_, until)| until.min(now + takes + share));
+        held.write = Some((at, most));
+        let fits = fits.filter(|wait| *wait <= self.backlog.pace.time_of(left));
+        let until = fits.map_or(most, |wait| most.min(now + wait)).min(gone);
+        if until <= now {
             return false;
         }
-        if !core::mem::replace(&mut held.waits, true) {
+        if held.bar.replace(until).is_none() {
             self.backlog.held.push(group);
         }
         self.device.knee.hold_back();
-        self.barred.pace_until(group, until.min(gone), &mut self.tree);
+        self.barred.pace_until(group, until, &mut self.tree);
         true
     }
 
-    /// The first group but this one that still commits, and when it is to flush next.
+    /// The committing group but this one that is to flush first of those that are behind, and when.
     fn first_committing(&mut self, now: Instant, but: u32) -> Option<(u32, Instant)> {
-        loop {
-            let (group, due) = self.backlog.first_due(but)?;
-            if self.groups[group as usize].past.commits.gone() > now {
-                return Some((group, due));
-            }
+        let mut passed = [None; LOOKED_AT];
+        let mut found = None;
+        for place in &mut passed {
+            let Some((group, due)) = self.backlog.due.first() else { break };
             self.backlog.due.place(group, None);
+            if self.groups[group as usize].past.commits.gone() <= now {
+                continue;
+            }
+            *place = Some((group, due));
+            if group != but && self.tree.behind_by(group).is_some() {
+                found = *place;
+                break;
+            }
         }
+        for (group, due) in passed.into_iter().flatten() {
+            self.backlog.due.place(group, Some(due));
+        }
+        found
     }
 
     /// Forgets that a group commits.
@@ -243,11 +256,13 @@ impl Fair {
     }
 
     /// Lets the groups go on of which a write is held.
-    fn let_writes_go(&mut self) {
+    pub(super) fn let_writes_go(&mut self) {
         while let Some(group) = self.backlog.held.pop() {
-            self.groups[group as usize].held.waits = false;
-            // Another bar may have taken the place of this one since, and is found again.
-            self.release_barred(group);
+            let bar = self.groups[group as usize].held.bar.take();
+            // Another bar may have taken the place of this one since.
+            if self.barred.until([group].into_iter()) == bar {
+                self.release_barred(group);
+            }
         }
     }
 
@@ -256,14 +271,11 @@ impl Fair {
     pub(super) fn add_to_backlog(&mut self, now: Instant, at: u32, group: u32) {
         let cost = self.device.cost_of_next(&self.requests[at]);
         self.backlog.send(now, cost);
-        let entry = &mut self.groups[group as usize];
-        entry.held.write = None;
-        entry.past.commits.send(cost);
+        self.groups[group as usize].past.commits.send(cost);
     }
 
-    /// Whether a write of the group is held for the flush of another.
-    pub(super) fn is_held_for_flush(&self, group: u32) -> bool {
-        let held = &self.groups[group as usize].held;
-        held.waits && held.write.is_some()
+    /// Whether a bar on the group that ends at `at` is for the flush of another.
+    pub(super) fn is_held_for_flush(&self, group: u32, at: Instant) -> bool {
+        self.groups[group as usize].held.bar == Some(at)
     }
 }

@@ -184,7 +184,7 @@ impl Fair {
     fn why_barred_until(&self, group: u32, at: Instant) -> Why {
         match self.groups[group as usize].waits_for_turn {
             true => Why::OtherDirection,
-            false if self.is_held_for_flush(group) => Why::BacklogLimited,
+            false if self.is_held_for_flush(group, at) => Why::BacklogLimited,
             false => self.targets.why_barred(at),
         }
     }

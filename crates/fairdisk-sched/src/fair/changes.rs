@@ -52,6 +52,7 @@ impl Fair {
         self.queues.keep_places(!self.device.is_serial(), self.params.lag(self.device.rotational));
         self.set_round(now);
         self.backlog.device_changed(self.device.is_told());
+        self.let_writes_go();
         self.cache.emptying.device_changed();
         self.forget_directions();
     }

@@ -3,9 +3,9 @@
 //!
 //! In some of these cycles others may write nothing, which shows what the group needs by itself.
 //! In the others they may write what the device does in a *part* of the time until the next flush.
-//! That part shrinks if the group is then served for longer than its weight lets others delay it,
-//! and grows if not. It depends on the device whether what others write while a flush is on its way
-//! delays that.
+//! That part shrinks if the group is then served for so much longer that the cycle is longer than
+//! the weights of all those writers let it be, and grows if not. It depends on the device whether
+//! what others write while a flush is on its way delays that.
 
 use super::mean::Mean;
 use fairdisk_core::{Instant, Span, TaskId};
@@ -18,11 +18,12 @@ const PROBES_FIRST: u32 = 4;
 const JUDGED: u32 = 8;
 /// A cycle is too long if it is longer than it may be by a sixteenth: less is chance.
 const LONGER_PARTS: u64 = 16;
-/// The part is halved or grows by a sixteenth of itself, between a sixty-fourth and all. If one
+/// The part is halved or grows by a sixteenth of itself, between a sixty-fourth and `WHOLE`. If one
 /// more write is too many, it is tried in one cycle out of twelve.
 const GROWTH_PARTS: u64 = 16;
 const PART_LEAST: u64 = WHOLE / 64;
-const WHOLE: u64 = 1 << 16;
+/// The unit of parts.
+pub(super) const WHOLE: u64 = 1 << 16;
 /// A group commits no more once four times the time from one of its flushes to the next has passed
 /// without one, and between these bounds: a task that gets no CPU for a tick or two still commits.
 const GONE_FACTOR: u64 = 4;
@@ -51,9 +52,22 @@ struct Cycle {
     own: Span,
     /// Whether others wrote nothing in the cycle before.
     is_quiet: bool,
-    /// Whether a write of others was looked at, and whether one had to wait.
-    is_asked: bool,
+    /// The weight of all others when a write of one was looked at, as a part of the group's own, in
+    /// parts of `WHOLE`; zero if none was.
+    others: u64,
+    /// Whether one of them had to wait.
     is_short: bool,
+}
+
+/// What happened in the cycles since the last adjustment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Judged {
+    cycles: u32,
+    /// How long the group was served, and how many of its flushes ended.
+    served: Span,
+    flushes: u32,
+    /// The sum of `Cycle::others`.
+    others: u64,
 }
 
 /// How a group commits.
@@ -62,8 +76,10 @@ pub(super) struct Commits {
     flush: Option<Flush>,
     cycle: Cycle,
     cycles: u32,
-    /// What cycles are like in which others write nothing: how long the group is served for each
-    /// flush that ends, how long its flush takes, and how long it is from that to the next.
+    /// What cycles are like in which others write nothing: how long they are and how long the group
+    /// is served in them, both for each flush that ends, how long the flush takes, and how long it
+    /// is from that to the next.
+    length: Mean,
     served: Mean,
     flushes: Mean,
     between: Mean,
@@ -71,13 +87,9 @@ pub(super) struct Commits {
     /// commits no more.
     ended: Instant,
     gone: Instant,
-    /// How long the group was served since the last adjustment, how many of its flushes ended, and
-    /// in how many cycles.
-    judged: (Span, u32, u32),
+    judged: Judged,
     /// What others may write, as a part of what the device does until the next flush.
     part: u64,
-    /// The weight of the last of them, and that of the group beside it.
-    weights: (u64, u64),
 }
 
 impl Commits {
@@ -86,14 +98,14 @@ impl Commits {
             flush: None,
             cycle: Cycle::default(),
             cycles: 0,
+            length: Mean::default(),
             served: Mean::default(),
             flushes: Mean::default(),
             between: Mean::default(),
             ended: Instant::ZERO,
             gone: Instant::ZERO,
-            judged: (Span::ZERO, 0, 0),
+            judged: Judged::default(),
             part: WHOLE,
-            weights: (1, 1),
         }
     }
 
@@ -152,9 +164,15 @@ impl Commits {
     }
 
     /// Accounts for the end of the flush that this task has begun. Returns that flush, and when the
-    /// next is to come.
-    pub(super) fn end(&mut self, now: Instant, by: Option<TaskId>) -> Option<(Flush, Instant)> {
+    /// next is to come. Nothing is learned from the cycle of a flush that has failed.
+    pub(super) fn end(
+        &mut self,
+        now: Instant,
+        by: Option<TaskId>,
+        ok: bool,
+    ) -> Option<(Flush, Instant)> {
         let flush = self.flush.filter(|flush| flush.by == by && self.is_flushing())?;
+        self.flush = self.flush.filter(|_| ok);
         self.cycle.flush = now.since(flush.began);
         let usual = self.cycle.flush + self.between.or_zero();
         let gone = Span::from_ns(usual.as_ns().saturating_mul(GONE_FACTOR));
@@ -165,38 +183,40 @@ impl Commits {
     /// Accounts for a cycle that ends with a flush before which so much has been sent. Returns
     /// whether others wrote nothing in it.
     fn end_cycle(&mut self, now: Instant, sent: Span) -> bool {
-        let Some(began) = self.flush else { return false };
-        let Cycle { served, flush, ended, own, is_quiet, is_asked, is_short, .. } = self.cycle;
-        debug_assert!(sent >= began.sent + own, "its own writes are among all");
-        let wrote_nothing = sent == began.sent + own;
-        if wrote_nothing && is_quiet {
-            self.served.add(served / u64::from(ended.max(1)));
-            self.flushes.add(flush);
+        let Some(Flush { began, sent: before, .. }) = self.flush else { return false };
+        let cycle = self.cycle;
+        debug_assert!(sent >= before + cycle.own, "its own writes are among all");
+        let wrote_nothing = sent == before + cycle.own;
+        if wrote_nothing && cycle.is_quiet {
+            let flushes = u64::from(cycle.ended.max(1));
+            self.length.add(now.since(began) / flushes);
+            self.served.add(cycle.served / flushes);
+            self.flushes.add(cycle.flush);
             self.between.add(now.since(self.ended));
         }
-        if is_asked && !self.is_probe() {
-            self.judge((served, ended), is_short);
+        if cycle.others > 0 && !self.is_probe() {
+            self.judge(&cycle);
         }
         wrote_nothing
     }
 
-    /// Adjusts the part after enough cycles. In this one the group was served for so long, and so
-    /// many of its flushes ended.
-    fn judge(&mut self, (served, ended): (Span, u32), is_short: bool) {
-        let Some(quiet) = self.served.get() else { return };
-        let (before, flushes, cycles) = self.judged;
-        let (served, flushes, cycles) = (before + served, flushes + ended, cycles + 1);
-        self.judged = (served, flushes, cycles);
-        if cycles < JUDGED {
+    /// Adjusts the part after enough cycles, of which this was one.
+    fn judge(&mut self, cycle: &Cycle) {
+        let (Some(quiet), Some(length)) = (self.served.get(), self.length.get()) else { return };
+        let judged = &mut self.judged;
+        judged.cycles += 1;
+        judged.served += cycle.served;
+        judged.flushes += cycle.ended;
+        judged.others += cycle.others;
+        if judged.cycles < JUDGED {
             return;
         }
+        let Judged { cycles, served, flushes, others } = core::mem::take(judged);
         let mean = served / u64::from(flushes.max(1));
-        let (others, own) = self.weights;
-        let most = quiet + quiet.scaled(others, own) + quiet / LONGER_PARTS;
-        self.judged = (Span::ZERO, 0, 0);
-        if mean > most {
+        let most = length.scaled(others / u64::from(cycles), WHOLE) + length / LONGER_PARTS;
+        if mean > quiet + most {
             self.part = (self.part / 2).max(PART_LEAST);
-        } else if is_short {
+        } else if cycle.is_short {
             self.part = (self.part + self.part / GROWTH_PARTS).min(WHOLE);
         }
     }
@@ -206,14 +226,24 @@ impl Commits {
     }
 
     /// Whether others may write now, so that the device `takes` so long for them, with so much time
-    /// until the next flush is `due`. The weights are those of the writer and of the group.
-    pub(super) fn lets_write(&mut self, due: Span, takes: Span, weights: (u64, u64)) -> bool {
-        self.weights = weights;
-        self.cycle.is_asked = true;
+    /// until the next flush is `due`. If not, after how long they may if nothing else happens: the
+    /// device works its backlog off meanwhile. `others` is their weight as a part of the group's
+    /// own, in parts of `WHOLE`.
+    pub(super) fn lets_write(
+        &mut self,
+        due: Span,
+        takes: Span,
+        others: u64,
+    ) -> Result<(), Option<Span>> {
+        self.cycle.others = self.cycle.others.max(others);
         let most = due.scaled(self.part, WHOLE);
-        let fits = !self.is_probe() && self.served.get().is_some() && takes <= most;
-        self.cycle.is_short |= !fits;
-        fits
+        let is_known = !self.is_probe() && self.served.get().is_some();
+        if is_known && takes <= most {
+            return Ok(());
+        }
+        self.cycle.is_short = true;
+        let nearer = WHOLE - self.part;
+        Err((is_known && nearer > 0).then(|| (takes - most).scaled(WHOLE, nearer)))
     }
 }
 
@@ -241,7 +271,8 @@ mod tests {
             let Self { commits, now, sent } = self;
             commits.wants(*now);
             let due = commits.begin(Flush { by: None, began: *now, sent: *sent });
-            let lets = takes > Span::ZERO && commits.lets_write(due.since(*now), takes, (1, 8));
+            let mut asks = || commits.lets_write(due.since(*now), takes, WHOLE / 8);
+            let lets = takes > Span::ZERO && asks().is_ok();
             let more = if lets { longer } else { Span::ZERO };
             if lets {
                 *sent += takes;
@@ -249,7 +280,7 @@ mod tests {
             *now += MS + MS + MS + more;
             commits.rests(*now);
             commits.count();
-            assert!(commits.end(*now, None).is_some());
+            assert!(commits.end(*now, None, true).is_some());
             *now += MS;
             lets
         }

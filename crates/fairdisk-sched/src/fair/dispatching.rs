@@ -77,6 +77,7 @@ impl Fair {
         }
         let entry = &mut self.groups[group as usize];
         entry.waiting -= 1;
+        entry.held.let_go(at);
         if entry.waiting == 0 {
             self.tree.set_wants(group, false);
         }

@@ -49,9 +49,10 @@ pub(super) struct Line {
     /// Virtual time: the smallest start in the line when a member was last served, or a smaller one
     /// (`brought`). Newcomers start near it.
     pub(super) reached: VirtualTime,
-    /// The sum of the weights of the members in the line, and of those expected.
+    /// The sum of the weights of the members in the line, of those expected, and of those paced.
     pub(super) weight: u64,
     pub(super) expected_weight: u64,
+    pub(super) paced_weight: u64,
 }
 
 impl Line {
@@ -68,7 +69,8 @@ impl Line {
         match state {
             State::InLine => Some(&mut self.weight),
             State::Expected => Some(&mut self.expected_weight),
-            State::Paced | State::Away => None,
+            State::Paced => Some(&mut self.paced_weight),
+            State::Away => None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Hierarchy;
 use super::line::{Line, Member, State};
+use fairdisk_core::Span;
 
 /// The whole disk, as the fixed-point unit of a group's part: 32 bits leave room for a product with
 /// a weight.
@@ -35,6 +36,16 @@ impl Hierarchy {
             };
             (member.weight, line.weight + line.expected_weight + own)
         })
+    }
+
+    /// The weight of all others that want the disk, may not write yet or are expected, as a part of
+    /// the group's own, in parts of `whole`: by how much more of its time they may delay it.
+    pub(in crate::fair) fn weight_of_others(&self, group: u32, whole: u64) -> u64 {
+        let part = self.part_of(group, |line, member| {
+            let all = line.weight + line.expected_weight + line.paced_weight;
+            (member.weight, if member.state == State::Away { all + member.weight } else { all })
+        });
+        Span::from_ns(WHOLE_DISK - part.min(WHOLE_DISK)).scaled(whole, part).as_ns()
     }
 
     /// The weights of the group and of another where they part: of the members in one line that
