@@ -59,6 +59,7 @@ mod reserved;
 mod returning;
 mod room_worth;
 mod rounds;
+mod rules;
 mod saving;
 mod service;
 mod step;
@@ -72,6 +73,7 @@ mod write_room;
 mod writes_first;
 
 pub use params::FairParams;
+pub use rules::{RULES, Rule, Rules};
 
 use crate::family::Family;
 use crate::groups::Amount;
@@ -166,7 +168,7 @@ impl Fair {
             queues: Queues::new(params.expire, params.idle_max),
             requests: Requests::new(),
             device: Device::new(),
-            cache: Box::new(Cache::new()),
+            cache: Box::new(Cache::new(params.rules)),
             backlog: Box::new(Backlog::new()),
             expected: Expected::new(),
             reserved: Reserved::new(),
@@ -341,7 +343,9 @@ impl Elevator for Fair {
     }
 
     fn awaited(&mut self, _now: Instant, id: RequestId, _by: GroupId) {
-        self.note_awaited(id.0);
+        if self.params.rules.awaited {
+            self.note_awaited(id.0);
+        }
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {

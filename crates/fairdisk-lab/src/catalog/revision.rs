@@ -67,6 +67,8 @@ struct File {
     quirks: Option<cfq::QuirksFile>,
     #[serde(default)]
     switches: BTreeMap<String, bool>,
+    #[serde(default)]
+    rules: BTreeMap<String, bool>,
     groups: Option<two_layer::GroupsFile>,
     group_layer: Option<group_cfq::GroupLayerFile>,
     defects: Option<two_layer::DefectsFile>,
@@ -251,6 +253,7 @@ impl Revision {
 const TABLES: &[&str] = &[
     "deadline",
     "fair",
+    "rules",
     "cfq",
     "quirks",
     "switches",
@@ -275,6 +278,7 @@ fn demand_own_tables(source: Source<'_>) -> Result<(), CatalogError> {
         "group-cfq" => table == "group_layer" || CFQ.contains(&table),
         "cfq" => CFQ.contains(&table),
         "bfq" => matches!(table, "bfq" | "raising"),
+        "fair" => matches!(table, "fair" | "rules"),
         _ => table == family.replace('-', "_"),
     };
     let odd = TABLES.iter().find(|table| file.contains_key(**table) && !own(table));

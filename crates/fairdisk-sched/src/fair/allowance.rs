@@ -162,7 +162,9 @@ impl Fair {
     /// which the allowance is used up.
     #[inline]
     pub(super) fn write_waits(&mut self, now: Instant, at: u32) -> Option<Instant> {
-        let may_wait = !self.returning.is_empty() && self.requests[at].may_be_cached;
+        let may_wait = !self.returning.is_empty()
+            && self.requests[at].may_be_cached
+            && self.params.rules.write_allowance;
         if may_wait { self.write_waits_for_thinker(now, at) } else { None }
     }
 

@@ -161,7 +161,10 @@ impl Fair {
         let group = by.group.0;
         let entry = &mut self.groups[group as usize];
         // Flushes of several tasks may overlap for ever: one at a time is looked at.
-        if entry.past.commits.is_flushing() || !self.device.works_beside_flushes() {
+        if entry.past.commits.is_flushing()
+            || !self.device.works_beside_flushes()
+            || !self.params.rules.commits
+        {
             return;
         }
         let sent = self.backlog.sent;

@@ -22,7 +22,6 @@ mod traces;
 pub(super) use full::Writes;
 pub(super) use traces::Traces;
 
-use super::NIL;
 use super::device::Device;
 use super::emptying::Emptying;
 use super::group::Group;
@@ -30,6 +29,7 @@ use super::queue::Queue;
 use super::requests::Rq;
 use super::service::Service;
 use super::writes_first::WritesFirst;
+use super::{NIL, Rules};
 use comparison::{Comparison, Read};
 use fairdisk_core::{Instant, Span};
 use traces::{LASTS_MOST, TRACES_LAST, When};
@@ -53,6 +53,7 @@ pub(super) struct Late {
 /// The writes that the device has acknowledged, and what else is known of its cache.
 #[derive(Debug)]
 pub(super) struct Cache {
+    rules: Rules,
     comparison: Comparison,
     writes_first: WritesFirst,
     /// Counts how often all acknowledged writes were found to be done.
@@ -74,8 +75,9 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(rules: Rules) -> Self {
         Self {
+            rules,
             comparison: Comparison::NONE,
             writes_first: WritesFirst::default(),
             epoch: 0,
@@ -100,7 +102,7 @@ impl Cache {
     ) -> Option<Late> {
         let is_known = !rq.may_be_cached && self.emptying.is_known(now);
         let is_known = is_known && self.comparison.group != queue.group;
-        let known = || groups[queue.group as usize].past.undisturbed.known(self.reads);
+        let known = || groups[queue.group as usize].past.undisturbed.known(self.among());
         let undisturbed = is_known.then(known).flatten();
         let when = self.when(now, &served, undisturbed.is_some());
         let has_traces = self.comparison.find_traces(when, &served, groups);
@@ -112,7 +114,8 @@ impl Cache {
         let buffered = self.comparison.follow(queue.group, &served, groups);
         let late = if has_traces {
             let back = if rq.continues_queue { served.back } else { Span::ZERO };
-            let read = Read { group: queue.group, among: self.reads, undisturbed, back, buffered };
+            let (group, among) = (queue.group, self.among());
+            let read = Read { group, among, undisturbed, back, buffered };
             self.comparison.delayed(when, read, served, groups)
         } else {
             if !self.comparison.is_blank() {
@@ -125,13 +128,18 @@ impl Cache {
         // get there.
         if served.was_alone && !rq.continues_queue && !rq.op.is_write() {
             let may_wait = now < self.until + served.took;
-            let usual = || groups[queue.group as usize].past.usual.get(self.reads);
+            let usual = || groups[queue.group as usize].past.usual.get(self.among());
             let usual = may_wait.then(usual).flatten();
-            if self.writes_first.read(now, served, usual) {
+            if self.writes_first.read(now, served, usual) && self.rules.writes_first {
                 self.nothing_is_left(groups);
             }
         }
         late
+    }
+
+    /// The number of reads at the device, by which their usual time is kept.
+    const fn among(&self) -> u32 {
+        if self.rules.usual_by_depth { self.reads } else { 1 }
     }
 
     /// When the request was served; `lasts` says whether writes leave traces for longer.
@@ -174,10 +182,10 @@ impl Cache {
     #[inline]
     fn undelayed(&self, When { now, took, .. }: When, reader: &mut Group) {
         if self.emptying.is_empty || now >= self.until + took + LASTS_MOST {
-            reader.past.undisturbed.add(self.reads, took);
+            reader.past.undisturbed.add(self.among(), took);
         }
         if now >= self.until + took {
-            reader.past.usual.add(self.reads, took);
+            reader.past.usual.add(self.among(), took);
         }
     }
 

@@ -49,7 +49,8 @@ impl Fair {
         if self.device.is_serial() != was[0] {
             (0..self.groups.len() as u32).for_each(|group| self.expect(now, group, NIL));
         }
-        self.queues.keep_places(!self.device.is_serial(), self.params.lag(self.device.rotational));
+        let are_kept = self.params.rules.inside && !self.device.is_serial();
+        self.queues.keep_places(are_kept, self.params.lag(self.device.rotational));
         self.set_round(now);
         self.backlog.device_changed(self.device.is_told());
         self.let_writes_go();

@@ -37,7 +37,7 @@ impl Fair {
         let rq = &mut self.requests[at];
         (rq.charged, rq.dispatched, rq.is_counted) = (cost, now, !rq.may_be_cached);
         self.cache.reads += u32::from(rq.is_counted);
-        if rq.is_durable() {
+        if rq.is_durable() && self.params.rules.programs {
             rq.is_programmed = self.device.begin_durable(cost);
         }
         self.at_work += rq.work();
@@ -49,7 +49,10 @@ impl Fair {
                 Span::ZERO
             }
             true => {
-                let time = self.pace.time_of(now, cost);
+                let time = match self.params.rules.pace {
+                    true => self.pace.time_of(now, cost),
+                    false => cost,
+                };
                 if self.requests[at].op.is_write() {
                     self.cache.paid += time;
                 }
@@ -69,7 +72,7 @@ impl Fair {
     /// meanwhile because the device was kept free, the period is charged to the writer whose
     /// acknowledged writes the device worked on.
     fn charge_gap(&mut self, now: Instant, at: u32) {
-        if !self.empties_cache() {
+        if !self.charges_late_writes() {
             return;
         }
         let late = self.cache.rested(self.busy_since, now, &mut self.groups);
@@ -83,6 +86,11 @@ impl Fair {
     /// requests can be measured.
     pub(super) fn empties_cache(&self) -> bool {
         self.device.rotational && self.device.is_measured()
+    }
+
+    /// Whether a writer is charged for what the device does after it has acknowledged its writes.
+    fn charges_late_writes(&self) -> bool {
+        self.params.rules.late_writes && self.empties_cache()
     }
 
     /// Charges a writer's queue, or its group if the queue is gone, for delayed work on its writes.
@@ -110,7 +118,7 @@ impl Fair {
     /// Charges a completed request. `device_time` is what it took, if it was alone at the device.
     #[inline]
     pub(super) fn charge_completed(&mut self, now: Instant, rq: &Rq, device_time: Span) {
-        if !self.device.is_serial() && !self.device.is_told() {
+        if !self.device.is_serial() && !self.device.is_told() && self.params.rules.knee {
             self.device.knee.completed(now, rq.charged, self.at_work);
         }
         self.at_work = self.at_work - rq.work();
@@ -140,7 +148,7 @@ impl Fair {
         self.settle_allowance(rq, &served);
         let queue = &self.queues[rq.queue];
         let (mut own, mut charged) = (service, rq.charged);
-        if self.empties_cache()
+        if self.charges_late_writes()
             && let Some(late) = self.cache.whose(now, (rq, queue), served, &mut self.groups)
         {
             self.charge_late(late);
@@ -157,7 +165,7 @@ impl Fair {
         if rq.follows {
             self.queues[rq.queue].following.add(own);
         }
-        if self.device.picks_next() && !is_theirs {
+        if self.device.picks_next() && !is_theirs && self.params.rules.measured_rounds {
             self.note_round(now, self.queues[rq.queue].group, (service, own));
         }
     }
@@ -234,7 +242,10 @@ impl Fair {
     /// Charges the group for its part of a flush. A group of small weight would otherwise have to
     /// make up for a full cache for minutes.
     fn pay_for_flush(&mut self, group: u32, part: Span) {
-        self.tree.charge_within(group, part, MADE_UP_WITHIN);
+        match self.params.rules.flush_within {
+            true => self.tree.charge_within(group, part, MADE_UP_WITHIN),
+            false => self.tree.charge(group, Span::ZERO, part),
+        }
         self.note_used(group, Span::ZERO, part);
     }
 
@@ -242,7 +253,7 @@ impl Fair {
     /// is returned.
     pub(super) fn charge_flush(&mut self, by: u32, took: Span, ok: bool) -> Span {
         let mut rest = took;
-        if ok && self.empties_cache() {
+        if ok && self.charges_late_writes() {
             let is_told = self.device.is_told();
             for (group, part) in self.cache.parts_of_flush(took, is_told, &self.groups) {
                 if group != by && part > Span::ZERO {

@@ -82,7 +82,8 @@ impl Fair {
     /// Begins the turn of its direction if it is time.
     #[inline]
     pub(super) fn heed_direction(&mut self, now: Instant, group: u32, at: u32) -> Verdict {
-        if self.params.direction == Span::ZERO || !self.device.is_flash() {
+        let take_turns = self.params.rules.directions && self.params.direction > Span::ZERO;
+        if !take_turns || !self.device.is_flash() {
             return Verdict::Serve;
         }
         let Some(direction) = self.groups[group as usize].past.recent.direction() else {

@@ -19,7 +19,7 @@ impl Fair {
         let (group, continues) = (q.group, rq.start == q.position);
         rq.continues_queue = continues;
         let (end, op, amount, may_be_cached) = (rq.end, rq.op, rq.amount(), rq.may_be_cached);
-        match self.targets.is_empty() {
+        match self.targets.is_empty() || !self.params.rules.brought {
             true => self.tree.reach(group),
             false => self.reach_beside_targets(group, why),
         }

@@ -106,6 +106,7 @@ impl Fair {
     pub(super) fn empty_cache(&mut self, now: Instant, at: u32) -> Option<Step> {
         let (rq, emptying) = (&self.requests[at], &self.cache.emptying);
         if !emptying.is_flushable
+            || !self.params.rules.emptying
             || !emptying.is_due(now)
             || rq.may_be_cached
             || self.cache.flushes > 0

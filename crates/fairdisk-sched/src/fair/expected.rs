@@ -114,7 +114,7 @@ impl Fair {
     /// Updates whether the group, which has nothing queued, is expected.
     #[inline(never)]
     pub(super) fn expect_back(&mut self, now: Instant, group: u32, queue: u32) {
-        let is_worth_it = self.is_worth_room(now, group);
+        let is_worth_it = self.params.rules.room && self.is_worth_room(now, group);
         let entry = &self.groups[group as usize];
         // Nobody makes room at a device that serves one at a time, but who is served out of turn
         // for a target gets ahead of those that are expected.
@@ -123,7 +123,7 @@ impl Fair {
             if makes_room && entry.is_quiet() { self.back_by(now, group, queue) } else { None };
         let expected = makes_room && !entry.is_quiet() || until.is_some();
         self.expected.until.place(group, until);
-        if self.device.is_paced() {
+        if self.device.is_paced() && self.params.rules.reserved {
             self.reserve(now, group, queue);
         }
         self.tree.set_expected(group, expected);

@@ -18,7 +18,7 @@ impl Fair {
     /// An expected queue of another priority in the group that is before this one.
     #[inline]
     pub(super) fn expected_inside(&mut self, now: Instant, group: u32, queue: u32) -> Option<u32> {
-        match self.queues.has_priorities(group) {
+        match self.params.rules.inside && self.queues.has_priorities(group) {
             true => self.expected_before(now, queue, For::OtherRanks, Span::ZERO),
             false => None,
         }
@@ -93,6 +93,9 @@ impl Fair {
     /// has another priority. Without turns it does so once it had half a round more than that one,
     /// until it has no more.
     pub(super) fn yields_inside(&mut self, now: Instant, queue: u32) -> Option<Instant> {
+        if !self.params.rules.inside {
+            return None;
+        }
         let q = &self.queues[queue];
         let lead = match q.is_caught_up_with || self.has_turns_inside(q.group) {
             true => Span::ZERO,

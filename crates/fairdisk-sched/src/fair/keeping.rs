@@ -114,9 +114,12 @@ impl Fair {
         if !used_up {
             gain.time += self.nearness(turn.queue);
         }
-        let absent =
-            Absent { since, think: group.past.think.get(), pause: group.past.think.pause() };
-        let by_rule = absent.patience(now, gain, self.idle_most(group));
+        let pause = group.past.think.pause().filter(|_| self.params.rules.pauses);
+        let absent = Absent { since, think: group.past.think.get(), pause };
+        let by_rule = match self.params.rules.idling {
+            true => absent.patience(now, gain, self.idle_most(group)),
+            false => Patience::NotWorthIt,
+        };
         match group.idle {
             Some(idle)
                 if !matches!(by_rule, Patience::Until(_) | Patience::Longer(..))
@@ -155,7 +158,11 @@ impl Fair {
         };
         let Some(since) = queue.quiet_since else { return Patience::NotWorthIt };
         let group = &self.groups[turn.group as usize];
-        let pause = group.past.think.pause().filter(|_| group.is_quiet());
+        if !self.params.rules.idling {
+            return Patience::NotWorthIt;
+        }
+        let is_pause = group.is_quiet() && self.params.rules.pauses;
+        let pause = group.past.think.pause().filter(|_| is_pause);
         let absent = Absent { since, think: queue.think.get(), pause };
         absent.patience(now, gain, self.idle_most(group))
     }

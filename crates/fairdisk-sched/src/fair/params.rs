@@ -1,6 +1,6 @@
 //! The settings of the `fair` scheduler.
 
-use super::Fair;
+use super::{Fair, Rules};
 use crate::family::Family;
 use crate::honours::Honours;
 use crate::registry::Scheduler;
@@ -26,6 +26,8 @@ pub struct FairParams {
     /// line, at most, before it is their turn; zero if they take none. Longer turns lose less, and
     /// requests wait longer.
     pub direction: Span,
+    /// Which rules are on.
+    pub rules: Rules,
 }
 
 impl FairParams {
@@ -45,6 +47,7 @@ impl Default for FairParams {
             credit: Span::from_ms(20),
             expire: Span::from_ms(500),
             direction: Span::from_ms(2),
+            rules: Rules::ALL,
         }
     }
 }

@@ -183,6 +183,7 @@ impl Fair {
             self.device.knee.contend();
             let waits_for_it = self.device.is_saturated(self.at_work)
                 || self.is_saturated(self.at_work) && !self.goes_away(group);
+            let waits_for_it = waits_for_it && self.params.rules.kept_slices;
             return waits_for_it.then_some(Step::WaitCompletion(Why::GroupSliceKept));
         }
         // While requests of others are there, the disk is not idle at the group's cost.
@@ -239,6 +240,7 @@ impl Fair {
             return waits.then_some(Step::wait_until(due, Why::DepthLimited));
         }
         let most = || match inside {
+            _ if !self.params.rules.room_limit => Instant::MAX,
             None => now + self.held_back_most(group, at),
             Some(before) => now + self.held_back_inside(before, at),
         };
@@ -252,7 +254,7 @@ impl Fair {
         };
         self.expected.held = Some(Held { request: at, until, is_inside: inside.is_some() });
         self.expected.held_back += 1;
-        (until > now).then_some(Step::WaitUntil(until.min(due), Why::DepthLimited))
+        (until > now).then_some(Step::wait_until(until.min(due), Why::DepthLimited))
     }
 
     /// How long a request is held back for this expected queue of its own group: as the request of
@@ -271,7 +273,8 @@ impl Fair {
     fn has_no_room_for_write(&mut self, at: u32) -> bool {
         let work = self.at_work + self.cost_of(at);
         let rq = &self.requests[at];
-        match rq.may_be_cached && self.cache.reads == 0 && self.device.is_flash() {
+        let is_tried = self.params.rules.write_room && self.device.is_flash();
+        match is_tried && rq.may_be_cached && self.cache.reads == 0 {
             true => self.device.has_no_room_for_write(work),
             false => self.is_saturated(work + self.programs_beside(rq)),
         }
@@ -281,7 +284,8 @@ impl Fair {
     #[inline]
     fn has_no_room_for_read(&mut self, at: u32) -> bool {
         let (rq, more) = (&self.requests[at], self.device.more_to_saturate());
-        match self.device.is_filled_by(rq.op, rq.bytes()) {
+        let is_large = self.device.is_filled_by(rq.op, rq.bytes());
+        match is_large && self.params.rules.large_requests {
             true => self.is_saturated(self.at_work + self.cost_of(at) - more),
             false => self.is_saturated(self.at_work - more) && !self.may_have_more(more),
         }
@@ -316,7 +320,9 @@ impl Fair {
                 || self.directions.waits_until(self.tree.now()).is_some()
                 || self.in_flight > self.groups[group as usize].in_flight
         };
-        self.device.is_filled_by(request.op, bytes) && has_company()
+        self.params.rules.large_requests
+            && self.device.is_filled_by(request.op, bytes)
+            && has_company()
     }
 
     /// Whether the next requests of the task pass at once, as [`Elevator::lets_through`] has it.

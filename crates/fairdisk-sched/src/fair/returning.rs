@@ -137,6 +137,9 @@ impl Fair {
     #[cold]
     #[inline(never)]
     pub(super) fn will_return(&mut self, now: Instant, group: u32, queue: u32) {
+        if !self.params.rules.returning {
+            return;
+        }
         if self.has_synchronous_queued(group) {
             self.returning.set_back(&mut self.groups[group as usize], true);
         }

@@ -129,7 +129,7 @@ impl Fair {
     /// Whether others make room for the group, which has nothing queued, by what that is worth.
     #[inline]
     pub(super) fn is_worth_room(&mut self, now: Instant, group: u32) -> bool {
-        if !self.device.is_flash() {
+        if !self.device.is_flash() || !self.params.rules.room_worth {
             return true;
         }
         if self.groups[group as usize].past.trial.worth.until <= now {

@@ -64,7 +64,7 @@ impl Fair {
     /// The group whose own tasks are served before the turn goes on, because a ceiling would lose
     /// them something otherwise. Forgets groups that want nothing: they lose nothing.
     pub(super) fn saver(&mut self, now: Instant) -> Option<u32> {
-        let Turn { group: served, used, .. } = self.turn?;
+        let Turn { group: served, used, .. } = self.turn.filter(|_| self.params.rules.saving)?;
         // Before the next request of the turn is done.
         let soon = self.device.service.or_zero();
         loop {
@@ -91,7 +91,8 @@ impl Fair {
 
     /// When a group may have to be served before the turn goes on.
     pub(super) fn next_saver(&self, now: Instant) -> Option<Instant> {
-        let (_, full) = self.barred.first_full().filter(|_| self.turn.is_some())?;
+        let matters = self.turn.is_some() && self.params.rules.saving;
+        let (_, full) = self.barred.first_full().filter(|_| matters)?;
         let soon = self.device.service.or_zero();
         let at = Instant::from_ns(full.as_ns().saturating_sub(soon.as_ns()));
         (at > now).then_some(at)

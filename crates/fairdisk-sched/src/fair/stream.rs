@@ -67,7 +67,9 @@ impl Idle {
 impl Fair {
     /// Whether the queue streams on a device where streams pay only if they have it to themselves.
     pub(super) fn is_better_alone(&self, queue: u32) -> bool {
-        self.device.pays_alone() && self.queues[queue].streak.is_stream()
+        self.params.rules.streams_alone
+            && self.device.pays_alone()
+            && self.queues[queue].streak.is_stream()
     }
 
     /// Whether others than the queue want the device, have requests there or, on an array, are
@@ -195,7 +197,10 @@ impl Fair {
             // Where few heads work, a turn takes longer than the pace is kept.
             self.pace.matters(now);
             let there = self.queues[queue].in_flight + 1;
-            let cost = self.idle_alone.cost_of(&self.device, rq, elapsed, there);
+            let cost = match self.params.rules.heads {
+                true => self.idle_alone.cost_of(&self.device, rq, elapsed, there),
+                false => rq.charged.min(elapsed),
+            };
             self.charge(queue, Span::ZERO, cost);
         } else if !self.is_better_alone(queue) {
             let work = self.work_within(rq, elapsed);
@@ -206,7 +211,7 @@ impl Fair {
     /// How much of the array's work a request among others was that completed `elapsed` after the
     /// one before. Not all heads are busy with those at random places.
     fn work_within(&self, rq: &Rq, elapsed: Span) -> Span {
-        match self.device.costs_as_elsewhere(rq) {
+        match self.params.rules.heads && self.device.costs_as_elsewhere(rq) {
             true => self.device.work_at_random(elapsed, self.at_work + rq.charged),
             // How many heads work on what lies one after the other is not known.
             false => elapsed,

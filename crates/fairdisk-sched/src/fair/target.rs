@@ -160,7 +160,8 @@ impl Fair {
             self.tree.first() == Some(group)
                 && self.turn.is_none_or(|turn| turn.group == group || !has_turns(turn))
         };
-        let waits = is_full && !self.targets.room.is_some_and(leaves_it);
+        let waits =
+            self.params.rules.target_room && is_full && !self.targets.room.is_some_and(leaves_it);
         if waits {
             self.device.knee.hold_back();
         }
@@ -273,7 +274,8 @@ impl Fair {
     /// Serves a group that would otherwise miss its target.
     #[inline]
     pub(super) fn serve_target(&mut self, now: Instant) -> Option<Step> {
-        if self.targets.is_empty() { None } else { self.serve_near_target(now) }
+        let matters = self.params.rules.target_first && !self.targets.is_empty();
+        if matters { self.serve_near_target(now) } else { None }
     }
 
     /// Serves a group that would otherwise miss its target, where some group has a target.

@@ -97,7 +97,7 @@ impl Fair {
     /// Accounts for a dispatched request of the group in the trial of its room.
     #[inline]
     pub(super) fn try_room(&mut self, now: Instant, group: u32, cost: Span) {
-        if self.device.is_flash() {
+        if self.device.is_flash() && self.params.rules.less_room {
             let made = self.expected.made;
             self.groups[group as usize].past.trial.dispatched(now, cost, made);
         }
@@ -106,7 +106,7 @@ impl Fair {
     /// Whether others may have more at the device than what keeps it busy, as no expected group
     /// needs all of its room. Of the work there, `beside` does not keep the device busy.
     pub(super) fn may_have_more(&mut self, beside: Span) -> bool {
-        if !self.device.is_flash() || self.expected.need_all() {
+        if !self.device.is_flash() || self.expected.need_all() || !self.params.rules.less_room {
             self.expected.made.all += 1;
             return false;
         }

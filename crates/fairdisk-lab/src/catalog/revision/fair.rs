@@ -1,10 +1,10 @@
-//! The family `fair`: table `[fair]`.
+//! The family `fair`: tables `[fair]` and `[rules]`.
 
 use super::{File, MOST, demand, need};
-use crate::catalog::error::CatalogError;
+use crate::catalog::error::{CatalogError, unknown};
 use crate::catalog::source::Source;
 use fairdisk_core::Span;
-use fairdisk_sched::fair::FairParams;
+use fairdisk_sched::fair::{FairParams, RULES, Rules};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -35,6 +35,20 @@ impl File {
             credit: Span::from_ms(file.credit_ms.into()),
             expire: Span::from_ms(file.expire_ms.into()),
             direction: Span::from_ms(file.direction_ms.into()),
+            rules: self.rules(source)?,
         })
+    }
+
+    /// Every rule is on that the file does not turn off.
+    fn rules(&self, source: Source<'_>) -> Result<Rules, CatalogError> {
+        let mut rules = Rules::ALL;
+        for (name, on) in &self.rules {
+            if !rules.set(name, *on) {
+                let known: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+                let message = unknown("rule", name, &known);
+                return Err(source.error_at_key(&format!("rules.{name}"), message));
+            }
+        }
+        Ok(rules)
     }
 }

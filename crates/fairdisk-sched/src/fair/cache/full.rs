@@ -62,7 +62,7 @@ impl Cache {
         groups: &mut [Group],
     ) -> Option<Late> {
         let excess = groups[group as usize].past.writes.waited(served);
-        if excess == Span::ZERO {
+        if excess == Span::ZERO || !self.rules.full_cache {
             return None;
         }
         let others = self.writers.into_iter().filter(|other| *other != group && *other != NIL);

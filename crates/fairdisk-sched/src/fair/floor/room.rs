@@ -131,7 +131,8 @@ impl Fair {
     /// `None` if it does not.
     #[inline]
     pub(in crate::fair) fn leave_room_for_floors(&mut self, now: Instant) -> Option<Step> {
-        if self.floors.is_empty() { None } else { self.leave_room_for_first(now) }
+        let matters = self.params.rules.floor_room && !self.floors.is_empty();
+        if matters { self.leave_room_for_first(now) } else { None }
     }
 
     #[cold]

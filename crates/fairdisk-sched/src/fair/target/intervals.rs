@@ -108,7 +108,7 @@ impl Fair {
         (rq, device_time): (&Rq, Span),
         target: Span,
     ) {
-        if !self.has_portions() {
+        if !self.has_portions() || !self.params.rules.target_rounds {
             return;
         }
         let latency = now.since(rq.arrived);

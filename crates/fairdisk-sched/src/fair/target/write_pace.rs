@@ -21,9 +21,8 @@ impl Targets {
 impl Fair {
     /// Counts a write of a group towards the write pace.
     pub(in crate::fair) fn use_write_pace(&mut self, now: Instant, group: u32, cost: Span) {
-        let Some((whose, _)) = self.targets.room.filter(|_| self.is_write_paced(group)) else {
-            return;
-        };
+        let is_paced = self.params.rules.write_pace && self.is_write_paced(group);
+        let Some((whose, _)) = self.targets.room.filter(|_| is_paced) else { return };
         let Group { room: Room { most, .. }, qos, .. } = &self.groups[whose as usize];
         let at_first = qos.latency_p99.map_or(Span::ZERO, Room::at_first);
         if *most >= at_first {

@@ -5,7 +5,10 @@
 //! reason is needed.
 //!
 //! By default the test runs in a short form. With `FAIRDISK_ISOLATION=long` it prints what is
-//! missed on all devices, at the experiment's own length.
+//! missed on all devices, at the experiment's own length, and with `rules` what each rule of `fair`
+//! is worth.
+
+mod rules;
 
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::library::Kind;
@@ -166,8 +169,10 @@ const HEADING: &str = "\
 
 #[test]
 fn fair_isolates_whatever_the_others_do() {
-    if std::env::var("FAIRDISK_ISOLATION").is_ok_and(|form| form == "long") {
-        return long_form();
+    match std::env::var("FAIRDISK_ISOLATION").as_deref() {
+        Ok("long") => return long_form(),
+        Ok("rules") => return rules::print_worth(),
+        _ => {}
     }
     let plans: Vec<Plan> = SHORT.iter().map(short).collect();
     let comparison = compare(&plans, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
