@@ -12,7 +12,7 @@
 //!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `think`. Who thinks
 //!   for too long is served once it is back: `returning`, `allowance`.
 //! - Where several are served at once, their modelled cost is charged: `queueing`, `device`,
-//!   `knee`. Groups make room for each other (`expected`, `reserved`, `trial`, `room_worth`,
+//!   `depth_limit`. Groups make room for each other (`expected`, `reserved`, `trial`, `room_worth`,
 //!   `write_room`), and tasks of a group (`inside`). A task that streams from several heads gets
 //!   turns alone: `stream`, `pace`. Reads and writes may take turns: `direction`, `directions`.
 //! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
@@ -32,6 +32,7 @@ mod ceiling;
 mod changes;
 mod charging;
 mod commits;
+mod depth_limit;
 mod device;
 mod direction;
 mod directions;
@@ -44,7 +45,7 @@ mod group;
 mod hierarchy;
 mod inside;
 mod keeping;
-mod knee;
+
 mod mean;
 mod median;
 mod pace;

@@ -225,7 +225,7 @@ impl Fair {
         if held.bar.replace(until).is_none() {
             self.backlog.held.push(group);
         }
-        self.device.knee.hold_back();
+        self.device.depth_limit.hold_back();
         self.barred.pace_until(group, until, &mut self.tree);
         true
     }

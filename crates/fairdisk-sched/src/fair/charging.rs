@@ -118,8 +118,8 @@ impl Fair {
     /// Charges a completed request. `device_time` is what it took, if it was alone at the device.
     #[inline]
     pub(super) fn charge_completed(&mut self, now: Instant, rq: &Rq, device_time: Span) {
-        if !self.device.is_serial() && !self.device.is_told() && self.params.rules.knee {
-            self.device.knee.completed(now, rq.charged, self.at_work);
+        if !self.device.is_serial() && !self.device.is_told() && self.params.rules.depth_limit {
+            self.look_at_depth(now, self.queues[rq.queue].group, rq.charged);
         }
         self.at_work = self.at_work - rq.work();
         self.directions.completed(rq.charged);

@@ -1,8 +1,8 @@
 //! The device as `fair` knows it: its stated properties and cost model, and the measured time of
 //! requests.
 
+use super::depth_limit::DepthLimit;
 use super::hierarchy::WHOLE_DISK;
-use super::knee::Knee;
 use super::mean::Mean;
 use super::requests::Rq;
 use super::service::Service;
@@ -38,7 +38,7 @@ pub(super) struct Device {
     position: Lba,
     costs: Option<CostModel>,
     /// The measured throughput and latency, used while the costs are unknown.
-    pub(super) knee: Knee,
+    pub(super) depth_limit: DepthLimit,
     /// Mean times of requests on a device that serves one at a time: of all requests, and of those
     /// that did not follow one of the same queue.
     pub(super) service: Mean,
@@ -75,7 +75,7 @@ impl Device {
             depth: 1,
             position: Lba(0),
             costs: None,
-            knee: Knee::default(),
+            depth_limit: DepthLimit::default(),
             service: Mean::default(),
             switching: Mean::default(),
             durable: Mean::default(),
@@ -96,7 +96,7 @@ impl Device {
 
     /// Forgets what was measured, as it was of a device that does not serve requests like this one.
     pub(super) fn forget_measured(&mut self) {
-        self.knee = Knee::default();
+        self.depth_limit = DepthLimit::default();
         (self.service, self.switching) = (Mean::default(), Mean::default());
         self.durable = Mean::default();
         self.write_room = WriteRoom::default();
@@ -122,7 +122,7 @@ impl Device {
     pub(super) fn is_saturated(&self, at_work: Span) -> bool {
         match &self.costs {
             Some(costs) => at_work >= costs.saturation,
-            None => self.knee.is_passed(at_work),
+            None => self.depth_limit.is_reached(at_work),
         }
     }
 
@@ -210,7 +210,7 @@ impl Device {
         if self.is_told() || self.is_measured() {
             return at_work;
         }
-        self.knee.time_of(at_work).unwrap_or(Span::ZERO)
+        self.depth_limit.time_of(at_work).unwrap_or(Span::ZERO)
     }
 
     /// Whether the device serves one request at a time.

