@@ -12,7 +12,7 @@
 //!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `think`. Who thinks
 //!   for too long is served once it is back: `returning`, `allowance`.
 //! - Where several are served at once, their modelled cost is charged: `queueing`, `device`,
-//!   `depth_limit`. Groups make room for each other (`expected`, `reserved`, `trial`, `room_worth`,
+//!   `sharing`. Groups make room for each other (`expected`, `reserved`, `trial`, `room_worth`,
 //!   `write_room`), and tasks of a group (`inside`). A task that streams from several heads gets
 //!   turns alone: `stream`, `pace`. Reads and writes may take turns: `direction`, `directions`.
 //! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
@@ -46,6 +46,7 @@ mod hierarchy;
 mod inside;
 mod keeping;
 
+mod looks;
 mod mean;
 mod median;
 mod pace;
@@ -63,6 +64,7 @@ mod rounds;
 mod rules;
 mod saving;
 mod service;
+mod sharing;
 mod step;
 mod stream;
 mod target;

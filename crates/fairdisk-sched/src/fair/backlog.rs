@@ -225,7 +225,7 @@ impl Fair {
         if held.bar.replace(until).is_none() {
             self.backlog.held.push(group);
         }
-        self.device.depth_limit.hold_back();
+        self.hold_back_in_look();
         self.barred.pace_until(group, until, &mut self.tree);
         true
     }

@@ -118,8 +118,8 @@ impl Fair {
     /// Charges a completed request. `device_time` is what it took, if it was alone at the device.
     #[inline]
     pub(super) fn charge_completed(&mut self, now: Instant, rq: &Rq, device_time: Span) {
-        if !self.device.is_serial() && !self.device.is_told() && self.params.rules.depth_limit {
-            self.look_at_depth(now, self.queues[rq.queue].group, rq.charged);
+        if !self.device.is_serial() && !self.device.is_told() {
+            self.look(now, self.queues[rq.queue].group, rq.charged);
         }
         self.at_work = self.at_work - rq.work();
         self.directions.completed(rq.charged);
@@ -167,6 +167,16 @@ impl Fair {
         }
         if self.device.picks_next() && !is_theirs && self.params.rules.measured_rounds {
             self.note_round(now, self.queues[rq.queue].group, (service, own));
+        }
+    }
+
+    /// Accounts for a completed request of the group in what is tried where costs are not told.
+    fn look(&mut self, now: Instant, group: u32, cost: Span) {
+        if self.params.rules.depth_limit && !self.device.is_in_turns() {
+            self.look_at_depth(now, group, cost);
+        }
+        if self.params.rules.sharing && !self.device.rotational {
+            self.look_at_sharing(now, group, cost);
         }
     }
 

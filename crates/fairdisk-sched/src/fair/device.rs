@@ -6,6 +6,7 @@ use super::hierarchy::WHOLE_DISK;
 use super::mean::Mean;
 use super::requests::Rq;
 use super::service::Service;
+use super::sharing::Sharing;
 use super::write_room::WriteRoom;
 use fairdisk_core::{Cost, CostModel, Instant, Lba, Op, Span};
 
@@ -37,8 +38,10 @@ pub(super) struct Device {
     /// The end of the last dispatched request.
     position: Lba,
     costs: Option<CostModel>,
-    /// The measured throughput and latency, used while the costs are unknown.
+    /// How much may be there while the costs are unknown, and whether groups are then served
+    /// together or in turns.
     pub(super) depth_limit: DepthLimit,
+    pub(super) sharing: Sharing,
     /// Mean times of requests on a device that serves one at a time: of all requests, and of those
     /// that did not follow one of the same queue.
     pub(super) service: Mean,
@@ -76,6 +79,7 @@ impl Device {
             position: Lba(0),
             costs: None,
             depth_limit: DepthLimit::default(),
+            sharing: Sharing::default(),
             service: Mean::default(),
             switching: Mean::default(),
             durable: Mean::default(),
@@ -96,7 +100,7 @@ impl Device {
 
     /// Forgets what was measured, as it was of a device that does not serve requests like this one.
     pub(super) fn forget_measured(&mut self) {
-        self.depth_limit = DepthLimit::default();
+        (self.depth_limit, self.sharing) = (DepthLimit::default(), Sharing::default());
         (self.service, self.switching) = (Mean::default(), Mean::default());
         self.durable = Mean::default();
         self.write_room = WriteRoom::default();
@@ -234,6 +238,7 @@ impl Device {
     /// measured.
     pub(super) fn is_measured(&self) -> bool {
         self.is_serial()
+            || self.is_in_turns()
             || self.rotational
                 && self.costs.is_none_or(|costs| {
                     let one = costs.read.of(false, SMALL_BYTES);
@@ -247,9 +252,20 @@ impl Device {
         self.rotational && !self.is_serial()
     }
 
-    /// Whether the device is stated to have one head, so that any request keeps all of it busy.
-    pub(super) fn has_one_head(&self) -> bool {
-        self.is_told() && self.is_measured()
+    /// Whether groups are served in turns on a device without a head, as its costs are not told.
+    pub(super) const fn is_in_turns(&self) -> bool {
+        !self.rotational && !self.is_serial() && !self.is_told() && self.sharing.is_in_turns()
+    }
+
+    /// Whether any request keeps all of it busy for other groups: it has one head, or groups have
+    /// turns on it.
+    pub(super) fn serves_one_group(&self) -> bool {
+        self.is_told() && self.is_measured() || self.is_in_turns()
+    }
+
+    /// Whether a group has the device for its part of a round, rather than for a request.
+    pub(super) const fn has_rounds(&self) -> bool {
+        self.rotational || self.is_in_turns()
     }
 
     /// Whether the device serves several requests and sequential reads are much cheaper on it while

@@ -4,9 +4,9 @@ use super::backlog::Held;
 use super::cache::{Traces, Writes};
 use super::ceiling::Ceiling;
 use super::commits::Commits;
-use super::depth_limit;
 use super::direction::Recent;
 use super::floor::{PaidUntil, Use};
+use super::looks;
 use super::mean::Mean;
 use super::queue::Queue;
 use super::target::{Interval, PRESENT, Room};
@@ -60,8 +60,8 @@ pub(super) struct Group {
     pub(super) reserved: Span,
     /// Whether the group is expected and needs all of its room.
     pub(super) needs_all_room: bool,
-    /// What it had done in a look of the search for the depth limit.
-    pub(super) done_in_look: depth_limit::Done,
+    /// What it had done in the looks at the depth limit and at sharing.
+    pub(super) done_in_look: [looks::Done; 2],
     /// What it was charged for writes that the device did after it had acknowledged them.
     pub(super) deferred: Span,
     /// What is remembered of it.
@@ -181,7 +181,7 @@ impl Group {
             held: Held::default(),
             reserved: Span::ZERO,
             needs_all_room: false,
-            done_in_look: depth_limit::Done::default(),
+            done_in_look: Default::default(),
             deferred: Span::ZERO,
             past: Past::new(),
         }

@@ -182,7 +182,9 @@ impl Fair {
         };
         let requests = self.queued.min(self.device.depth);
         let each = self.own(self.queues.first_of(now, group)).as_ns();
-        Span::from_ns(each.saturating_mul(requests.into()))
+        let all = Span::from_ns(each.saturating_mul(requests.into()));
+        // In turns it is at least the shortest turn of another.
+        if self.device.is_in_turns() { all.max(self.shortest_turn()) } else { all }
     }
 
     /// The mean time of a request of the queue, or zero.

@@ -173,6 +173,10 @@ impl Fair {
                     Heeded::Next(step) => return Some(step),
                 }
             }
+            if self.bar_before_flush(now, group, at) {
+                self.end_turn(now);
+                return None;
+            }
             if let Some(step) = self.hold_write(now, at) {
                 return Some(step);
             }
@@ -222,7 +226,7 @@ impl Fair {
         // A flush waits for the backlog alone, which `backlog` sees to.
         let flushes = !self.device.works_beside_flushes() && self.cache.flushes > 0;
         let is_busy = self.in_flight > 0 || flushes;
-        if !is_busy && self.reserved.is_empty() {
+        if !is_busy && self.reserved.is_empty() || self.device.is_in_turns() {
             return None;
         }
         let inside = match self.tree.has_passed_expected(group) {
@@ -346,7 +350,7 @@ impl Fair {
     /// any request occupies a single head.
     fn is_saturated(&self, work: Span) -> bool {
         let flushes = self.device.rotational && self.cache.flushes > 0;
-        let arm = self.device.has_one_head() && self.in_flight > 0;
+        let arm = self.device.serves_one_group() && self.in_flight > 0;
         flushes || arm || self.device.is_saturated(work)
     }
 }

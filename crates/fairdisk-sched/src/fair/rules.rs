@@ -105,6 +105,8 @@ rules! {
         "reads and writes take turns where a device without a head does more that way";
     depth_limit ["depth_limit"]
         "how much others may have at a device is searched for where no costs are told";
+    sharing ["sharing"]
+        "groups are served in turns where that is fairer and no costs are told";
     programs []
         "a durable write that programs a page counts beside the reads it delays";
     large_requests []

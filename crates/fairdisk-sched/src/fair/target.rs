@@ -163,7 +163,7 @@ impl Fair {
         let waits =
             self.params.rules.target_room && is_full && !self.targets.room.is_some_and(leaves_it);
         if waits {
-            self.device.depth_limit.hold_back();
+            self.hold_back_in_look();
         }
         waits
     }

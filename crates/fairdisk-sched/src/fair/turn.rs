@@ -194,7 +194,7 @@ impl Fair {
 
     /// Whether the group has had its part of a round.
     pub(super) fn is_used_up(&self, turn: Turn) -> bool {
-        if !self.device.rotational {
+        if !self.device.has_rounds() {
             return true;
         }
         self.is_past(turn.used, turn.group)

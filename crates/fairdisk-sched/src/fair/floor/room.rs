@@ -163,7 +163,7 @@ impl Fair {
             return None;
         }
         self.floors.makes_room = true;
-        self.device.depth_limit.hold_back();
+        self.hold_back_in_look();
         Some(Step::wait_until(back_by.unwrap_or(Instant::MAX), Why::FloorRoomUsed))
     }
 

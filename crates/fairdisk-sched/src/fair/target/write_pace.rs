@@ -41,7 +41,7 @@ impl Fair {
         let is_too_soon =
             until > now && self.requests[at].op.is_write() && self.is_write_paced(group);
         if is_too_soon {
-            self.device.depth_limit.hold_back();
+            self.hold_back_in_look();
             self.barred.pace_until(group, until, &mut self.tree);
         }
         is_too_soon
@@ -111,7 +111,7 @@ mod tests {
         fair.targets.written_until = at(1000);
         // A look at the device in which requests of this total cost complete within 10 ms.
         let look = |fair: &mut Fair, ms, cost| {
-            (0..64).for_each(|_| fair.look_at_depth(at(ms), 0, cost));
+            (0..128).for_each(|_| fair.look_at_depth(at(ms), 0, cost));
             fair.device.depth_limit.time_of(Span::from_ms(1)).expect("it was seen")
         };
         let seen = look(&mut fair, 10, Span::from_ms(1));

@@ -1,0 +1,155 @@
+//! Looks: how good a way of serving groups was for a while.
+//!
+//! A way is better if it is more proportionally fair (Kelly, Maulloo, Tan, "Rate control for
+//! communication networks", 1998): the mean logarithm of what each group gets, by weight, is larger.
+//! So a group may gain a tenth where that costs another of the same weight less than a tenth, and
+//! it does not matter in which unit that is.
+
+use super::Fair;
+use alloc::vec::Vec;
+use fairdisk_core::{Instant, Span};
+
+/// So many groups are looked at. A limit on work.
+const GROUPS_MOST: usize = 64;
+/// The time over which rates are stated, about a millisecond: fine enough for any cost.
+pub(super) const RATE_TIME: Span = Span::from_ns(1 << 20);
+/// The unit of logarithms.
+pub(super) const ONE: i64 = 1 << 10;
+
+/// The looks at one thing that is tried.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    began: Instant,
+    number: u32,
+    requests: u32,
+    /// The cost of all that was completed in this look.
+    pub(super) cost: Span,
+    /// The groups that had something done in this look or want it.
+    groups: Vec<u32>,
+    /// Whether groups were held back in this look for a promise to another, so that it shows neither
+    /// what the device can do nor which way is better.
+    pub(super) is_held_back: bool,
+}
+
+/// Which looks: they last for different times.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Of {
+    DepthLimit,
+    Sharing,
+}
+
+/// What a group had done in the look with this number.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Done {
+    look: u32,
+    cost: Span,
+}
+
+impl Looks {
+    /// Counts a request. Returns for how long the look has lasted if it is over: after this time, and
+    /// many more requests than were there from before.
+    fn completed(
+        &mut self,
+        now: Instant,
+        cost: Span,
+        (time, requests): (Span, u32),
+    ) -> Option<Span> {
+        self.requests += 1;
+        self.cost += cost;
+        let elapsed = now.since(self.began);
+        (self.requests >= requests && elapsed >= time).then_some(elapsed)
+    }
+
+    /// The number of groups that were there.
+    pub(super) const fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The number of looks before this one.
+    pub(super) const fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Begins the next look.
+    pub(super) fn next(&mut self, now: Instant) {
+        (self.began, self.requests, self.cost) = (now, 0, Span::ZERO);
+        self.number = self.number.wrapping_add(1);
+        self.is_held_back = false;
+    }
+}
+
+impl Fair {
+    fn looks(&mut self, of: Of) -> &mut Looks {
+        match of {
+            Of::DepthLimit => &mut self.device.depth_limit.looks,
+            Of::Sharing => &mut self.device.sharing.looks,
+        }
+    }
+
+    /// Counts a completed request of the group in a look. Returns for how long that has lasted if it
+    /// is over.
+    pub(super) fn note_in_look(
+        &mut self,
+        now: Instant,
+        of: Of,
+        (group, cost): (u32, Span),
+        least: (Span, u32),
+    ) -> Option<Span> {
+        let number = self.looks(of).number;
+        let done = &mut self.groups[group as usize].done_in_look[of as usize];
+        let is_new = done.look != number || done.cost == Span::ZERO;
+        if is_new {
+            *done = Done { look: number, cost: Span::ZERO };
+        }
+        done.cost += cost;
+        let looks = self.looks(of);
+        if is_new && looks.groups.len() < GROUPS_MOST && !looks.groups.contains(&group) {
+            looks.groups.push(group);
+        }
+        looks.completed(now, cost, least)
+    }
+
+    /// How proportionally fair a look of this length was, in parts of `ONE`. Forgets the groups that
+    /// neither had anything done nor want it.
+    pub(super) fn how_good(&mut self, of: Of, elapsed: Span) -> Option<i64> {
+        let number = self.looks(of).number;
+        let mut there = core::mem::take(&mut self.looks(of).groups);
+        let entry = |group: &u32| &self.groups[*group as usize];
+        let was_served = |group: &u32| entry(group).done_in_look[of as usize].look == number;
+        there.retain(|group| was_served(group) || entry(group).waiting > 0);
+        let (mut sum, mut parts) = (0_i64, 0_i64);
+        for group in &there {
+            let done = entry(group).done_in_look[of as usize].cost;
+            let cost = if was_served(group) { done } else { Span::ZERO };
+            let rate = cost.scaled(RATE_TIME.as_ns(), elapsed.as_ns());
+            let part = (self.tree.part(*group) >> 16) as i64;
+            sum += part * logarithm(rate.as_ns().max(1));
+            parts += part;
+        }
+        self.looks(of).groups = there;
+        (parts > 0).then(|| sum / parts)
+    }
+}
+
+/// The natural logarithm, in parts of `ONE`, within six thousandths.
+fn logarithm(of: u64) -> i64 {
+    let whole = of.ilog2();
+    let rest = ((u128::from(of) << 10 >> whole) as i64) - ONE;
+    // The binary logarithm of 1 + x is about x + 0.344 x (1 - x).
+    let binary = i64::from(whole) * ONE + rest + 352 * (rest * (ONE - rest) / ONE) / ONE;
+    binary * 710 / ONE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_are_as_exact_as_looks() {
+        for of in [1, 2, 3, 5, 7, 10, 100, 1000, 12345, 1 << 40] {
+            let exact = (of as f64).ln();
+            let ours = logarithm(of) as f64 / ONE as f64;
+            assert!((ours - exact).abs() < 0.006 + exact * 0.0005, "{of}: {ours} {exact}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Whether groups are served together or in turns, on a device without a head whose costs are not
+//! told.
+//!
+//! Together such a device does more, but there a group with few requests in flight gets less than
+//! its weight, and nobody knows what a request costs beside others. In turns one group has the
+//! device to itself for its part of a round, as on a disk with a head: what it uses is the time
+//! that passes, whatever its requests cost. Which of the two is better depends on the loads, so both
+//! are tried: a [look](super::looks) at the one and a look at the other make a *pair*.
+
+use super::Fair;
+use super::depth_limit::Better;
+use super::looks::{Looks, Of};
+use fairdisk_core::{Instant, Span};
+
+/// A look covers at least two rounds, and so many requests.
+const LOOK_ROUNDS: u64 = 2;
+const LOOK_REQUESTS: u32 = 128;
+/// A pair is tried if there is a token for it. There is one after each sixteen looks, and there are
+/// eight at most: a new set of groups is soon known, and one that changes all the time is tried in
+/// an eighth of it.
+const LOOKS_PER_TOKEN: u32 = 16;
+const TOKENS_MOST: u32 = 8;
+
+/// What is known of both ways.
+#[derive(Debug, Default)]
+pub(super) struct Sharing {
+    pub(super) looks: Looks,
+    /// Whether groups are served in turns in this look.
+    is_in_turns: bool,
+    /// By how much that is better.
+    better: Better,
+    /// Whether this look is one of a pair, and how good the first was if it is the second.
+    is_tried: bool,
+    first: Option<i64>,
+    tokens: u32,
+    /// How many groups there were at the end of the last look.
+    before: usize,
+}
+
+impl Sharing {
+    /// Whether groups are served in turns.
+    pub(super) const fn is_in_turns(&self) -> bool {
+        self.is_in_turns
+    }
+
+    /// Ends a look that was as good as `good`, if that is known.
+    fn end_look(&mut self, now: Instant, good: Option<i64>) {
+        let groups = self.looks.groups();
+        if core::mem::replace(&mut self.before, groups) != groups {
+            // Of these groups nothing is known yet.
+            (self.better, self.first, self.is_tried) = (Better::default(), None, false);
+        }
+        if self.looks.number().is_multiple_of(LOOKS_PER_TOKEN) {
+            self.tokens = (self.tokens + 1).min(TOKENS_MOST);
+        }
+        let good = good.filter(|_| self.is_tried && groups > 1 && !self.looks.is_held_back);
+        self.is_tried &= good.is_some();
+        match (good, self.first.take()) {
+            (Some(good), None) => {
+                (self.first, self.is_in_turns) = (Some(good), !self.is_in_turns);
+            }
+            (Some(good), Some(first)) => {
+                self.better.note_pair(if self.is_in_turns { good - first } else { first - good });
+                self.is_tried = false;
+                self.choose(groups);
+            }
+            (None, _) => self.choose(groups),
+        }
+        self.looks.next(now);
+    }
+
+    /// Chooses how groups are served in the next look, and whether that begins a pair. A pair begins
+    /// with the way that the one before ended with.
+    fn choose(&mut self, groups: usize) {
+        let is_due = self.tokens == TOKENS_MOST || !self.better.is_known() && self.tokens > 0;
+        if groups > 1 && is_due {
+            (self.is_tried, self.tokens) = (true, self.tokens - 1);
+        } else {
+            self.is_in_turns = self.better.sum > 0;
+        }
+    }
+}
+
+impl Fair {
+    /// Accounts for a completed request of the group in the current look.
+    pub(super) fn look_at_sharing(&mut self, now: Instant, group: u32, cost: Span) {
+        let time = Span::from_ns(self.rounds.length.as_ns().saturating_mul(LOOK_ROUNDS));
+        let least = (time, LOOK_REQUESTS);
+        if let Some(elapsed) = self.note_in_look(now, Of::Sharing, (group, cost), least) {
+            let good = self.how_good(Of::Sharing, elapsed);
+            self.device.sharing.end_look(now, good);
+        }
+    }
+
+    /// Notes that groups are held back for a promise to another.
+    pub(super) const fn hold_back_in_look(&mut self) {
+        self.device.sharing.looks.is_held_back = true;
+        self.device.depth_limit.looks.is_held_back = true;
+    }
+}
