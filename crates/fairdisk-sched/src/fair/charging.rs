@@ -12,6 +12,7 @@
 //!   flush costs as much as the smallest write.
 
 use super::cache::Late;
+use super::device::Device;
 use super::requests::Rq;
 use super::service::is_buffered;
 use super::{Fair, NIL};
@@ -119,7 +120,8 @@ impl Fair {
     #[inline]
     pub(super) fn charge_completed(&mut self, now: Instant, rq: &Rq, device_time: Span) {
         if !self.device.is_serial() && !self.device.is_told() {
-            self.look(now, self.queues[rq.queue].group, rq.charged);
+            let cost = Device::untold_cost(rq.bytes());
+            self.look(now, self.queues[rq.queue].group, cost);
         }
         self.at_work = self.at_work - rq.work();
         self.directions.completed(rq.charged);

@@ -184,6 +184,15 @@ impl Hierarchy {
         }
     }
 
+    /// Resets the starts of the group and of those around it: none of them owes anything.
+    pub(super) fn forget_debts(&mut self, group: u32) {
+        let mut at = Some(group);
+        while let Some(one) = at {
+            self.forget(one);
+            at = self.outer(one);
+        }
+    }
+
     /// Sets whether the group's own tasks have requests queued.
     #[inline]
     pub(super) fn set_wants(&mut self, group: u32, wants: bool) {

@@ -1,9 +1,11 @@
 //! Looks: how good a way of serving groups was for a while.
 //!
-//! A way is better if it is more proportionally fair (Kelly, Maulloo, Tan, "Rate control for
-//! communication networks", 1998): the mean logarithm of what each group gets, by weight, is larger.
-//! So a group may gain a tenth where that costs another of the same weight less than a tenth, and
-//! it does not matter in which unit that is.
+//! A way is better if groups get more of what their weights promise, or if the device does more.
+//! Both are logarithms, so that units and the speed of the device do not matter: the mean logarithm
+//! of what groups had, by weight, of all that was done, which is largest if each has its share; and
+//! that of all that was done, which counts half. Counted alike, they would be proportional fairness
+//! (Kelly, Maulloo, Tan, "Rate control for communication networks", 1998); but shares are what was
+//! asked for.
 
 use super::Fair;
 use alloc::vec::Vec;
@@ -65,6 +67,11 @@ impl Looks {
         self.groups.len()
     }
 
+    /// One of these groups.
+    pub(super) fn group(&self, at: usize) -> u32 {
+        self.groups[at]
+    }
+
     /// The number of looks before this one.
     pub(super) const fn number(&self) -> u32 {
         self.number
@@ -109,7 +116,7 @@ impl Fair {
         looks.completed(now, cost, least)
     }
 
-    /// How proportionally fair a look of this length was, in parts of `ONE`. Forgets the groups that
+    /// How good a look of this length was, in parts of `ONE`. Forgets the groups that
     /// neither had anything done nor want it.
     pub(super) fn how_good(&mut self, of: Of, elapsed: Span) -> Option<i64> {
         let number = self.looks(of).number;
@@ -117,17 +124,18 @@ impl Fair {
         let entry = |group: &u32| &self.groups[*group as usize];
         let was_served = |group: &u32| entry(group).done_in_look[of as usize].look == number;
         there.retain(|group| was_served(group) || entry(group).waiting > 0);
-        let (mut sum, mut parts) = (0_i64, 0_i64);
+        let (mut sum, mut parts, mut all) = (0_i64, 0_i64, Span::ZERO);
         for group in &there {
             let done = entry(group).done_in_look[of as usize].cost;
             let cost = if was_served(group) { done } else { Span::ZERO };
             let rate = cost.scaled(RATE_TIME.as_ns(), elapsed.as_ns());
+            all += rate;
             let part = (self.tree.part(*group) >> 16) as i64;
             sum += part * logarithm(rate.as_ns().max(1));
             parts += part;
         }
         self.looks(of).groups = there;
-        (parts > 0).then(|| sum / parts)
+        (parts > 0).then(|| sum / parts - logarithm(all.as_ns().max(1)) / 2)
     }
 }
 

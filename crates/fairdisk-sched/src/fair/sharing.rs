@@ -88,7 +88,21 @@ impl Fair {
         let least = (time, LOOK_REQUESTS);
         if let Some(elapsed) = self.note_in_look(now, Of::Sharing, (group, cost), least) {
             let good = self.how_good(Of::Sharing, elapsed);
+            let was_in_turns = self.device.sharing.is_in_turns;
             self.device.sharing.end_look(now, good);
+            if self.device.sharing.is_in_turns != was_in_turns {
+                self.forget_debts();
+            }
+        }
+    }
+
+    /// Lets nobody be ahead or behind any more: what groups owe from the one way, in which they may
+    /// have had anything but their shares, they would not have made up for in the looks at the other.
+    #[cold]
+    fn forget_debts(&mut self) {
+        for at in 0..self.device.sharing.looks.groups() {
+            let group = self.device.sharing.looks.group(at);
+            self.tree.forget_debts(group);
         }
     }
 
