@@ -130,7 +130,7 @@ impl Fair {
             let cost = if was_served(group) { done } else { Span::ZERO };
             let rate = cost.scaled(RATE_TIME.as_ns(), elapsed.as_ns());
             all += rate;
-            let part = (self.tree.part(*group) >> 16) as i64;
+            let part = (self.tree.part_beside_all(*group) >> 16) as i64;
             sum += part * logarithm(rate.as_ns().max(1));
             parts += part;
         }
