@@ -9,6 +9,7 @@ use super::floor::{PaidUntil, Use};
 use super::looks;
 use super::mean::Mean;
 use super::queue::Queue;
+use super::sharing;
 use super::target::{Interval, PRESENT, Room};
 use super::think::{Done, Think};
 use super::trial::Trial;
@@ -62,6 +63,8 @@ pub(super) struct Group {
     pub(super) needs_all_room: bool,
     /// What it had done in the looks at the depth limit and at sharing.
     pub(super) done_in_look: [looks::Done; 2],
+    /// What it does together with others, and in turns.
+    pub(super) rates: sharing::Rates,
     /// What it was charged for writes that the device did after it had acknowledged them.
     pub(super) deferred: Span,
     /// What is remembered of it.
@@ -182,6 +185,7 @@ impl Group {
             reserved: Span::ZERO,
             needs_all_room: false,
             done_in_look: Default::default(),
+            rates: sharing::Rates::default(),
             deferred: Span::ZERO,
             past: Past::new(),
         }

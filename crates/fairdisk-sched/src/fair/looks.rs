@@ -116,31 +116,44 @@ impl Fair {
         looks.completed(now, cost, least)
     }
 
+    /// Forgets the groups that neither had anything done in the look nor want it, and returns the
+    /// others, with what each had done.
+    pub(super) fn there_in_look(&mut self, of: Of) -> Vec<(u32, Span)> {
+        let number = self.looks(of).number;
+        let there = core::mem::take(&mut self.looks(of).groups);
+        let done = |group: u32| {
+            let entry = &self.groups[group as usize];
+            let done = entry.done_in_look[of as usize];
+            let cost = if done.look == number { done.cost } else { Span::ZERO };
+            (cost > Span::ZERO || entry.waiting > 0).then_some((group, cost))
+        };
+        let found: Vec<(u32, Span)> = there.into_iter().filter_map(done).collect();
+        self.looks(of).groups.extend(found.iter().map(|(group, _)| *group));
+        found
+    }
+
     /// How good a look of this length was, in parts of `ONE`. Forgets the groups that
     /// neither had anything done nor want it.
     pub(super) fn how_good(&mut self, of: Of, elapsed: Span) -> Option<i64> {
-        let number = self.looks(of).number;
-        let mut there = core::mem::take(&mut self.looks(of).groups);
-        let entry = |group: &u32| &self.groups[*group as usize];
-        let was_served = |group: &u32| entry(group).done_in_look[of as usize].look == number;
-        there.retain(|group| was_served(group) || entry(group).waiting > 0);
         let (mut sum, mut parts, mut all) = (0_i64, 0_i64, Span::ZERO);
-        for group in &there {
-            let done = entry(group).done_in_look[of as usize].cost;
-            let cost = if was_served(group) { done } else { Span::ZERO };
+        for (group, cost) in self.there_in_look(of) {
             let rate = cost.scaled(RATE_TIME.as_ns(), elapsed.as_ns());
+            let part = self.part_in_look(group);
             all += rate;
-            let part = (self.tree.part_beside_all(*group) >> 16) as i64;
             sum += part * logarithm(rate.as_ns().max(1));
             parts += part;
         }
-        self.looks(of).groups = there;
         (parts > 0).then(|| sum / parts - logarithm(all.as_ns().max(1)) / 2)
+    }
+
+    /// By how much a group counts, which is its part beside all that are there.
+    pub(super) fn part_in_look(&self, group: u32) -> i64 {
+        (self.tree.part_beside_all(group) >> 16) as i64
     }
 }
 
 /// The natural logarithm, in parts of `ONE`, within six thousandths.
-fn logarithm(of: u64) -> i64 {
+pub(super) fn logarithm(of: u64) -> i64 {
     let whole = of.ilog2();
     let rest = ((u128::from(of) << 10 >> whole) as i64) - ONE;
     // The binary logarithm of 1 + x is about x + 0.344 x (1 - x).

@@ -6,10 +6,15 @@
 //! device to itself for its part of a round, as on a disk with a head: what it uses is the time
 //! that passes, whatever its requests cost. Which of the two is better depends on the loads, so both
 //! are tried: a [look](super::looks) at the one and a look at the other make a *pair*.
+//!
+//! In turns each group has its part of the time, and shows what it can do in that. So what it does
+//! together, as a multiple of that, is what it has of the device together, in parts of its own: its
+//! *gain*. Together is better if the mean logarithm of the gains, by weight, exceeds half of the
+//! logarithm of their mean: one group's loss counts twice as much as that what all do is more.
 
 use super::Fair;
 use super::depth_limit::Better;
-use super::looks::{Looks, Of};
+use super::looks::{Looks, ONE, Of, RATE_TIME, logarithm};
 use fairdisk_core::{Instant, Span};
 
 /// A look covers at least two rounds, and so many requests.
@@ -29,12 +34,30 @@ pub(super) struct Sharing {
     is_in_turns: bool,
     /// By how much that is better.
     better: Better,
-    /// Whether this look is one of a pair, and how good the first was if it is the second.
+    /// Whether this look is one of a pair, and whether it is the second.
     is_tried: bool,
-    first: Option<i64>,
+    is_second: bool,
     tokens: u32,
     /// How many groups there were at the end of the last look.
     before: usize,
+}
+
+/// What a group did in the last look of each way that was tried, as the cost done in `RATE_TIME`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rates {
+    together: Span,
+    in_turns: Span,
+}
+
+/// The largest gain that counts, in parts of `ONE`.
+const GAIN_MOST: u64 = 64 * ONE as u64;
+
+impl Rates {
+    /// How much more it does together, in parts of `ONE`.
+    fn gain(self) -> u64 {
+        let in_turns = self.in_turns.as_ns().max(1);
+        self.together.scaled(ONE as u64, in_turns).as_ns().clamp(1, GAIN_MOST)
+    }
 }
 
 impl Sharing {
@@ -43,28 +66,25 @@ impl Sharing {
         self.is_in_turns
     }
 
-    /// Ends a look that was as good as `good`, if that is known.
-    fn end_look(&mut self, now: Instant, good: Option<i64>) {
+    /// Ends a look. `better` says by how much it is better in turns, if this was a pair.
+    fn end_look(&mut self, now: Instant, better: i64) {
         let groups = self.looks.groups();
         if core::mem::replace(&mut self.before, groups) != groups {
             // Of these groups nothing is known yet.
-            (self.better, self.first, self.is_tried) = (Better::default(), None, false);
+            (self.better, self.is_tried) = (Better::default(), false);
         }
         if self.looks.number().is_multiple_of(LOOKS_PER_TOKEN) {
             self.tokens = (self.tokens + 1).min(TOKENS_MOST);
         }
-        let good = good.filter(|_| self.is_tried && groups > 1 && !self.looks.is_held_back);
-        self.is_tried &= good.is_some();
-        match (good, self.first.take()) {
-            (Some(good), None) => {
-                (self.first, self.is_in_turns) = (Some(good), !self.is_in_turns);
+        let is_over = core::mem::take(&mut self.is_second);
+        self.is_tried &= groups > 1 && !self.looks.is_held_back;
+        if self.is_tried && !is_over {
+            (self.is_second, self.is_in_turns) = (true, !self.is_in_turns);
+        } else {
+            if core::mem::take(&mut self.is_tried) {
+                self.better.note_pair(better);
             }
-            (Some(good), Some(first)) => {
-                self.better.note_pair(if self.is_in_turns { good - first } else { first - good });
-                self.is_tried = false;
-                self.choose(groups);
-            }
-            (None, _) => self.choose(groups),
+            self.choose(groups);
         }
         self.looks.next(now);
     }
@@ -87,12 +107,31 @@ impl Fair {
         let time = Span::from_ns(self.rounds.length.as_ns().saturating_mul(LOOK_ROUNDS));
         let least = (time, LOOK_REQUESTS);
         if let Some(elapsed) = self.note_in_look(now, Of::Sharing, (group, cost), least) {
-            let good = self.how_good(Of::Sharing, elapsed);
-            let was_in_turns = self.device.sharing.is_in_turns;
-            self.device.sharing.end_look(now, good);
-            if self.device.sharing.is_in_turns != was_in_turns {
-                self.forget_debts();
+            self.end_look_at_sharing(now, elapsed);
+        }
+    }
+
+    #[cold]
+    fn end_look_at_sharing(&mut self, now: Instant, elapsed: Span) {
+        let was_in_turns = self.device.sharing.is_in_turns;
+        let (mut logarithms, mut gains, mut parts) = (0, 0, 0);
+        for (group, done) in self.there_in_look(Of::Sharing) {
+            let rate = done.scaled(RATE_TIME.as_ns(), elapsed.as_ns());
+            let rates = &mut self.groups[group as usize].rates;
+            match was_in_turns {
+                true => rates.in_turns = rate,
+                false => rates.together = rate,
             }
+            let (gain, part) = (rates.gain(), self.part_in_look(group));
+            logarithms += part * (logarithm(gain) - logarithm(ONE as u64));
+            gains += part as u64 * gain;
+            parts += part;
+        }
+        let parts = parts.max(1);
+        let more = logarithm((gains / parts as u64).max(1)) - logarithm(ONE as u64);
+        self.device.sharing.end_look(now, more / 2 - logarithms / parts);
+        if self.device.sharing.is_in_turns != was_in_turns {
+            self.forget_debts();
         }
     }
 
