@@ -199,7 +199,7 @@ impl<E: Elevator> Engine<E> {
     fn take_in(&mut self, input: Input<E>, out: &mut Effects) {
         match input {
             Input::Submit(ref bio) => self.submit(bio, None, out),
-            Input::SubmitPages(ref bio, segments) => self.submit(bio, Some(segments), out),
+            Input::SubmitPages(ref bio, segments) => self.submit_pages(bio, segments, out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Cancel(bio) => self.cancel(bio, out),
             Input::Hurry(bios) => {
@@ -279,6 +279,12 @@ impl<E: Elevator> Engine<E> {
     }
 
     // ---- from bio to request -------------------------------------------------------------
+
+    /// Seldom done, and apart so that what each bio goes through stands in one place.
+    #[inline(never)]
+    fn submit_pages(&mut self, bio: &Bio, segments: Segments, out: &mut Effects) {
+        self.submit(bio, Some(segments), out);
+    }
 
     #[inline(always)]
     fn submit(&mut self, bio: &Bio, segments: Option<Segments>, out: &mut Effects) {

@@ -201,7 +201,6 @@ impl Pools {
         batch.left > 0 && (batch.left == self.config.batch_requests || now < batch.until)
     }
 
-    #[inline]
     /// Whether seven eighths of the slots are taken that requests like this get theirs from (spec:
     /// memory, 5.4).
     pub(super) fn is_congested(&self, group: GroupId, op: Op, sync: bool) -> bool {
@@ -211,6 +210,7 @@ impl Pools {
             && pool.is_some_and(|pool| pool.taken > requests - requests / 8)
     }
 
+    #[inline(always)]
     const fn position(&self, slot: &Slot) -> usize {
         match self.config.layout {
             PoolLayout::Unlimited => 0,
@@ -219,6 +219,7 @@ impl Pools {
         }
     }
 
+    #[inline]
     fn index(&mut self, slot: Slot) -> usize {
         let index = self.position(&slot);
         dense::entry(&mut self.pools, index as u32, Pool::default);

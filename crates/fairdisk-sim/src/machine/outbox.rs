@@ -74,7 +74,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self, now: Instant) {
         if !self.outbox.finished.is_empty() {
             self.tell_owners(now);

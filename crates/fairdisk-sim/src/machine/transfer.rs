@@ -107,8 +107,7 @@ impl<E: Elevator> Machine<E> {
                         false => (bytes.min(bio_bytes_max - within), None),
                     };
                     let sectors = Sectors((within + bytes).div_ceil(SECTOR_BYTES) as u32);
-                    let bio = self.bio(index, (disk, io), lba, sectors);
-                    self.submit_pages(now, disk, bio, segments);
+                    self.submit_part(now, index, (disk, io), (lba, sectors), segments);
                     pending.at += bytes;
                 }
             }
@@ -144,7 +143,21 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
+    /// Submits the next part of an I/O.
     #[inline(never)]
+    fn submit_part(
+        &mut self,
+        now: Instant,
+        index: u32,
+        (disk, io): (u32, u32),
+        (start, sectors): (Lba, Sectors),
+        segments: Option<Segments>,
+    ) {
+        let bio = self.bio(index, (disk, io), start, sectors);
+        self.submit_pages(now, disk, bio, segments);
+    }
+
+    #[inline(always)]
     fn bio(&mut self, index: u32, (at, io): (u32, u32), start: Lba, sectors: Sectors) -> Bio {
         let disk = &mut self.disks[at];
         let (id, &Io { kind, op, .. }) = disk.ios.add_part(io);
@@ -195,8 +208,7 @@ impl<E: Elevator> Machine<E> {
         self.task(index).paging.slept = true;
         let io = Io::new(IoKind::Metadata { task: index }, now, Op::Read);
         let io = self.disks[disk].ios.insert(io);
-        let bio = self.bio(index, (disk, io), lba, PAGE_SECTORS);
-        self.submit(now, disk, bio);
+        self.submit_part(now, index, (disk, io), (lba, PAGE_SECTORS), None);
         self.all_made(now, disk, io);
     }
 
