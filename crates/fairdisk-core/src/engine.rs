@@ -177,7 +177,9 @@ impl<E: Elevator> Engine<E> {
         engine
     }
 
-    /// Handles an input at `now` and writes the resulting effects to `out`.
+    /// Handles an input at `now` and writes the resulting effects to `out`. A shell calls it in one
+    /// place, so it is a part of that.
+    #[inline(always)]
     pub fn handle(&mut self, now: Instant, input: Input<E>, out: &mut Effects) {
         assert!(now >= self.now, "time ran backwards: {now} after {}", self.now);
         if now > self.now && self.is_plugged() {

@@ -25,9 +25,8 @@ pub struct Issued {
 pub(super) struct Outbox {
     /// The effects of the last input.
     effects: Effects,
-    /// Requests for the disks, and how many of them the shell has taken.
+    /// Requests for the disks.
     issued: Vec<Issued>,
-    taken: usize,
     /// The disk and the id of bios that have completed, and of which their I/Os have not been told.
     finished: Vec<(u32, BioId, bool)>,
     /// Tasks that slept for a request slot of a disk and have been woken.
@@ -35,19 +34,11 @@ pub(super) struct Outbox {
 }
 
 impl<E: Elevator> Machine<E> {
-    /// The next request for a disk, until there is none left. The shell submits each.
-    #[inline]
-    pub fn next_issued(&mut self) -> Option<Issued> {
-        let Outbox { issued, taken, .. } = &mut self.outbox;
-        let next = issued.get(*taken).copied();
-        match next {
-            Some(_) => *taken += 1,
-            None => {
-                issued.clear();
-                *taken = 0;
-            }
-        }
-        next
+    /// Gives the requests for the disks to the shell, which submits each.
+    #[inline(always)]
+    pub fn take_issued(&mut self, submit: impl FnMut(&Issued)) {
+        self.outbox.issued.iter().for_each(submit);
+        self.outbox.issued.clear();
     }
 
     /// Passes an input to the engine of a disk, and sorts its effects.
