@@ -42,7 +42,15 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Passes an input to the engine of a disk, and sorts its effects.
+    #[inline(never)]
     pub(super) fn feed(&mut self, now: Instant, at: u32, input: Input<E>) {
+        self.feed_here(now, at, input);
+    }
+
+    /// The same as a part of its caller, for the two inputs of which there is one for each request:
+    /// what it is need not be found out.
+    #[inline(always)]
+    pub(super) fn feed_here(&mut self, now: Instant, at: u32, input: Input<E>) {
         let Outbox { effects, issued, finished, woken, .. } = &mut self.outbox;
         let disk = &mut self.disks[at];
         disk.engine.handle(now, input, effects);
@@ -54,7 +62,10 @@ impl<E: Elevator> Machine<E> {
             match effect {
                 Effect::Issue(request) => {
                     let owner = disk.owner(&self.config, request);
-                    let segments = disk.engine.segments(request.id).unwrap_or_default();
+                    let segments = match disk.segments {
+                        Some(_) => disk.engine.segments(request.id).unwrap_or_default(),
+                        None => 0,
+                    };
                     issued.push(Issued { disk: at, request: *request, owner, segments });
                 }
                 Effect::Finish { bio, ok, .. } => finished.push((at, *bio, *ok)),
