@@ -177,8 +177,7 @@ impl<E: Elevator> Engine<E> {
         engine
     }
 
-    /// Handles an input at `now` and writes the resulting effects to `out`. A shell calls it in one
-    /// place, so it is a part of that.
+    /// Handles an input at `now` and writes the resulting effects to `out`.
     #[inline(always)]
     pub fn handle(&mut self, now: Instant, input: Input<E>, out: &mut Effects) {
         assert!(now >= self.now, "time ran backwards: {now} after {}", self.now);
@@ -281,12 +280,6 @@ impl<E: Elevator> Engine<E> {
     }
 
     // ---- from bio to request -------------------------------------------------------------
-
-    /// Seldom done, and apart so that what each bio goes through stands in one place.
-    #[inline(never)]
-    fn submit_pages(&mut self, bio: &Bio, segments: Segments, out: &mut Effects) {
-        self.submit(bio, Some(segments), out);
-    }
 
     #[inline(always)]
     fn submit(&mut self, bio: &Bio, segments: Option<Segments>, out: &mut Effects) {

@@ -98,7 +98,7 @@ fn readers(row: &str, sets: &[&str]) -> Vec<(f64, f64)> {
     world.machine().task_reports().map(did).collect()
 }
 
-/// The identity of the report's follow-ups: elapsed time is the time without waiting, plus the waits.
+/// The identity of the report's follow-ups: elapsed time is that without waiting, plus the waits.
 /// Without waiting is as one reader alone: readers that wait leave the transport to each other, of
 /// which sixteen that do not wait want twice as much as there is.
 #[test]

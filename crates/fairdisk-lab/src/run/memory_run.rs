@@ -41,8 +41,8 @@ impl MemoryRun {
         })
     }
 
-    /// Every figure of it, and of what a subject had of it. Those that were counted are the counts of
-    /// the machine, by their names.
+    /// Every figure of it, and of what a subject had of it. What was counted is called as the
+    /// machine calls it.
     pub(crate) fn figures(
         &self,
         by: &MemoryUse,

@@ -63,7 +63,7 @@ counts! {
         workingset_activate,
         /// Pages that tasks used; no counter of the kernel.
         pages_used,
-        /// Pages read from the disk; the kernel's `pgpgin` has them in KiB, with all else that is read.
+        /// Pages read from the disk; the kernel's `pgpgin` has them in KiB, with all that is read.
         pages_in,
         /// Those of them that had been read or written before; no counter of the kernel.
         pages_again,
