@@ -144,7 +144,7 @@ fn advise_refuses_a_wish_for_memory_that_cannot_be_looked_for_at_once() {
 fn a_load_past_the_page_cache_is_told_that_memory_makes_no_difference() {
     const NOTE: &str = "Memory makes no difference to it";
     let place = place();
-    place.write("direct.fio", &format!("{LOOP}direct=1\n"));
+    place.write("direct.fio", format!("{LOOP}direct=1\n"));
     let run = |file| place.run(&["memory", file, SHORT[2], SHORT[3], SHORT[4]]).quiet();
     assert!(run("direct.fio").contains(NOTE));
     assert!(!run("loop.fio").contains(NOTE));
