@@ -178,6 +178,7 @@ impl<E: Elevator> Engine<E> {
     }
 
     /// Handles an input at `now` and writes the resulting effects to `out`.
+    #[inline(always)]
     pub fn handle(&mut self, now: Instant, input: Input<E>, out: &mut Effects) {
         assert!(now >= self.now, "time ran backwards: {now} after {}", self.now);
         if now > self.now && self.is_plugged() {
@@ -199,7 +200,7 @@ impl<E: Elevator> Engine<E> {
     fn take_in(&mut self, input: Input<E>, out: &mut Effects) {
         match input {
             Input::Submit(ref bio) => self.submit(bio, None, out),
-            Input::SubmitPages(ref bio, segments) => self.submit(bio, Some(segments), out),
+            Input::SubmitPages(ref bio, segments) => self.submit_pages(bio, segments, out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Cancel(bio) => self.cancel(bio, out),
             Input::Hurry(bios) => {

@@ -158,6 +158,8 @@ pub struct Advice {
     pub options: Vec<(String, String)>,
     /// That the search was stopped, and how much of it was done; `None` if it came to its end.
     pub partial: Option<String>,
+    /// The memory of the host, with which all but memory was tried, in MiB.
+    pub host_mib: u64,
     /// How much memory the load needs as proposed, if that is a wish and the search for it is done.
     pub memory: Option<Need>,
     /// All tries as a comparison, for the pictures of the page.
@@ -229,6 +231,7 @@ pub fn advise(
         best,
         on_mounts: false,
         options: Vec::new(),
+        host_mib: plan.rig.host.memory.mib,
         memory: None,
         partial: stop.load(Ordering::Relaxed).then_some(partial),
         comparison,

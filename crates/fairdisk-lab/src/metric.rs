@@ -34,7 +34,7 @@ pub enum Metric {
 const MIB_PAGES: f64 = 256.0;
 
 /// What there is only where the memory of the host is page by page.
-const NO_PAGES: &str =
+pub(crate) const NO_PAGES: &str =
     "the memory of the host is not page by page; add --set host.memory.kernel=now";
 
 impl Metric {
@@ -100,6 +100,15 @@ impl Metric {
         }
     }
 
+    /// Whether there is such a number only where the memory of the host is page by page.
+    pub(crate) const fn is_of_pages(&self) -> bool {
+        match self {
+            Self::Missed | Self::Again | Self::MemoryWait | Self::Touched => true,
+            Self::Figure(quantity) => matches!(quantity.measure, Measure::Memory(_)),
+            Self::Ios | Self::Mbps | Self::P99 | Self::Share(_) => false,
+        }
+    }
+
     /// Checks that the group of the metric, if it has one, is among `groups`.
     ///
     /// # Errors
@@ -142,15 +151,13 @@ impl Metric {
                 let group = at.and_then(|at| run.groups.get(at));
                 Ok(100.0 * group.map_or(0.0, |group| group.ios as f64) / ios)
             }
+            _ if self.is_of_pages() && run.memory.is_none() => Err(NO_PAGES.to_owned()),
             Self::Missed | Self::Again | Self::MemoryWait | Self::Touched => {
                 self.of_memory(run).ok_or_else(|| NO_PAGES.to_owned())
             }
             Self::Figure(quantity) => {
                 let figure = measure(&|_| false, run, &Whom::All, *quantity);
-                figure.ok_or_else(|| match quantity.measure {
-                    Measure::Memory(_) => NO_PAGES.to_owned(),
-                    _ => format!("a run has no {}", quantity.words()),
-                })
+                figure.ok_or_else(|| format!("a run has no {}", quantity.words()))
             }
         }
     }

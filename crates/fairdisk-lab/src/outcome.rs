@@ -26,7 +26,7 @@ pub use html::to_html;
 pub(crate) use html::{write_notes, write_table};
 pub use json::to_json;
 pub(crate) use json::{flushes, latency_ms, published_change, put_runs};
-pub use memory::{MemoryOutcome, MemoryShare};
+pub use memory::{Mean, MemoryOutcome, MemoryShare};
 pub use payers::PayersOutcome;
 pub use published::PublishedGroup;
 pub use regimes::{Regime, Regimes};

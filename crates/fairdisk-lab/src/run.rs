@@ -9,6 +9,7 @@ mod watch;
 
 pub use group_run::GroupRun;
 pub use memory_run::MemoryRun;
+pub(crate) use memory_run::had;
 pub use task_run::TaskRun;
 pub use watch::Kept;
 

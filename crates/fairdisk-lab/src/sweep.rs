@@ -11,7 +11,7 @@ pub use json::to_json;
 pub use table::to_table;
 pub use values::Sweep;
 
-use crate::metric::Metric;
+use crate::metric::{Metric, NO_PAGES};
 use crate::outcome::{RefusedRow, Series};
 use crate::plan::{Obstacle, Plan, PlannedArm, PlannedRow};
 use crate::run::{Progress, run_once};
@@ -199,10 +199,20 @@ pub fn sweep(
         let Some(Cell { arm, row, metrics, .. }) = curve.first() else { continue };
         let (arm, row, metrics) = (arm.name.clone(), row.label.clone(), metrics.clone());
         if !points.is_empty() {
+            let note = without_pages(curve).filter(|it| !outcome.caveats.contains(it));
+            outcome.caveats.extend(note);
             outcome.curves.push(Curve { arm, row, metrics, points });
         }
     }
     Ok(outcome)
+}
+
+/// That a metric needs memory page by page, which a point of the curve does not have.
+fn without_pages(curve: &[Cell<'_>]) -> Option<String> {
+    let lacks = |cell: &Cell<'_>| cell.arm.rig.host.memory.kernel.is_none();
+    let metrics = curve.iter().filter(|cell| lacks(cell)).flat_map(|cell| &cell.metrics);
+    let metric = metrics.into_iter().find(|metric| metric.is_of_pages())?;
+    Some(format!("{}: {NO_PAGES}", metric.name()))
 }
 
 fn empty(sweep: &Sweep, plan: &Plan) -> SweepOutcome {

@@ -85,3 +85,19 @@ fn memory_that_is_an_amount_has_no_figures_and_a_note_if_it_is_too_little() {
     assert!(notes(&["host.memory.mib=32"]).is_empty(), "it fits");
     assert!(notes(&["host.memory.kernel=now", "host.memory.mib=16"]).is_empty(), "it is modelled");
 }
+
+/// Every figure of memory is in the page on figures, and is a metric.
+#[test]
+fn each_figure_is_in_the_documents_and_a_metric() {
+    let documents = include_str!("../../../docs/experiments-format.md");
+    let (outcome, runs) = outcome(&PAGE_BY_PAGE);
+    let json = to_json(&outcome);
+    let figures = json["rows"][0]["memory"].as_object().expect("an object");
+    assert!(figures.len() > 25, "{figures:?}");
+    for (name, value) in figures {
+        let key = format!("memory_{name}");
+        assert!(documents.contains(&format!("`{key}`")), "{key}");
+        let metric = Metric::parse(&key).expect("a figure");
+        assert_eq!(metric.of(&runs.ensembles[0].runs[0], &[]).ok(), value.as_f64(), "{key}");
+    }
+}

@@ -52,12 +52,12 @@ impl<E: Elevator> Load for Machine<E> {
 
     fn advance(&mut self, now: Instant, issue: &mut Vec<Request>) {
         self.advance(now);
-        issue.extend(std::iter::from_fn(|| self.next_issued()).map(|issued| issued.request));
+        self.take_issued(|issued| issue.push(issued.request));
     }
 
     fn completed(&mut self, now: Instant, id: RequestId, ok: bool, issue: &mut Vec<Request>) {
         self.completed(now, 0, id, ok);
-        issue.extend(std::iter::from_fn(|| self.next_issued()).map(|issued| issued.request));
+        self.take_issued(|issued| issue.push(issued.request));
     }
 
     fn is_done(&self) -> bool {

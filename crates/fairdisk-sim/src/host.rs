@@ -18,7 +18,7 @@ mod write_back;
 pub use cpu::CpuSpec;
 pub(crate) use cpu::Cpus;
 pub(crate) use dirty::{DirtyMark, DirtyPages, Stretch};
-pub(crate) use domain::{Division, Domain};
+pub(crate) use domain::{Division, Domain, Domains};
 pub use journal::JournalSpec;
 pub(crate) use journal::{Journal, JournalStep, Touch};
 pub use mapping::Advice;

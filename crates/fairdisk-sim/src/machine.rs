@@ -248,7 +248,7 @@ impl<E: Elevator> Machine<E> {
     /// Reports a request that a disk has completed. Completions of one instant are reported in the
     /// order of disks.
     pub fn completed(&mut self, now: Instant, disk: u32, id: RequestId, ok: bool) {
-        self.feed(now, disk, Input::Completed { request: id, ok });
+        self.feed_here(now, disk, Input::Completed { request: id, ok });
         self.settle(now);
     }
 

@@ -76,16 +76,16 @@ impl<E: Elevator> World<E> {
         };
         let Some(now) = next.filter(|next| *next <= end) else { return false };
         self.now = now;
+        let Self { machine, jbod, done, .. } = self;
         if disks == Some(now) {
-            let Self { machine, jbod, done, .. } = self;
             jbod.advance(now, done, |disk, done| machine.completed(now, disk, done.id, done.ok));
         }
-        self.machine.advance(now);
-        while let Some(Issued { disk, request, owner, segments }) = self.machine.next_issued() {
-            watch(&request);
-            let io = DeviceIo { group: owner, ..DeviceIo::of(&request) };
-            self.jbod.submit(now, disk, &io, segments);
-        }
+        machine.advance(now);
+        machine.take_issued(|Issued { disk, request, owner, segments }| {
+            watch(request);
+            let io = DeviceIo { group: *owner, ..DeviceIo::of(request) };
+            jbod.submit(now, *disk, &io, *segments);
+        });
         true
     }
 }

@@ -115,7 +115,7 @@ impl Pools {
     /// waiting for this task, and only the hard cap stops it.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Instant, bio: &Bio, must: bool) -> bool {
-        if self.config.layout == PoolLayout::Unlimited {
+        if self.is_unlimited() {
             return true;
         }
         let pool = self.index(bio.into());
@@ -154,7 +154,7 @@ impl Pools {
     /// Frees the slot of a request and returns the sleeper to wake, if any.
     #[inline]
     pub(super) fn give_back(&mut self, slot: Slot) -> Option<BioIndex> {
-        if self.config.layout == PoolLayout::Unlimited {
+        if self.is_unlimited() {
             return None;
         }
         let limit = self.config.requests;
@@ -177,7 +177,7 @@ impl Pools {
     }
 
     pub(super) fn forget_sleeper(&mut self, bio: &Bio, index: BioIndex) -> bool {
-        if self.config.layout == PoolLayout::Unlimited {
+        if self.is_unlimited() {
             return false;
         }
         let pool = self.index(bio.into());
@@ -201,16 +201,20 @@ impl Pools {
         batch.left > 0 && (batch.left == self.config.batch_requests || now < batch.until)
     }
 
-    #[inline]
     /// Whether seven eighths of the slots are taken that requests like this get theirs from (spec:
     /// memory, 5.4).
     pub(super) fn is_congested(&self, group: GroupId, op: Op, sync: bool) -> bool {
         let pool = self.pools.get(self.position(&Slot { group, op, sync }));
         let requests = self.config.requests;
-        self.config.layout != PoolLayout::Unlimited
-            && pool.is_some_and(|pool| pool.taken > requests - requests / 8)
+        !self.is_unlimited() && pool.is_some_and(|pool| pool.taken > requests - requests / 8)
     }
 
+    #[inline(always)]
+    const fn is_unlimited(&self) -> bool {
+        matches!(self.config.layout, PoolLayout::Unlimited)
+    }
+
+    #[inline(always)]
     const fn position(&self, slot: &Slot) -> usize {
         match self.config.layout {
             PoolLayout::Unlimited => 0,
@@ -219,6 +223,7 @@ impl Pools {
         }
     }
 
+    #[inline]
     fn index(&mut self, slot: Slot) -> usize {
         let index = self.position(&slot);
         dense::entry(&mut self.pools, index as u32, Pool::default);

@@ -3,6 +3,7 @@
 
 use super::Engine;
 use super::bios::BioIndex;
+use super::effects::Effects;
 use crate::elevator::{Elevator, Merge};
 use crate::journal::Record;
 use crate::request::{Bio, RequestId};
@@ -101,6 +102,12 @@ impl SegmentTable {
 }
 
 impl<E: Elevator> Engine<E> {
+    /// Seldom done, and apart so that what each bio goes through stands in one place.
+    #[inline(never)]
+    pub(super) fn submit_pages(&mut self, bio: &Bio, segments: Segments, out: &mut Effects) {
+        self.submit(bio, Some(segments), out);
+    }
+
     /// The number of segments of the request in slot `id`, if the device has an adapter that counts
     /// them.
     #[must_use]

@@ -31,6 +31,18 @@ impl Wanted {
     }
 }
 
+impl Advice {
+    /// With how much memory the wishes of groups were judged, which is not what is found to be
+    /// enough.
+    pub(super) fn memory_note(&self) -> String {
+        format!(
+            "The other wishes were tried with {} MiB, and what is said of them holds with that \
+             alone.",
+            self.host_mib
+        )
+    }
+}
+
 /// Finds out with how much memory the load keeps `want_percent` of its throughput as it is
 /// proposed; `None` without a proposal. `plan_at` plans what `advice` is about, for a size of
 /// memory.

@@ -28,6 +28,7 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
     if let Some(need) = &advice.memory {
         let options = need.as_options().map(|text| format!("    {text}\n")).unwrap_or_default();
         let _ = write!(out, "\n{}{options}", memory::to_table(need, style));
+        let _ = writeln!(out, "{}", advice.memory_note());
     }
     if let Some(note) = advice.comparison.note() {
         let _ = writeln!(out, "\n{} {note}", style.dim("note:"));

@@ -22,7 +22,20 @@ impl Need {
             }
             _ => lines.push("How much is plenty is not known yet.".to_owned()),
         }
+        if self.uses_no_pages() {
+            lines.push(
+                "Memory makes no difference to it: it reads and writes nothing through the page \
+                 cache."
+                    .to_owned(),
+            );
+        }
         lines
+    }
+
+    /// Whether nothing that was tried goes through the page cache.
+    fn uses_no_pages(&self) -> bool {
+        let mut points = self.curves.curves.iter().flat_map(|curve| &curve.points);
+        points.all(|point| super::size(point).is_some_and(|(_, size)| size.touched_mib == 0.0))
     }
 
     /// The options with which a run has the memory that is enough.

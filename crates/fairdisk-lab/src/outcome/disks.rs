@@ -82,7 +82,7 @@ impl DisksOutcome {
 fn object(of: &dyn Fn(DiskFigure) -> Option<f64>) -> Value {
     let figure = |(figure, _): &(DiskFigure, _)| {
         let key = Measure::Disk(*figure).key();
-        (key.strip_prefix("disk_").unwrap_or(key).to_owned(), json!(of(*figure)))
+        (key.strip_prefix("disk_").unwrap_or(&key).to_owned(), json!(of(*figure)))
     };
     DiskFigure::ALL.iter().map(figure).collect()
 }

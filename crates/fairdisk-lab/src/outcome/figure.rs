@@ -85,7 +85,7 @@ pub(crate) fn measure(
     }
     let deeds = deeds(has_end, run, whom, quantity.ios)?;
     if let Measure::Memory(figure) = quantity.measure {
-        return Some(run.memory?.figure(figure, &deeds.memory));
+        return run.memory?.figure(figure, &deeds.memory);
     }
     let bytes = deeds.bytes as f64;
     let elapsed = in_seconds(deeds.elapsed);

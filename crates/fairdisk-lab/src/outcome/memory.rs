@@ -2,60 +2,32 @@
 
 use super::RowOutcome;
 use super::table::digits;
-use crate::catalog::experiment::MemoryFigure;
 use crate::plan::Plan;
-use crate::run::{Ensemble, MemoryRun, RunResult};
+use crate::run::{Ensemble, MemoryRun, RunResult, had};
 use crate::seconds::in_seconds;
 use fairdisk_sim::machine::MemoryUse;
 use serde_json::{Value, json};
 
-/// KiB of a page.
-const PAGE_KIB: u64 = 4;
+/// Pages of 4 KiB in a MiB.
+const MIB_PAGES: f64 = 256.0;
 
-impl MemoryRun {
-    /// A figure of it, and of what a subject had of it.
-    pub(crate) fn figure(&self, figure: MemoryFigure, by: &MemoryUse) -> f64 {
-        let Self { vmstat, places, .. } = self;
-        let count = match figure {
-            MemoryFigure::WaitS => return in_seconds(by.wait),
-            MemoryFigure::Hits => by.hits,
-            MemoryFigure::Misses => by.misses,
-            MemoryFigure::KswapdNaps => vmstat.kswapd_naps,
-            MemoryFigure::Pgrefill => vmstat.pgrefill,
-            MemoryFigure::WorkingsetRefault => vmstat.workingset_refault,
-            MemoryFigure::WorkingsetActivate => vmstat.workingset_activate,
-            MemoryFigure::Pgrotated => vmstat.pgrotated,
-            MemoryFigure::Allocstall => vmstat.allocstall,
-            MemoryFigure::WithoutPage => vmstat.without_page,
-            MemoryFigure::Pageoutrun => vmstat.pageoutrun,
-            MemoryFigure::Pgalloc => vmstat.pgalloc,
-            MemoryFigure::Pgfree => vmstat.pgfree,
-            MemoryFigure::PgscanKswapd => vmstat.pgscan_kswapd,
-            MemoryFigure::PgscanDirect => vmstat.pgscan_direct,
-            MemoryFigure::Pgsteal => vmstat.pgsteal,
-            MemoryFigure::KswapdSteal => vmstat.kswapd_steal,
-            MemoryFigure::Pgactivate => vmstat.pgactivate,
-            MemoryFigure::Pgdeactivate => vmstat.pgdeactivate,
-            MemoryFigure::NrVmscanWrite => vmstat.nr_vmscan_write,
-            MemoryFigure::ThrownAway => vmstat.thrown_away,
-            MemoryFigure::PagesUsed => vmstat.pages_used,
-            MemoryFigure::PagesIn => vmstat.pages_in,
-            MemoryFigure::PagesAgain => vmstat.pages_again,
-            MemoryFigure::FreeKib => places.free * PAGE_KIB,
-            MemoryFigure::InactiveKib => places.inactive * PAGE_KIB,
-            MemoryFigure::ActiveKib => places.active * PAGE_KIB,
-            MemoryFigure::BuffersKib => self.buffers * PAGE_KIB,
-        };
-        count as f64
-    }
+/// The mean of the runs of a row: their sum, and how many there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Mean<T> {
+    sum: T,
+    runs: f64,
 }
 
-/// The mean of the runs of a row.
-#[derive(Clone, Copy, Debug)]
-pub struct MemoryOutcome {
-    /// The sum over the runs.
-    sum: MemoryRun,
-    runs: f64,
+/// What happened to memory.
+pub type MemoryOutcome = Mean<MemoryRun>;
+
+/// What a group or tasks had of the memory.
+pub type MemoryShare = Mean<MemoryUse>;
+
+impl<T> Mean<T> {
+    fn of_one(&self, amount: f64) -> f64 {
+        amount / self.runs
+    }
 }
 
 impl MemoryOutcome {
@@ -65,66 +37,47 @@ impl MemoryOutcome {
         Some(Self { sum, runs: runs.len() as f64 })
     }
 
-    fn mean(&self, figure: MemoryFigure) -> f64 {
-        self.sum.figure(figure, &self.sum.tasks) / self.runs
-    }
-
     /// As JSON, by the names of the figures.
     #[must_use]
     pub fn json(&self) -> Value {
-        let named = |(figure, key, _): &(MemoryFigure, &'static str, _)| {
-            let name = key.strip_prefix("memory_").unwrap_or(key);
-            (name.to_owned(), json!(self.mean(*figure)))
-        };
-        MemoryFigure::ALL.iter().map(named).collect()
+        let figures = self.sum.figures(&self.sum.tasks);
+        figures.map(|(figure, sum)| (figure.name(), json!(self.of_one(sum)))).collect()
     }
 
     /// Lines on the machine, for tables.
     pub(super) fn lines(&self) -> [String; 3] {
-        use MemoryFigure::{
-            ActiveKib, Allocstall, BuffersKib, FreeKib, InactiveKib, KswapdNaps, KswapdSteal,
-            PagesAgain, PagesIn, PgscanDirect, PgscanKswapd, Pgsteal, ThrownAway, WaitS,
-            WithoutPage,
-        };
-        let of = |figure| format!("{:.0}", self.mean(figure));
-        let mib = |figure| format!("{:.1}", self.mean(figure) / 1024.0);
+        let MemoryRun { vmstat, places, buffers, tasks, .. } = &self.sum;
+        let of = |count: u64| format!("{:.0}", self.of_one(count as f64));
+        let mib = |pages: u64| format!("{:.1}", self.of_one(pages as f64) / MIB_PAGES);
         [
             format!(
                 "memory: tasks waited {:.1} s in all; {} direct reclaims, {} of them got no page; \
                  kswapd freed {} of {} pages",
-                self.mean(WaitS),
-                of(Allocstall),
-                of(WithoutPage),
-                of(KswapdSteal),
-                of(Pgsteal),
+                self.of_one(in_seconds(tasks.wait)),
+                of(vmstat.allocstall),
+                of(vmstat.without_page),
+                of(vmstat.kswapd_steal),
+                of(vmstat.pgsteal),
             ),
             format!(
                 "memory: {} pages read, {} of them again; {} thrown away unused; kswapd scanned {} \
                  and napped {} times, tasks scanned {}",
-                of(PagesIn),
-                of(PagesAgain),
-                of(ThrownAway),
-                of(PgscanKswapd),
-                of(KswapdNaps),
-                of(PgscanDirect),
+                of(vmstat.pages_in),
+                of(vmstat.pages_again),
+                of(vmstat.thrown_away),
+                of(vmstat.pgscan_kswapd),
+                of(vmstat.kswapd_naps),
+                of(vmstat.pgscan_direct),
             ),
             format!(
-                "memory at the end: {} MiB inactive, {} active, {} of both buffers; {} free",
-                mib(InactiveKib),
-                mib(ActiveKib),
-                mib(BuffersKib),
-                mib(FreeKib),
+                "memory at the end: {} MiB inactive, {} active, {} of both are metadata; {} free",
+                mib(places.inactive),
+                mib(places.active),
+                mib(*buffers),
+                mib(places.free),
             ),
         ]
     }
-}
-
-/// What a group or tasks had of the memory, as the mean of the runs of a row.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct MemoryShare {
-    hits: f64,
-    misses: f64,
-    wait_s: f64,
 }
 
 impl MemoryShare {
@@ -136,24 +89,18 @@ impl MemoryShare {
         runs.first()?.memory?;
         let mut sum = MemoryUse::default();
         each.for_each(|one| sum.add(one));
-        let mean = |amount: f64| amount / runs.len() as f64;
-        let MemoryUse { hits, misses, wait } = sum;
-        let [hits, misses] = [hits, misses].map(|count| mean(count as f64));
-        Some(Self { hits, misses, wait_s: mean(in_seconds(wait)) })
+        Some(Self { sum, runs: runs.len() as f64 })
     }
 
     /// Both together.
-    pub(super) fn with(self, other: Self) -> Self {
-        Self {
-            hits: self.hits + other.hits,
-            misses: self.misses + other.misses,
-            wait_s: self.wait_s + other.wait_s,
-        }
+    pub(super) fn with(mut self, other: Self) -> Self {
+        self.sum.add(&other.sum);
+        self
     }
 
     /// As JSON.
     pub(super) fn json(self) -> Value {
-        json!({ "hits": self.hits, "misses": self.misses, "wait_s": self.wait_s })
+        had(&self.sum).map(|(name, sum)| (name.to_owned(), json!(self.of_one(sum)))).collect()
     }
 }
 
@@ -162,8 +109,10 @@ pub(super) const HEAD: [&str; 4] = ["memory", "hits", "misses", "waited s"];
 
 /// The lines of the block of memory: of groups, of all together, and of named tasks.
 pub(super) fn columns(row: &RowOutcome) -> Vec<[String; 4]> {
-    let line = |name: String, MemoryShare { hits, misses, wait_s }: MemoryShare| {
-        [name, format!("{hits:.0}"), format!("{misses:.0}"), digits(wait_s)]
+    let line = |name: String, share: MemoryShare| {
+        let MemoryUse { hits, misses, wait } = share.sum;
+        let of = |count: u64| format!("{:.0}", share.of_one(count as f64));
+        [name, of(hits), of(misses), digits(share.of_one(in_seconds(wait)))]
     };
     let groups = row.groups.iter().filter_map(|group| Some((group.name.clone(), group.memory?)));
     let groups: Vec<_> = groups.collect();

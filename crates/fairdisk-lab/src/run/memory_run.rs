@@ -1,12 +1,17 @@
 //! What happened to the memory of a machine in one run.
 
+use crate::catalog::experiment::MemoryFigure::{self, AtEnd, Counted, Had};
+use crate::seconds::in_seconds;
 use fairdisk_core::{Elevator, Instant, Span};
 use fairdisk_sim::Machine;
 use fairdisk_sim::host::memory::{PlaceCounts, Vmstat};
 use fairdisk_sim::machine::MemoryUse;
 
+/// KiB of a page.
+const PAGE_KIB: u64 = 4;
+
 /// What happened to memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct MemoryRun {
     /// What was counted.
     pub vmstat: Vmstat,
@@ -36,6 +41,30 @@ impl MemoryRun {
         })
     }
 
+    /// Every figure of it, and of what a subject had of it. What was counted is called as the
+    /// machine calls it.
+    pub(crate) fn figures(
+        &self,
+        by: &MemoryUse,
+    ) -> impl Iterator<Item = (MemoryFigure, f64)> + use<> {
+        let counted = self.vmstat.named();
+        let at_end = [
+            ("free", self.places.free),
+            ("inactive", self.places.inactive),
+            ("active", self.places.active),
+            ("buffers", self.buffers),
+        ];
+        had(by)
+            .map(|(name, amount)| (Had(name), amount))
+            .chain(counted.map(|(name, count)| (Counted(name), count as f64)))
+            .chain(at_end.map(|(name, pages)| (AtEnd(name), (pages * PAGE_KIB) as f64)))
+    }
+
+    /// One of the figures.
+    pub(crate) fn figure(&self, wanted: MemoryFigure, by: &MemoryUse) -> Option<f64> {
+        self.figures(by).find(|(figure, _)| *figure == wanted).map(|(_, amount)| amount)
+    }
+
     /// Both together.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
@@ -46,4 +75,10 @@ impl MemoryRun {
         self.task_time += other.task_time;
         self
     }
+}
+
+/// The figures of what tasks had of memory, by their names.
+pub(crate) fn had(by: &MemoryUse) -> impl Iterator<Item = (&'static str, f64)> + use<> {
+    let &MemoryUse { hits, misses, wait } = by;
+    [("hits", hits as f64), ("misses", misses as f64), ("wait_s", in_seconds(wait))].into_iter()
 }

@@ -9,7 +9,7 @@
 //! What is dirty is counted, and visited, by domains: one for each disk, or one for each disk and
 //! group if groups have limits of their own.
 
-use super::domain::{Division, Domain};
+use super::domain::{Division, Domain, Domains};
 use super::page_set::PageSet;
 use fairdisk_core::Instant;
 use std::collections::VecDeque;
@@ -152,8 +152,7 @@ struct DirtyPart {
 pub(crate) struct DirtyPages {
     files: Vec<DirtyFile>,
     division: Division,
-    /// The domains, disk by disk.
-    parts: Vec<DirtyPart>,
+    parts: Domains<DirtyPart>,
     last_mark: DirtyMark,
 }
 
@@ -179,48 +178,22 @@ impl DirtyPages {
             ..DirtyFile::default()
         };
         let files: Vec<DirtyFile> = files.map(file).collect();
-        let mut of_domains: Vec<DirtyPart> = Vec::new();
-        for disk in 0..disks {
-            let of_disk = files.iter().filter(|file| file.disk as usize == disk).count();
-            let part =
-                |_| DirtyPart { due: VecDeque::with_capacity(of_disk), ..DirtyPart::default() };
-            of_domains.extend((0..parts).map(part));
-        }
-        Self { files, division, parts: of_domains, last_mark: DirtyMark::default() }
-    }
-
-    /// The domains of a disk.
-    pub(crate) fn domains(&self, disk: u32) -> impl Iterator<Item = Domain> + use<> {
-        self.domains_from(disk, 0)
+        let part = |domain: Domain| {
+            let of_disk = files.iter().filter(|file| file.disk == domain.disk).count();
+            DirtyPart { due: VecDeque::with_capacity(of_disk), ..DirtyPart::default() }
+        };
+        let parts = Domains::new(disks as u32, &division, part);
+        Self { files, division, parts, last_mark: DirtyMark::default() }
     }
 
     /// The domains of a disk in turn, from that of a group on.
-    pub(crate) fn domains_from(
-        &self,
-        disk: u32,
-        first: u32,
-    ) -> impl Iterator<Item = Domain> + use<> {
-        let parts = self.division.parts();
-        (first..first + parts).map(move |group| Domain { disk, group: group % parts })
+    pub(crate) fn domains(&self, disk: u32, first: u32) -> impl Iterator<Item = Domain> + use<> {
+        self.parts.of_disk(disk, first)
     }
 
-    /// The place of a domain among those of all disks.
-    pub(crate) const fn place(&self, domain: Domain) -> usize {
-        (domain.disk * self.division.parts() + domain.group) as usize
-    }
-
-    fn part(&self, domain: Domain) -> &DirtyPart {
-        &self.parts[self.place(domain)]
-    }
-
-    fn part_mut(&mut self, domain: Domain) -> &mut DirtyPart {
-        let place = self.place(domain);
-        &mut self.parts[place]
-    }
-
-    fn parts_of(&self, disk: u32) -> &[DirtyPart] {
-        let parts = self.division.parts() as usize;
-        &self.parts[disk as usize * parts..][..parts]
+    /// Something that each domain has.
+    pub(crate) fn each<T>(&self, disks: usize, of: impl Fn(Domain) -> T) -> Domains<T> {
+        Domains::new(disks as u32, &self.division, of)
     }
 
     /// The domain of pages of a file that the task `owner` dirtied.
@@ -239,7 +212,7 @@ impl DirtyPages {
         let domain = self.domain(file, owner);
         let of_file = &mut self.files[file as usize].parts[domain.group as usize].waiting;
         *of_file = of_file.strict_add_signed(pages);
-        let of_domain = &mut self.part_mut(domain).waiting;
+        let of_domain = &mut self.parts[domain].waiting;
         *of_domain = of_domain.strict_add_signed(pages);
     }
 
@@ -257,11 +230,11 @@ impl DirtyPages {
         let pages = |at: &u64| of_file.written_back.next(*at + 1);
         let on_the_way = std::iter::successors(of_file.written_back.next(0), pages).count() as u64;
         let disk = of_file.disk;
-        let from = self.part_mut(Domain { disk, group: before });
+        let from = &mut self.parts[Domain { disk, group: before }];
         from.waiting -= part.waiting;
         from.written_back -= on_the_way;
         from.due.retain(|due| *due != file);
-        let to = self.part_mut(Domain { disk, group });
+        let to = &mut self.parts[Domain { disk, group }];
         to.waiting += part.waiting;
         to.written_back += on_the_way;
         to.due.extend(part.is_due.then_some(file));
@@ -269,32 +242,32 @@ impl DirtyPages {
 
     /// Dirty pages that are not being written back.
     pub(crate) fn waiting(&self) -> u64 {
-        self.parts.iter().map(|part| part.waiting).sum()
+        self.parts.all().iter().map(|part| part.waiting).sum()
     }
 
     /// Those of one disk.
     pub(crate) fn waiting_of(&self, disk: u32) -> u64 {
-        self.parts_of(disk).iter().map(|part| part.waiting).sum()
+        self.parts.on_disk(disk).iter().map(|part| part.waiting).sum()
     }
 
     /// Those of one domain.
     pub(crate) fn waiting_in(&self, domain: Domain) -> u64 {
-        self.part(domain).waiting
+        self.parts[domain].waiting
     }
 
     /// Pages that are dirty or being written back; a page that is both counts once.
     pub(crate) fn held(&self) -> u64 {
-        self.parts.iter().map(|part| part.waiting + part.written_back).sum()
+        self.parts.all().iter().map(|part| part.waiting + part.written_back).sum()
     }
 
     /// Those of one disk.
     pub(crate) fn held_of(&self, disk: u32) -> u64 {
-        self.parts_of(disk).iter().map(|part| part.waiting + part.written_back).sum()
+        self.parts.on_disk(disk).iter().map(|part| part.waiting + part.written_back).sum()
     }
 
     /// Those of one domain.
     pub(crate) fn held_in(&self, domain: Domain) -> u64 {
-        let part = self.part(domain);
+        let part = &self.parts[domain];
         part.waiting + part.written_back
     }
 
@@ -351,13 +324,12 @@ impl DirtyPages {
 
     /// Whether a file of the domain waits to be visited.
     pub(crate) fn has_due(&self, domain: Domain) -> bool {
-        !self.part(domain).due.is_empty()
+        !self.parts[domain].due.is_empty()
     }
 
     /// Makes the files of the domain that became dirty by `until` due, oldest first.
     pub(crate) fn make_due(&mut self, domain: Domain, until: Instant) {
-        let place = self.place(domain);
-        let DirtyPart { due, waiting, .. } = &mut self.parts[place];
+        let DirtyPart { due, waiting, .. } = &mut self.parts[domain];
         if *waiting == 0 {
             return;
         }
@@ -376,15 +348,14 @@ impl DirtyPages {
 
     /// Cancels all outstanding visits of the domain.
     pub(crate) fn none_due(&mut self, domain: Domain) {
-        let place = self.place(domain);
-        for file in self.parts[place].due.drain(..) {
+        for file in self.parts[domain].due.drain(..) {
             self.files[file as usize].parts[domain.group as usize].is_due = false;
         }
     }
 
     /// Starts a visit of the domain's next due file, to write back up to `pages_max` pages.
     pub(crate) fn visit(&mut self, domain: Domain, pages_max: u64) -> Option<Visit> {
-        let file = self.part_mut(domain).due.pop_front()?;
+        let file = self.parts[domain].due.pop_front()?;
         let from = self.files[file as usize].next;
         let left = pages_max.min(SLICE_PAGES);
         Some(Visit { domain, file, left, from, has_come_round: false })
@@ -418,7 +389,7 @@ impl DirtyPages {
         let part = &mut file.parts[visit.domain.group as usize];
         part.is_due = visit.left == 0 && part.waiting > 0;
         if part.is_due {
-            self.part_mut(visit.domain).due.push_back(visit.file);
+            self.parts[visit.domain].due.push_back(visit.file);
         } else {
             file.since = now;
         }
@@ -471,7 +442,7 @@ impl DirtyPages {
         let &Stretch { file, owner, pages, .. } = stretch;
         self.add_waiting(file, owner, -pages.cast_signed());
         let domain = self.domain(file, owner);
-        self.part_mut(domain).written_back += pages;
+        self.parts[domain].written_back += pages;
     }
 
     /// Whether the page is dirty and not being written back.
@@ -482,7 +453,7 @@ impl DirtyPages {
     /// Marks the pages as written back, which the task `owner` had dirtied.
     pub(crate) fn written(&mut self, file: u32, pages: Range<u64>, owner: u32) {
         let domain = self.domain(file, owner);
-        self.part_mut(domain).written_back -= pages.end - pages.start;
+        self.parts[domain].written_back -= pages.end - pages.start;
         for page in pages {
             let dirty = &mut self.files[file as usize];
             dirty.written_back.remove(page);

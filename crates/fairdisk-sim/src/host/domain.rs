@@ -1,5 +1,7 @@
 //! The domains into which dirty pages are divided. Each has its limits and its flusher.
 
+use std::ops::{Index, IndexMut};
+
 /// A part of the dirty pages that is written back by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Domain {
@@ -36,5 +38,62 @@ impl Division {
             Self::ByDirtier(groups, _) => groups[owner as usize],
             Self::ByFile(_) => file_group,
         }
+    }
+}
+
+/// Something that each domain has.
+#[derive(Debug)]
+pub(crate) struct Domains<T> {
+    /// How many a disk has.
+    parts: u32,
+    /// Disk by disk.
+    each: Vec<T>,
+}
+
+impl<T> Domains<T> {
+    /// What the domains of so many disks have.
+    pub(crate) fn new(disks: u32, division: &Division, of: impl Fn(Domain) -> T) -> Self {
+        let parts = division.parts();
+        let domains = (0..disks).flat_map(|disk| of_disk(disk, parts, 0));
+        Self { parts, each: domains.map(of).collect() }
+    }
+
+    /// The domains of a disk in turn, from that of a group on.
+    pub(crate) fn of_disk(&self, disk: u32, first: u32) -> impl Iterator<Item = Domain> + use<T> {
+        of_disk(disk, self.parts, first)
+    }
+
+    /// What those of a disk have.
+    pub(crate) fn on_disk(&self, disk: u32) -> &[T] {
+        let parts = self.parts as usize;
+        &self.each[disk as usize * parts..][..parts]
+    }
+
+    /// What all of them have.
+    pub(crate) fn all(&self) -> &[T] {
+        &self.each
+    }
+
+    const fn place(&self, domain: Domain) -> usize {
+        (domain.disk * self.parts + domain.group) as usize
+    }
+}
+
+fn of_disk(disk: u32, parts: u32, first: u32) -> impl Iterator<Item = Domain> {
+    (first..first + parts).map(move |group| Domain { disk, group: group % parts })
+}
+
+impl<T> Index<Domain> for Domains<T> {
+    type Output = T;
+
+    fn index(&self, domain: Domain) -> &T {
+        &self.each[self.place(domain)]
+    }
+}
+
+impl<T> IndexMut<Domain> for Domains<T> {
+    fn index_mut(&mut self, domain: Domain) -> &mut T {
+        let place = self.place(domain);
+        &mut self.each[place]
     }
 }

@@ -68,11 +68,21 @@ impl<E: Elevator> Machine<E> {
         });
     }
 
-    /// Where the byte of a file is. Where memory is page by page, the metadata that says so is in
-    /// the page cache, and may have left it; `None` if the task must take a frame for it first.
+    /// Where the byte of a file is; `None` if the task must take a frame first, for the metadata
+    /// that says so.
+    #[inline(always)]
     pub(super) fn map(&mut self, index: u32, file: u32, at: u64) -> Option<Mapped> {
+        match self.pages.memory() {
+            None => Some(self.files[file as usize].map(at)),
+            Some(_) => self.map_by_pages(index, file, at),
+        }
+    }
+
+    /// Where memory is page by page, the metadata is in the page cache, and may have left it.
+    #[inline(never)]
+    fn map_by_pages(&mut self, index: u32, file: u32, at: u64) -> Option<Mapped> {
+        let memory = self.pages.memory()?;
         let of = &mut self.files[file as usize];
-        let Some(memory) = self.pages.memory() else { return Some(of.map(at)) };
         let hand = &mut self.hands[index as usize].1;
         for pointer in of.pointers(at) {
             let id = page_of(of, pointer);

@@ -44,10 +44,10 @@ impl<E: Elevator> Machine<E> {
         segments: Option<Segments>,
     ) {
         let backlog = &mut self.disks[disk].backlogs[bio.task.0 as usize];
-        if backlog.asleep > 0 {
-            backlog.keep(bio, segments);
-        } else {
-            self.feed(now, disk, input(bio, segments));
+        match segments {
+            _ if backlog.asleep > 0 => backlog.keep(bio, segments),
+            None => self.feed_here(now, disk, Input::Submit(bio)),
+            Some(segments) => self.feed(now, disk, Input::SubmitPages(bio, segments)),
         }
     }
 

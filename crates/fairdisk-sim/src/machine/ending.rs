@@ -37,9 +37,12 @@ const fn take(left: &mut u32) -> bool {
 impl<E: Elevator> Machine<E> {
     /// Whether the task must stop where it is, because the run ends or another of its set has done
     /// its work.
+    #[inline]
     pub(super) fn must_stop(&self, index: u32) -> bool {
-        let is_over = self.phases.is_over(&self.config.tasks[index as usize]);
-        self.stopping || is_over && !self.tasks[index as usize].ending.goes_on
+        self.stopping
+            || self.phases.any_is_over()
+                && self.phases.is_over(&self.config.tasks[index as usize])
+                && !self.tasks[index as usize].ending.goes_on
     }
 
     /// Ends the task once it waits for nothing. Data it wrote to the page cache need not have

@@ -25,9 +25,8 @@ pub struct Issued {
 pub(super) struct Outbox {
     /// The effects of the last input.
     effects: Effects,
-    /// Requests for the disks, and how many of them the shell has taken.
+    /// Requests for the disks.
     issued: Vec<Issued>,
-    taken: usize,
     /// The disk and the id of bios that have completed, and of which their I/Os have not been told.
     finished: Vec<(u32, BioId, bool)>,
     /// Tasks that slept for a request slot of a disk and have been woken.
@@ -35,23 +34,23 @@ pub(super) struct Outbox {
 }
 
 impl<E: Elevator> Machine<E> {
-    /// The next request for a disk, until there is none left. The shell submits each.
-    #[inline]
-    pub fn next_issued(&mut self) -> Option<Issued> {
-        let Outbox { issued, taken, .. } = &mut self.outbox;
-        let next = issued.get(*taken).copied();
-        match next {
-            Some(_) => *taken += 1,
-            None => {
-                issued.clear();
-                *taken = 0;
-            }
-        }
-        next
+    /// Gives the requests for the disks to the shell, which submits each.
+    #[inline(always)]
+    pub fn take_issued(&mut self, submit: impl FnMut(&Issued)) {
+        self.outbox.issued.iter().for_each(submit);
+        self.outbox.issued.clear();
     }
 
     /// Passes an input to the engine of a disk, and sorts its effects.
+    #[inline(never)]
     pub(super) fn feed(&mut self, now: Instant, at: u32, input: Input<E>) {
+        self.feed_here(now, at, input);
+    }
+
+    /// The same as a part of its caller, for the two inputs of which there is one for each request:
+    /// what it is need not be found out.
+    #[inline(always)]
+    pub(super) fn feed_here(&mut self, now: Instant, at: u32, input: Input<E>) {
         let Outbox { effects, issued, finished, woken, .. } = &mut self.outbox;
         let disk = &mut self.disks[at];
         disk.engine.handle(now, input, effects);
@@ -63,7 +62,10 @@ impl<E: Elevator> Machine<E> {
             match effect {
                 Effect::Issue(request) => {
                     let owner = disk.owner(&self.config, request);
-                    let segments = disk.engine.segments(request.id).unwrap_or_default();
+                    let segments = match disk.segments {
+                        Some(_) => disk.engine.segments(request.id).unwrap_or_default(),
+                        None => 0,
+                    };
                     issued.push(Issued { disk: at, request: *request, owner, segments });
                 }
                 Effect::Finish { bio, ok, .. } => finished.push((at, *bio, *ok)),
@@ -74,7 +76,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self, now: Instant) {
         if !self.outbox.finished.is_empty() {
             self.tell_owners(now);

@@ -42,6 +42,12 @@ impl Phases {
         task.phase == self.now && task.wait_for.is_none_or(|job| left(job) == 0)
     }
 
+    /// Whether one of any set has done its work.
+    #[inline]
+    pub(super) fn any_is_over(&self) -> bool {
+        !self.over.is_empty()
+    }
+
     /// Whether the task must stop because another of its set has done its work.
     pub(super) fn is_over(&self, task: &TaskSpec) -> bool {
         task.ends_with.is_some_and(|set| self.over.contains(&set))

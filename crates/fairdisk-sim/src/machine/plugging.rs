@@ -44,7 +44,7 @@ impl Task {
 }
 
 impl<E: Elevator> Machine<E> {
-    #[inline(never)]
+    #[inline]
     pub(super) fn unplug(&mut self, now: Instant, disk: u32) {
         if self.disks[disk].engine.is_plugged() {
             self.feed(now, disk, Input::Unplug);

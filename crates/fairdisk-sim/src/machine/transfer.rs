@@ -84,7 +84,8 @@ impl<E: Elevator> Machine<E> {
         let Pending { disk, io, .. } = pending;
         let queue = &self.disks[disk];
         let bio_bytes_max = queue.bio_bytes_max;
-        let is_cached = matches!(queue.ios.get(io).kind, IoKind::Pages { .. });
+        let Io { kind, op, .. } = *queue.ios.get(io);
+        let is_by_pages = queue.segments.is_some() && matches!(kind, IoKind::Pages { .. });
         while pending.at < pending.end {
             let Some(mapped) = self.map(index, file as u32, pending.at) else {
                 self.task(index).step = Step::Submit(pending);
@@ -102,18 +103,16 @@ impl<E: Elevator> Machine<E> {
                     // last.
                     let within = pending.at % SECTOR_BYTES;
                     let bytes = contiguous.min(pending.end - pending.at);
-                    let (bytes, segments) = match is_cached {
+                    let (bytes, segments) = match is_by_pages {
                         true => self.of_pages(disk, file as u32, pending.at, bytes),
                         false => (bytes.min(bio_bytes_max - within), None),
                     };
                     let sectors = Sectors((within + bytes).div_ceil(SECTOR_BYTES) as u32);
-                    let bio = self.bio(index, (disk, io), lba, sectors);
-                    self.submit_pages(now, disk, bio, segments);
+                    self.submit_part(now, index, (disk, io), (lba, sectors), segments);
                     pending.at += bytes;
                 }
             }
         }
-        let Io { kind, op, .. } = *self.disks[disk].ios.get(io);
         self.sent_off(now, disk, kind, op);
         let goes_on = match kind {
             IoKind::Pages { .. } => self.missing_sent(index),
@@ -125,7 +124,7 @@ impl<E: Elevator> Machine<E> {
 
     /// How much of a stretch of a file in the page cache one bio to a disk carries, and in which
     /// segments its pages lie, if the disk's adapter counts them and memory is page by page.
-    #[inline]
+    #[inline(never)]
     pub(super) fn of_pages(
         &self,
         disk: u32,
@@ -134,17 +133,29 @@ impl<E: Elevator> Machine<E> {
         bytes: u64,
     ) -> (u64, Option<Segments>) {
         let queue = &self.disks[disk];
-        match (&queue.segments, self.pages.frames()) {
-            (Some(limits), Some(memory)) => {
-                let end = at + bytes.min(queue.pages_bytes_max);
-                let (end, segments) = segments(memory, limits, file, at..end);
-                (end - at, segments)
-            }
-            _ => (bytes.min(queue.bio_bytes_max), None),
-        }
+        let (Some(limits), Some(memory)) = (&queue.segments, self.pages.frames()) else {
+            return (bytes.min(queue.bio_bytes_max), None);
+        };
+        let end = at + bytes.min(queue.pages_bytes_max);
+        let (end, segments) = segments(memory, limits, file, at..end);
+        (end - at, segments)
     }
 
+    /// Submits the next part of an I/O.
     #[inline(never)]
+    fn submit_part(
+        &mut self,
+        now: Instant,
+        index: u32,
+        (disk, io): (u32, u32),
+        (start, sectors): (Lba, Sectors),
+        segments: Option<Segments>,
+    ) {
+        let bio = self.bio(index, (disk, io), start, sectors);
+        self.submit_pages(now, disk, bio, segments);
+    }
+
+    #[inline(always)]
     fn bio(&mut self, index: u32, (at, io): (u32, u32), start: Lba, sectors: Sectors) -> Bio {
         let disk = &mut self.disks[at];
         let (id, &Io { kind, op, .. }) = disk.ios.add_part(io);
@@ -195,8 +206,7 @@ impl<E: Elevator> Machine<E> {
         self.task(index).paging.slept = true;
         let io = Io::new(IoKind::Metadata { task: index }, now, Op::Read);
         let io = self.disks[disk].ios.insert(io);
-        let bio = self.bio(index, (disk, io), lba, PAGE_SECTORS);
-        self.submit(now, disk, bio);
+        self.submit_part(now, index, (disk, io), (lba, PAGE_SECTORS), None);
         self.all_made(now, disk, io);
     }
 

@@ -9,8 +9,8 @@ use super::task::{Step, Task};
 use super::{Event, Machine, MachineConfig};
 use crate::host::memory::PageId;
 use crate::host::{
-    DirtyPages, Dirtying, Division, Domain, File, Mapped, Ownership, PageCache, Payer, Stretch,
-    Thresholds, Throttle, WriteBackSpec,
+    DirtyPages, Dirtying, Division, Domain, Domains, File, Mapped, Ownership, PageCache, Payer,
+    Stretch, Thresholds, Throttle, WriteBackSpec,
 };
 use crate::workload::{Drops, FileIo};
 use fairdisk_core::{Bio, Elevator, Instant, Op, SECTOR_BYTES, Sectors, Span, TaskId};
@@ -39,7 +39,7 @@ pub(super) struct WriteBack {
     /// Tasks that wait because their group has too much dirty.
     pub(super) held_back: Vec<u32>,
     /// The flusher of each domain, by its place.
-    flushers: Vec<Flusher>,
+    flushers: Domains<Flusher>,
     /// Whether the next check for old data of each disk is scheduled.
     will_look: Vec<bool>,
     /// The group whose flusher is the next to write to each disk.
@@ -74,11 +74,11 @@ impl WriteBack {
             (config.volumes[file.volume as usize].disk, cache.of_file(number))
         });
         let pages = DirtyPages::new(disks.len(), files, division, spec.payer.is_some());
-        let mut flushers = Vec::new();
-        for (number, disk) in (0..).zip(disks.iter()) {
-            let flusher = |_| Flusher { is_at_work: false, submitted_as: disk.flusher };
-            flushers.extend(pages.domains(number).map(flusher));
-        }
+        let flusher = |domain: Domain| Flusher {
+            is_at_work: false,
+            submitted_as: disks[domain.disk].flusher,
+        };
+        let flushers = pages.each(disks.len(), flusher);
         Self {
             spec,
             payer,
@@ -108,10 +108,6 @@ impl WriteBack {
         let of_group = self.spec.of_group;
         of_group.is_some_and(|group| self.pages.waiting_in(domain) > group.background)
             || self.pages.waiting() > self.thresholds.background
-    }
-
-    fn flusher(&mut self, domain: Domain) -> &mut Flusher {
-        &mut self.flushers[self.pages.place(domain)]
     }
 
     /// Whether no page is dirty or being written back.
@@ -307,15 +303,15 @@ impl<E: Elevator> Machine<E> {
         if will_look {
             self.events.push(back.spec.next_look(now), Event::LookForOld(disk));
         }
-        for domain in back.pages.domains(disk) {
-            if !back.flusher(domain).is_at_work && !back.is_above_background(domain) {
+        for domain in back.pages.domains(disk, 0) {
+            if !back.flushers[domain].is_at_work && !back.is_above_background(domain) {
                 // Files that were due because there was too much dirty data must become old first.
                 back.pages.none_due(domain);
             }
             if let Some(until) = back.spec.old(now) {
                 back.pages.make_due(domain, until);
             }
-            back.flusher(domain).is_at_work = true;
+            back.flushers[domain].is_at_work = true;
         }
         self.write_out(now, disk);
     }
@@ -325,9 +321,9 @@ impl<E: Elevator> Machine<E> {
         for disk in 0..self.disks.len() as u32 {
             let Some(back) = &mut self.write_back else { return };
             if back.pages.waiting_of(disk) > 0 {
-                for domain in back.pages.domains(disk) {
+                for domain in back.pages.domains(disk, 0) {
                     back.pages.make_due(domain, now);
-                    back.flusher(domain).is_at_work = true;
+                    back.flushers[domain].is_at_work = true;
                 }
                 self.write_out(now, disk);
             }
@@ -339,7 +335,7 @@ impl<E: Elevator> Machine<E> {
     pub(super) fn write_out(&mut self, now: Instant, disk: u32) {
         let Some(back) = &self.write_back else { return };
         let turn = back.turns[disk as usize];
-        for domain in back.pages.domains_from(disk, turn) {
+        for domain in back.pages.domains(disk, turn) {
             self.write_out_of(now, domain);
         }
     }
@@ -351,14 +347,14 @@ impl<E: Elevator> Machine<E> {
                 0 => back.pages.waiting_in(domain) > 0,
                 _ => back.is_above_background(domain),
             };
-            let flusher = back.flusher(domain);
+            let flusher = &mut back.flushers[domain];
             let submitted_as = flusher.submitted_as.0 as usize;
             let is_asleep = self.disks[disk].backlogs[submitted_as].asleep > 0;
             if is_asleep || self.stopping || !is_wanted && !flusher.is_at_work {
                 return;
             }
             if !back.pages.has_due(domain) {
-                back.flusher(domain).is_at_work = false;
+                back.flushers[domain].is_at_work = false;
                 if is_wanted {
                     back.pages.make_due(domain, now);
                 }
@@ -405,7 +401,7 @@ impl<E: Elevator> Machine<E> {
             && let Some(back) = &mut self.write_back
         {
             let domain = back.pages.domain(file, owner);
-            back.flusher(domain).submitted_as = bio.task;
+            back.flushers[domain].submitted_as = bio.task;
         }
         let kind = IoKind::WriteBack { owner, submitter, file, start: start as u32 };
         let mut io = Io::new(kind, now, Op::Write);

@@ -52,10 +52,13 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let options = options(args)?;
     let plan = selection::load(&args.spec, &options)?;
     let wants = wants(args);
+    let memory = memory_wish(args, &options)?;
     let stop = interrupt::stop_flag()?;
     let advise = |tell: Progress<'_>| advise(&plan, &wants, tell, &stop);
     let mut advice = progress::of_runs(args.results.quiet, advise).map_err(Failure::BadInput)?;
-    add_memory(args, options, &mut advice, &stop)?;
+    if let Some(wish) = memory.filter(|_| advice.partial.is_none()) {
+        add_memory(args, &wish, &mut advice, &stop)?;
+    }
     advice.on_mounts = advice.proposed().is_some_and(is_run_by_mounts);
     let arm = advice.proposed().map(|best| &plan.arms[best.arm]);
     advice.options = again(args, arm);
@@ -81,21 +84,42 @@ fn wants(args: &Args) -> Vec<Want> {
     args.want.iter().filter_map(of_group).collect()
 }
 
-/// Adds how much memory the load needs as proposed, if that is a wish.
+/// A wish for memory, in percent of the throughput with plenty, and the options of all sizes.
+type MemoryWish = (f64, Options);
+
+/// The wish for memory, if there is one.
+fn memory_wish(args: &Args, options: &Options) -> Result<Option<MemoryWish>, Failure> {
+    let percent = |wanted: &Wanted| match wanted {
+        Wanted::Memory(percent) => Some(*percent),
+        Wanted::OfGroup(_) => None,
+    };
+    let percents: Vec<f64> = args.want.iter().filter_map(percent).collect();
+    match percents[..] {
+        [] => Ok(None),
+        [percent] => {
+            let mut options = options.clone();
+            prepare(&args.spec, &mut options, &args.values.overrides)?;
+            Ok(Some((percent, options)))
+        }
+        [first, second, ..] => {
+            let message = format!(
+                "--want memory={second}%: memory={first}% is wished already, and one size is \
+                 looked for; leave one out"
+            );
+            Err(Failure::BadInput(message))
+        }
+    }
+}
+
+/// Adds how much memory the load needs as proposed.
 fn add_memory(
     args: &Args,
-    mut options: Options,
+    (percent, options): &MemoryWish,
     advice: &mut Advice,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
-    let percent = args.want.iter().rev().find_map(|wanted| match wanted {
-        Wanted::Memory(percent) => Some(*percent),
-        Wanted::OfGroup(_) => None,
-    });
-    let Some(percent) = percent.filter(|_| advice.partial.is_none()) else { return Ok(()) };
-    prepare(&args.spec, &mut options, &args.values.overrides)?;
-    let at_size = |mib: u64| at_size(&args.spec, &options, mib);
-    let memory = |tell: Progress<'_>| memory(advice, &at_size, percent, tell, stop);
+    let at_size = |mib: u64| at_size(&args.spec, options, mib);
+    let memory = |tell: Progress<'_>| memory(advice, &at_size, *percent, tell, stop);
     let need = progress::of_runs(args.results.quiet, memory).map_err(Failure::BadInput)?;
     if stop.load(Ordering::Relaxed) {
         advice.partial =

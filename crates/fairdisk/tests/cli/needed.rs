@@ -111,8 +111,59 @@ fn advise_takes_memory_as_a_wish() {
     let text = place.run(&[&advise[..], &wishes].concat()).quiet();
     let again = format!("--set host.memory.kernel=now --set host.memory.mib={enough}");
     assert!(text.contains(&again), "{text}");
+    assert!(text.contains("The other wishes were tried with "), "{text}");
     demand_refused(
         &fairdisk(&["advise", "two-groups", "--want=memory=lots"]),
         &["`memory` is lots; expected 1% to 100%, as in 95%"],
     );
+}
+
+/// Nothing is tried for the wishes of groups before: this command has none, and is refused for that
+/// if it comes so far.
+#[test]
+fn advise_refuses_a_wish_for_memory_that_cannot_be_looked_for_at_once() {
+    let place = place();
+    let advise = ["advise", "loop.fio", "--device=fixed-8ms", "--scheduler=noop"];
+    for (more, expected) in [
+        (
+            ["--want=memory=90%", "--set=host.memory.mib=64"],
+            "error: --set host.memory.mib=64: the size is what is looked for; leave it out\n",
+        ),
+        (
+            ["--want=memory=90%", "--want=memory=50%"],
+            "error: --want memory=50%: memory=90% is wished already, and one size is looked for; \
+             leave one out\n",
+        ),
+    ] {
+        let ended = place.run(&[&advise[..], &more].concat());
+        assert_eq!((ended.code, ended.err.as_str()), (Some(2), expected), "{more:?}");
+    }
+}
+
+#[test]
+fn a_load_past_the_page_cache_is_told_that_memory_makes_no_difference() {
+    const NOTE: &str = "Memory makes no difference to it";
+    let place = place();
+    place.write("direct.fio", format!("{LOOP}direct=1\n"));
+    let run = |file| place.run(&["memory", file, SHORT[2], SHORT[3], SHORT[4]]).quiet();
+    assert!(run("direct.fio").contains(NOTE));
+    assert!(!run("loop.fio").contains(NOTE));
+}
+
+#[test]
+fn a_sweep_says_what_a_figure_of_memory_lacks() {
+    const NOTE: &str = "missed: the memory of the host is not page by page; add --set \
+                        host.memory.kernel=now";
+    let place = place();
+    let sweep = ["--sweep=host.memory.mib=64,128", "--metric=missed", "--metric=again"];
+    let run = |more: &[&str]| {
+        place.run(&[&["run", "loop.fio", SHORT[2], SHORT[3], SHORT[4]], &sweep[..], more].concat())
+    };
+    let told = run(&["--json"]).json();
+    let notes = told["caveats"].as_array().unwrap().iter();
+    let ours: Vec<_> =
+        notes.filter(|note| note.as_str().unwrap().contains("page by page")).collect();
+    assert_eq!(ours, [NOTE]);
+    let with = run(&["--set=host.memory.kernel=now"]).quiet();
+    assert!(!with.contains("page by page"), "{with}");
 }

@@ -238,22 +238,31 @@ impl Measure {
         (Self::Disk(DiskFigure::Interrupts), "disk_interrupts_per_s", "disk interrupts/s"),
     ];
 
-    /// Every measure with its key and its words.
-    fn all() -> impl Iterator<Item = (Self, &'static str, &'static str)> {
-        let memory = MemoryFigure::ALL.into_iter();
-        let memory = memory.map(|(figure, key, words)| (Self::Memory(figure), key, words));
-        Self::NAMES.into_iter().chain(memory)
+    /// Every measure.
+    fn all() -> impl Iterator<Item = Self> {
+        let memory = MemoryFigure::all().map(Self::Memory);
+        Self::NAMES.into_iter().map(|(measure, ..)| measure).chain(memory)
     }
 
     fn named(self) -> (&'static str, &'static str) {
-        let found = Self::all().find(|(measure, ..)| *measure == self);
+        let found = Self::NAMES.into_iter().find(|(measure, ..)| *measure == self);
         found.map_or(("", ""), |(_, key, words)| (key, words))
     }
 
     /// The key of the measure over all I/Os.
     #[must_use]
-    pub fn key(self) -> &'static str {
-        self.named().0
+    pub fn key(self) -> String {
+        match self {
+            Self::Memory(figure) => format!("memory_{}", figure.name()),
+            _ => self.named().0.to_owned(),
+        }
+    }
+
+    fn words(self) -> String {
+        match self {
+            Self::Memory(figure) => figure.words(),
+            _ => self.named().1.to_owned(),
+        }
     }
 
     /// Whether the measure is a run time.
@@ -293,7 +302,7 @@ impl Quantity {
     /// The words for the quantity in tables.
     #[must_use]
     pub fn words(self) -> String {
-        format!("{}{}", self.ios.words(), self.measure.named().1)
+        format!("{}{}", self.ios.words(), self.measure.words())
     }
 
     /// Whether the quantity is a share. Distances between shares are in percentage points, others
@@ -315,7 +324,7 @@ impl Quantity {
     pub const fn is_amount(self) -> bool {
         use Measure::{Ios, Memory, Mib, Sectors, TimeMs};
         match self.measure {
-            Memory(figure) => !figure.is_state(),
+            Memory(figure) => !matches!(figure, MemoryFigure::AtEnd(_)),
             measure => matches!(measure, Ios | Mib | Sectors | TimeMs),
         }
     }
@@ -326,7 +335,7 @@ impl Quantity {
     pub const fn is_known_of(self, subject: Subject) -> bool {
         use Measure::{BytesPercent, Disk, Memory, SecondsMean, SecondsMin, TimeMs, TimePercent};
         if let Memory(figure) = self.measure {
-            return matches!(subject, Subject::All) || figure.is_of_tasks();
+            return matches!(subject, Subject::All) || matches!(figure, MemoryFigure::Had(_));
         }
         match subject {
             Subject::All => {
@@ -338,10 +347,9 @@ impl Quantity {
     }
 
     /// The keys of the quantities that are measured for a subject.
-    pub(super) fn keys_of(subject: Subject) -> Vec<&'static str> {
-        let known =
-            Measure::all().filter(|(measure, ..)| Self::of_all(*measure).is_known_of(subject));
-        known.map(|(_, key, _)| key).collect()
+    pub(super) fn keys_of(subject: Subject) -> Vec<String> {
+        let known = Measure::all().filter(|it| Self::of_all(*it).is_known_of(subject));
+        known.map(Measure::key).collect()
     }
 }
 
@@ -354,9 +362,9 @@ impl TryFrom<String> for Quantity {
     fn try_from(name: String) -> Result<Self, String> {
         let mut each = [Ios::Reads, Ios::Writes].into_iter();
         let ios = each.find(|ios| name.starts_with(ios.prefix())).unwrap_or(Ios::All);
-        let known = Measure::all().filter(|(it, ..)| ios == Ios::All || it.is_of_ios());
+        let known = Measure::all().filter(|it| ios == Ios::All || it.is_of_ios());
         let keys: Vec<(Measure, String)> =
-            known.map(|(measure, ..)| (measure, Self { ios, measure }.key())).collect();
+            known.map(|measure| (measure, Self { ios, measure }.key())).collect();
         let found = keys.iter().find(|(_, key)| *key == name).map(|(measure, _)| *measure);
         found.map(|measure| Self { ios, measure }).ok_or_else(|| {
             if OWN_KEYS.contains(&name.as_str()) {

@@ -3,53 +3,97 @@
 
 use super::Memory;
 
-/// What has happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Vmstat {
-    /// Pages taken.
-    pub pgalloc: u64,
-    /// Pages freed.
-    pub pgfree: u64,
-    /// Pages that moved to the active list.
-    pub pgactivate: u64,
-    /// Pages that moved from the active to the inactive list.
-    pub pgdeactivate: u64,
-    /// Pages of the active list scanned.
-    pub pgrefill: u64,
-    /// Pages that kswapd scanned for eviction.
-    pub pgscan_kswapd: u64,
-    /// Pages that tasks scanned for eviction.
-    pub pgscan_direct: u64,
-    /// Pages freed by reclaim.
-    pub pgsteal: u64,
-    /// Pages freed by kswapd.
-    pub kswapd_steal: u64,
-    /// Pages that reclaim sent to the disk, each alone.
-    pub nr_vmscan_write: u64,
-    /// Pages that moved to the end of the inactive list, written in order to be evicted.
-    pub pgrotated: u64,
-    /// Rounds of kswapd.
-    pub pageoutrun: u64,
-    /// Naps of kswapd between two passes; no counter of the kernel.
-    pub kswapd_naps: u64,
-    /// Direct reclaims.
-    pub allocstall: u64,
-    /// Direct reclaims that made progress and got no page; no counter of the kernel.
-    pub without_page: u64,
-    /// Pages that came back while it was remembered when they were evicted.
-    pub workingset_refault: u64,
-    /// Those of them that went straight to the active list.
-    pub workingset_activate: u64,
-    /// Pages that tasks used; no counter of the kernel.
-    pub pages_used: u64,
-    /// Pages read from the disk; the kernel's `pgpgin` has them in KiB, with all else that is read.
-    pub pages_in: u64,
-    /// Those of them that had been read or written before; no counter of the kernel.
-    pub pages_again: u64,
-    /// Different pages read or written since the machine started; no counter of the kernel.
-    pub pages_known: u64,
-    /// Pages evicted before they were used; no counter of the kernel.
-    pub thrown_away: u64,
+/// Counts of one kind: each is a field with a name, and part of what is added.
+macro_rules! counts {
+    ($(#[doc = $kind:literal])* $counts:ident { $($(#[doc = $what:literal])* $field:ident,)* }) => {
+        $(#[doc = $kind])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $counts { $($(#[doc = $what])* pub $field: u64,)* }
+
+        impl $counts {
+            /// Adds what was counted elsewhere.
+            pub const fn add(&mut self, other: &Self) {
+                $(self.$field += other.$field;)*
+            }
+
+            /// Each count with its name.
+            pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+                [$((stringify!($field), self.$field),)*].into_iter()
+            }
+        }
+    };
+}
+
+counts! {
+    /// What has happened.
+    Vmstat {
+        /// Pages taken.
+        pgalloc,
+        /// Pages freed.
+        pgfree,
+        /// Pages that moved to the active list.
+        pgactivate,
+        /// Pages that moved from the active to the inactive list.
+        pgdeactivate,
+        /// Pages of the active list scanned.
+        pgrefill,
+        /// Pages that kswapd scanned for eviction.
+        pgscan_kswapd,
+        /// Pages that tasks scanned for eviction.
+        pgscan_direct,
+        /// Pages freed by reclaim.
+        pgsteal,
+        /// Pages freed by kswapd.
+        kswapd_steal,
+        /// Pages that reclaim sent to the disk, each alone.
+        nr_vmscan_write,
+        /// Pages that moved to the end of the inactive list, written in order to be evicted.
+        pgrotated,
+        /// Rounds of kswapd.
+        pageoutrun,
+        /// Naps of kswapd between two passes; no counter of the kernel.
+        kswapd_naps,
+        /// Direct reclaims.
+        allocstall,
+        /// Direct reclaims that made progress and got no page; no counter of the kernel.
+        without_page,
+        /// Pages that came back while it was remembered when they were evicted.
+        workingset_refault,
+        /// Those of them that went straight to the active list.
+        workingset_activate,
+        /// Pages that tasks used; no counter of the kernel.
+        pages_used,
+        /// Pages read from the disk; the kernel's `pgpgin` has them in KiB, with all that is read.
+        pages_in,
+        /// Those of them that had been read or written before; no counter of the kernel.
+        pages_again,
+        /// Different pages read or written since the machine started; no counter of the kernel.
+        pages_known,
+        /// Pages evicted before they were used; no counter of the kernel.
+        thrown_away,
+    }
+}
+
+counts! {
+    /// Where the pages of a machine are. Each is in one place.
+    PlaceCounts {
+        /// In free blocks.
+        free,
+        /// Kept by CPUs.
+        on_cpus,
+        /// With the kernel and programs for good.
+        fixed,
+        /// Taken, and not used yet.
+        in_hands,
+        /// In the page cache, and in the buffer of a CPU.
+        buffered,
+        /// On the inactive list.
+        inactive,
+        /// On the active list.
+        active,
+        /// In the hands of those that reclaim.
+        isolated,
+    }
 }
 
 impl Vmstat {
@@ -57,68 +101,9 @@ impl Vmstat {
     pub(super) fn restart(&mut self) {
         *self = Self { pages_known: self.pages_known, ..Self::default() };
     }
-
-    /// Adds what has happened elsewhere.
-    pub const fn add(&mut self, other: &Self) {
-        self.pgalloc += other.pgalloc;
-        self.pgfree += other.pgfree;
-        self.pgactivate += other.pgactivate;
-        self.pgdeactivate += other.pgdeactivate;
-        self.pgrefill += other.pgrefill;
-        self.pgscan_kswapd += other.pgscan_kswapd;
-        self.pgscan_direct += other.pgscan_direct;
-        self.pgsteal += other.pgsteal;
-        self.kswapd_steal += other.kswapd_steal;
-        self.nr_vmscan_write += other.nr_vmscan_write;
-        self.pgrotated += other.pgrotated;
-        self.pageoutrun += other.pageoutrun;
-        self.kswapd_naps += other.kswapd_naps;
-        self.allocstall += other.allocstall;
-        self.without_page += other.without_page;
-        self.workingset_refault += other.workingset_refault;
-        self.workingset_activate += other.workingset_activate;
-        self.pages_used += other.pages_used;
-        self.pages_in += other.pages_in;
-        self.pages_again += other.pages_again;
-        self.pages_known += other.pages_known;
-        self.thrown_away += other.thrown_away;
-    }
-}
-
-/// Where the pages of a machine are. Each is in one place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PlaceCounts {
-    /// In free blocks.
-    pub free: u64,
-    /// Kept by CPUs.
-    pub on_cpus: u64,
-    /// With the kernel and programs for good.
-    pub fixed: u64,
-    /// Taken, and not used yet.
-    pub in_hands: u64,
-    /// In the page cache, and in the buffer of a CPU.
-    pub buffered: u64,
-    /// On the inactive list.
-    pub inactive: u64,
-    /// On the active list.
-    pub active: u64,
-    /// In the hands of those that reclaim.
-    pub isolated: u64,
 }
 
 impl PlaceCounts {
-    /// Adds those of another machine.
-    pub const fn add(&mut self, other: &Self) {
-        self.free += other.free;
-        self.on_cpus += other.on_cpus;
-        self.fixed += other.fixed;
-        self.in_hands += other.in_hands;
-        self.buffered += other.buffered;
-        self.inactive += other.inactive;
-        self.active += other.active;
-        self.isolated += other.isolated;
-    }
-
     /// All pages: those of the machine.
     #[must_use]
     pub const fn all(&self) -> u64 {

@@ -39,38 +39,38 @@ impl Stall {
     }
 
     /// How often the task did what, and for how long.
-    pub(super) fn parts(&self) -> BTreeMap<&'static str, Part> {
-        let mut parts: BTreeMap<&'static str, Part> = BTreeMap::new();
-        let mut reclaims = 0;
+    pub(super) fn parts(&self) -> BTreeMap<String, Part> {
+        let mut parts: BTreeMap<String, Part> = BTreeMap::new();
+        let (mut reclaimed, mut reclaims) = (Span::ZERO, 0);
         for both in self.0.windows(2) {
             let [(from, step), (to, _)] = both else { continue };
             match step {
                 // The time to the next wait is not one.
                 StallStep::Ended { .. } => continue,
                 StallStep::Naps(until, _) => {
-                    parts.entry(napped(*until)).or_default().add(*to - *from);
+                    let [_, did, event] = nap(*until);
+                    parts.entry(format!("{did} for {event}")).or_default().add(*to - *from);
                 }
                 step => {
                     reclaims += u64::from(matches!(step, StallStep::Passed { .. }));
-                    parts.entry(RECLAIMED).or_default().time += *to - *from;
+                    reclaimed += *to - *from;
                 }
             }
         }
-        parts.entry(RECLAIMED).or_default().count = reclaims;
+        let part = Part { count: reclaims, time: reclaimed };
+        parts.insert("reclaimed by itself, and waited for a CPU".to_owned(), part);
         parts
     }
 }
 
-const RECLAIMED: &str = "reclaimed by itself, and waited for a CPU";
-
-/// What a nap was for, in words.
-const fn napped(until: NapUntil) -> &'static str {
+/// What a task does that naps, what it did afterwards, and for what.
+const fn nap(until: NapUntil) -> [&'static str; 3] {
     match until {
-        NapUntil::Write => "napped for a write to complete",
-        NapUntil::Sync => "napped for a synchronous request to complete",
-        NapUntil::Async => "napped for an asynchronous request to complete",
-        NapUntil::AboveLow => "napped for free memory to rise above the low mark",
-        NapUntil::Progress => "waited for somebody to free pages",
+        NapUntil::Write => ["naps", "napped", "a write to complete"],
+        NapUntil::Sync => ["naps", "napped", "a synchronous request to complete"],
+        NapUntil::Async => ["naps", "napped", "an asynchronous request to complete"],
+        NapUntil::AboveLow => ["naps", "napped", "free memory to rise above the low mark"],
+        NapUntil::Progress => ["waits", "waited", "somebody to free pages"],
     }
 }
 
@@ -99,8 +99,8 @@ pub(super) fn words(step: StallStep) -> String {
         StallStep::Drained => "what the CPUs keep goes back to the free memory",
         StallStep::Naps(until, most) => {
             let most = most.as_ns() as f64 / 1e6;
-            let what = napped(until).replacen("napped", "naps", 1).replacen("waited", "waits", 1);
-            return format!("{what}, {most:.1} ms at most");
+            let [does, _, event] = nap(until);
+            return format!("{does} for {event}, {most:.1} ms at most");
         }
         StallStep::Woken(by) => woken(by),
         StallStep::TimeOver => "woken: the time is over",
@@ -145,5 +145,17 @@ mod tests {
         assert_eq!(stall.steps().len(), 2);
         stall.add(at(60), ENDED);
         assert_eq!(stall.take_until(at(60)).total(), Span::from_ms(10));
+    }
+
+    #[test]
+    fn a_nap_is_told_as_it_goes_on_and_afterwards() {
+        let until = [NapUntil::Write, NapUntil::Progress];
+        let steps = until.map(|until| words(StallStep::Naps(until, Span::from_ms(10))));
+        assert_eq!(steps[0], "naps for a write to complete, 10.0 ms at most");
+        assert_eq!(steps[1], "waits for somebody to free pages, 10.0 ms at most");
+        let mut stall = Stall::default();
+        stall.add(at(1), StallStep::Naps(NapUntil::Progress, Span::from_ms(10)));
+        stall.add(at(3), ENDED);
+        assert!(stall.parts().contains_key("waited for somebody to free pages"));
     }
 }

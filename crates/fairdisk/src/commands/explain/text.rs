@@ -181,7 +181,7 @@ fn write_stall(text: &mut String, journey: &Journey) {
     let total = ms(Some(journey.stall.total()));
     let _ = writeln!(text, "Before, its task was short of memory for {total:.1} ms. It:");
     for (what, part) in journey.stall.parts() {
-        write_part(text, 2, what, part);
+        write_part(text, 2, &what, part);
     }
 }
 

@@ -156,11 +156,11 @@ const fn of(subject: Subject) -> &'static str {
 }
 
 /// The separate key, beside `row`, that holds this figure.
-fn own_key(subject: Subject, quantity: Quantity) -> Option<&'static str> {
+fn own_key(subject: Subject, quantity: Quantity) -> Option<String> {
     use Measure::{KibPerS, MbPerS, MibPerS, Seconds};
     match (subject, quantity.measure) {
         _ if quantity.ios != Ios::All => None,
-        (Subject::All, Measure::Ios) => Some("total"),
+        (Subject::All, Measure::Ios) => Some("total".to_owned()),
         (Subject::Groups, Measure::Ios)
         | (Subject::Tasks, Seconds | MbPerS | MibPerS | KibPerS) => Some(quantity.measure.key()),
         _ => None,
