@@ -13,6 +13,9 @@ use std::sync::atomic::AtomicBool;
 /// Devices beside those of the short matrix, with the length of the ramp and of the run in ms.
 const FURTHER: &[(&str, u64, u64)] = &[("hdd-7200-2007", 1_000, 11_000), ("nvme", 200, 1_000)];
 
+/// Devices on which the matrix is run without costs as well, as most mounts have none.
+const UNTOLD: [&str; 2] = ["sata-ssd", "nvme"];
+
 /// Loads beside the matrix, each of the kind for which a rule was made.
 const LOADS: &[&str] = &[
     "buffered-writers",
@@ -120,13 +123,17 @@ fn options(without: Option<&Rule>) -> Options {
     }
 }
 
-/// The matrix without a rule.
-fn matrix(without: Option<&Rule>) -> Figures {
+/// The matrix without a rule, with costs told or not.
+fn matrix(without: Option<&Rule>, tells_costs: bool) -> Figures {
     let devices = SHORT.iter().chain(FURTHER);
+    let devices = devices.filter(|(device, ..)| tells_costs || UNTOLD.contains(device));
+    let set = |text: String| Override::parse(&text).expect("it is one");
     let plans = devices.map(|(device, ramp_ms, duration_ms)| {
         let mut options = options(without);
-        let ramp = Override::parse(&format!("experiment.ramp_s={}", *ramp_ms as f64 / 1e3));
-        options.overrides.push(ramp.expect("it is one"));
+        options.overrides.extend([
+            set(format!("experiment.ramp_s={}", *ramp_ms as f64 / 1e3)),
+            set(format!("host.queue.tells_costs={tells_costs}")),
+        ]);
         options.duration = Some(Span::from_ms(*duration_ms));
         let mut plan = plan(device, options);
         plan.arms.retain(|arm| arm.name == OURS);
@@ -159,23 +166,28 @@ fn lines(rule: &Rule) -> usize {
     rule.modules.iter().map(count).sum()
 }
 
-/// Prints what each rule is worth.
+/// The figures of all sets of loads without a rule.
+fn measure(without: Option<&Rule>) -> [Figures; 3] {
+    [matrix(without, true), matrix(without, false), loads(without)]
+}
+
+/// Prints what each rule is worth, as the table of docs/isolation.md has it.
 pub(crate) fn print_worth() {
     let chosen = std::env::var("FAIRDISK_RULES").unwrap_or_default();
     let is_chosen =
         |rule: &&Rule| chosen.is_empty() || chosen.split(',').any(|name| name == rule.name);
-    let with = [matrix(None), loads(None)];
-    println!("with all rules: {:.2} and {:.2} points", with[0].error(), with[1].error());
+    let with = measure(None);
+    let errors: Vec<String> = with.iter().map(|one| format!("{:.2}", one.error())).collect();
+    println!("with all rules: {} points", errors.join(", "));
     for rule in RULES.iter().filter(is_chosen) {
-        let without = [matrix(Some(rule)), loads(Some(rule))];
         let mut line = format!("| `{}` | {} |", rule.name, lines(rule));
-        for (with, without) in with.iter().zip(&without) {
+        for (with, without) in with.iter().zip(&measure(Some(rule))) {
             let Worth { points, worst: (worst, row), throughput, promises, waits } =
                 without.worth(with);
-            let _ = write!(
-                line,
-                " {points:+.2} | {worst:+.1} {row} | {throughput:+.1} | {promises:+} | {waits:.2} |",
-            );
+            let worst = if worst >= 1.0 { format!("{worst:.0}: {row}") } else { String::new() };
+            let kept = if promises == 0 { String::new() } else { format!(", {promises:+} kept") };
+            let _ =
+                write!(line, " {points:+.2}{kept} | {worst} | {throughput:+.0} % | {waits:.2} |",);
         }
         println!("{line}");
     }

@@ -111,6 +111,9 @@ impl Fair {
     /// What becomes of the group that is first in line with this request.
     #[inline]
     fn judge_first(&mut self, now: Instant, group: u32, at: u32) -> Verdict {
+        if self.waits_for_others(group) {
+            return Verdict::Wait(Step::WaitCompletion(Why::OthersInFlight));
+        }
         let heeded = self.heed_direction(now, group, at);
         if !matches!(heeded, Verdict::Serve) {
             return heeded;
@@ -125,6 +128,12 @@ impl Fair {
             return Verdict::Barred;
         }
         self.hold_write(now, at).map_or(Verdict::Serve, Verdict::Wait)
+    }
+
+    /// Whether a turn of the group waits for what others have at the device: while that is there,
+    /// the time that passes would not be what the group's requests take.
+    fn waits_for_others(&self, group: u32) -> bool {
+        self.device.is_in_turns() && self.in_flight > self.groups[group as usize].in_flight
     }
 
     /// The reason for holding everybody back for room: none is needed for those who are barred.
@@ -160,6 +169,9 @@ impl Fair {
                     self.turn = Some(Turn { queue, used_by_queue, alone: true, ..turn });
                     return self.go_on_alone(now);
                 }
+            }
+            if self.waits_for_others(group) {
+                return Some(Step::WaitCompletion(Why::OthersInFlight));
             }
             let at = self.next_of(now, queue);
             let kept = self.keep_for_task(now, turn, queue);
