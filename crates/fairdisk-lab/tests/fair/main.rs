@@ -6,6 +6,7 @@ mod floors;
 mod ionice;
 mod room;
 mod targets;
+mod untold;
 mod write_cache;
 
 use fairdisk_core::Span;
