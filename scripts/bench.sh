@@ -12,7 +12,7 @@ target=${CARGO_TARGET_DIR:-target}
 experiment=satoshi-2008-05-27-test1
 seeds=${FAIRDISK_BENCH_SEEDS:-200}
 
-parts=(lab decision memory instructions isolation real-disk mount)
+parts=(lab decision memory instructions isolation rules real-disk mount)
 chosen=("${@:-${parts[@]}}")
 for part in "${chosen[@]}"; do
   [[ " ${parts[*]} " == *" $part "* ]] || {
@@ -106,6 +106,12 @@ part_isolation() {
     --device fixed-8ms,hdd-7200-2007,hdd-ncq,raid5-4,sata-ssd,nvme || [[ $? -eq 1 ]]; } |
     sed -n '/^over all of them/,$p' || failed=1
   FAIRDISK_ISOLATION=long cargo test --release --locked --quiet -p fairdisk-lab --test isolation -- \
+    --nocapture || failed=1
+}
+
+part_rules() {
+  echo "== what each rule of fair is worth: the matrix and further loads without it"
+  FAIRDISK_ISOLATION=rules cargo test --release --locked --quiet -p fairdisk-lab --test isolation -- \
     --nocapture || failed=1
 }
 
