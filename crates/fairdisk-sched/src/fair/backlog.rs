@@ -111,8 +111,8 @@ impl Backlog {
         self.due.len() == 0
     }
 
-    /// Begins with the pace that is stated, if any, and without groups that commit, on a device that
-    /// works differently.
+    /// Begins with the pace that is stated, if any, and without groups that commit, on a device
+    /// that works differently.
     pub(super) fn device_changed(&mut self, is_told: bool) {
         let time = if is_told { TRUSTED } else { Span::ZERO };
         (self.pace, self.is_told) = (Pace { time, cost: time }, is_told);

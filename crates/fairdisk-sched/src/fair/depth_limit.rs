@@ -54,8 +54,8 @@ pub(super) struct Better {
 
 /// A pair counts with an eighth at most: a larger difference is of the host.
 const DIFFERENCE_MOST: i64 = ONE / 8;
-/// Which one is better is known once the sum exceeds twice what it is by chance, the root of the sum
-/// of the squares: after four pairs at the least.
+/// Which one is better is known once the sum exceeds twice what it is by chance, the root of the
+/// sum of the squares: after four pairs at the least.
 const CHANCE_FACTOR: i64 = 2;
 /// Pairs after which all of them count half.
 const PAIRS: u32 = 64;

@@ -28,8 +28,8 @@ pub(super) struct Looks {
     pub(super) cost: Span,
     /// The groups that had something done in this look or want it.
     groups: Vec<u32>,
-    /// Whether groups were held back in this look for a promise to another, so that it shows neither
-    /// what the device can do nor which way is better.
+    /// Whether groups were held back in this look for a promise to another, so that it shows
+    /// neither what the device can do nor which way is better.
     pub(super) is_held_back: bool,
 }
 
@@ -48,8 +48,8 @@ pub(super) struct Done {
 }
 
 impl Looks {
-    /// Counts a request. Returns for how long the look has lasted if it is over: after this time, and
-    /// many more requests than were there from before.
+    /// Counts a request. Returns for how long the look has lasted if it is over: after this time,
+    /// and many more requests than were there from before.
     fn completed(
         &mut self,
         now: Instant,
@@ -93,8 +93,8 @@ impl Fair {
         }
     }
 
-    /// Counts a completed request of the group in a look. Returns for how long that has lasted if it
-    /// is over.
+    /// Counts a completed request of the group in a look. Returns for how long that has lasted if
+    /// it is over.
     pub(super) fn note_in_look(
         &mut self,
         now: Instant,

@@ -80,7 +80,7 @@ rules! {
     saving ["saving"]
         "a turn ends before another group loses what its ceiling allows";
     kept_slices []
-        "a group keeps its turn on a disk that takes several requests while its last ones are there";
+        "a turn on a disk that takes several requests lasts until the last of its group is done";
     streams_alone ["stream"]
         "a stream has a disk that takes several requests to itself in turns";
     pace ["pace"]

@@ -4,8 +4,8 @@
 //! Together such a device does more, but there a group with few requests in flight gets less than
 //! its weight, and nobody knows what a request costs beside others. In turns one group has the
 //! device to itself for its part of a round, as on a disk with a head: what it uses is the time
-//! that passes, whatever its requests cost. Which of the two is better depends on the loads, so both
-//! are tried: a [look](super::looks) at the one and a look at the other make a *pair*.
+//! that passes, whatever its requests cost. Which of the two is better depends on the loads, so
+//! both are tried: a [look](super::looks) at the one and a look at the other make a *pair*.
 //!
 //! In turns each group has its part of the time, and shows what it can do in that. So what it does
 //! together, as a multiple of that, is what it has of the device together, in parts of its own: its
@@ -89,8 +89,8 @@ impl Sharing {
         self.looks.next(now);
     }
 
-    /// Chooses how groups are served in the next look, and whether that begins a pair. A pair begins
-    /// with the way that the one before ended with.
+    /// Chooses how groups are served in the next look, and whether that begins a pair. A pair
+    /// begins with the way that the one before ended with.
     fn choose(&mut self, groups: usize) {
         let is_due = self.tokens == TOKENS_MOST || !self.better.is_known() && self.tokens > 0;
         if groups > 1 && is_due {
@@ -136,7 +136,8 @@ impl Fair {
     }
 
     /// Lets nobody be ahead or behind any more: what groups owe from the one way, in which they may
-    /// have had anything but their shares, they would not have made up for in the looks at the other.
+    /// have had anything but their shares, they would not have made up for in the looks at the
+    /// other.
     #[cold]
     fn forget_debts(&mut self) {
         for at in 0..self.device.sharing.looks.groups() {

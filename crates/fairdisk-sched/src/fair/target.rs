@@ -149,8 +149,8 @@ impl Fair {
     }
 
     /// Whether the next in line has to wait because all the room at the device that targets leave
-    /// is taken, by whomever. If so, tells the search for the depth limit. The group that leaves the
-    /// room does not wait for it, unless another has a turn.
+    /// is taken, by whomever. If so, tells the search for the depth limit. The group that leaves
+    /// the room does not wait for it, unless another has a turn.
     pub(super) fn hold_back_for_room(&mut self, now: Instant) -> bool {
         let most = self.targets.leave_room(now, &self.groups);
         let is_full = most
