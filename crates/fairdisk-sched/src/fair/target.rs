@@ -231,6 +231,9 @@ impl Fair {
         let entry = &self.groups[group as usize];
         let Some(target) = entry.qos.latency_p99.filter(|_| entry.waiting > 0) else { return };
         self.targets.note_room(group, entry);
+        if !self.params.rules.target_first {
+            return;
+        }
         let queue = self.queues.first_of(now, group);
         let (_, arrived) = self.requests.oldest(&self.queues[queue]);
         let service = self.device.service.or_zero();
@@ -274,8 +277,7 @@ impl Fair {
     /// Serves a group that would otherwise miss its target.
     #[inline]
     pub(super) fn serve_target(&mut self, now: Instant) -> Option<Step> {
-        let matters = self.params.rules.target_first && !self.targets.is_empty();
-        if matters { self.serve_near_target(now) } else { None }
+        if self.targets.is_empty() { None } else { self.serve_near_target(now) }
     }
 
     /// Serves a group that would otherwise miss its target, where some group has a target.

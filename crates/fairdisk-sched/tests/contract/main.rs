@@ -14,7 +14,7 @@ use fairdisk_core::{
     Weight,
 };
 use fairdisk_sched::SchedulerSpec;
-use fairdisk_sched::fair::FairParams;
+use fairdisk_sched::fair::{FairParams, RULES, Rules};
 use std::env;
 use storm::{Kind, Outcome, Storm};
 use world::World;
@@ -125,6 +125,23 @@ fn the_write_cache_is_emptied_in_a_storm() {
             };
             let flushes: u64 = (0..SEEDS * factor()).map(flushes).sum();
             assert!(flushes > 0, "{} never flushed: {config:?}", spec.name());
+        }
+    }
+}
+
+/// `fair` keeps the contract without each of its rules, and without all of them.
+#[test]
+fn fair_keeps_the_contract_whatever_rules_are_off() {
+    let without = |name: &str| {
+        let mut rules = Rules::ALL;
+        assert!(rules.set(name, false), "{name}");
+        rules
+    };
+    let each = RULES.iter().map(|rule| without(rule.name));
+    for rules in each.chain([Rules::NONE]) {
+        let spec = SchedulerSpec::Fair(FairParams { rules, ..FairParams::default() });
+        for (seed, config) in configs().into_iter().enumerate() {
+            weather(spec, config, seed as u64, false);
         }
     }
 }
