@@ -45,7 +45,6 @@ mod group;
 mod hierarchy;
 mod inside;
 mod keeping;
-
 mod looks;
 mod mean;
 mod median;

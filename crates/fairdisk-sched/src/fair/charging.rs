@@ -120,7 +120,7 @@ impl Fair {
     #[inline]
     pub(super) fn charge_completed(&mut self, now: Instant, rq: &Rq, device_time: Span) {
         if !self.device.is_serial() && !self.device.is_told() {
-            let cost = Device::untold_cost(rq.bytes());
+            let cost = Device::untold_cost_of(rq);
             self.look(now, self.queues[rq.queue].group, cost);
         }
         self.at_work = self.at_work - rq.work();

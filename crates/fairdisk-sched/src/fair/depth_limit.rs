@@ -95,6 +95,12 @@ impl DepthLimit {
         self.limit > Span::ZERO && at_work >= tried
     }
 
+    /// Begins a look in place of the current one, and of its pair.
+    pub(super) fn begin_anew(&mut self, now: Instant) {
+        (self.first, self.is_contended) = (None, false);
+        self.looks.next(now);
+    }
+
     /// Ends a look that was as good as `good`, if that is known.
     fn end_look(&mut self, now: Instant, elapsed: Span, good: Option<i64>) {
         let done = self.looks.cost.scaled(RATE_TIME.as_ns(), elapsed.as_ns());

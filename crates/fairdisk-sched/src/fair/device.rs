@@ -95,7 +95,7 @@ impl Device {
 
     /// Whether what requests cost is stated, or enough of them have been measured.
     pub(super) fn knows_costs(&self) -> bool {
-        self.is_told() || self.is_measured() && self.service.is_full()
+        self.is_told() || self.is_measured() && !self.is_in_turns() && self.service.is_full()
     }
 
     /// Forgets what was measured, as it was of a device that does not serve requests like this one.
@@ -375,6 +375,11 @@ impl Device {
     /// The cost of the smallest write at a random place.
     pub(super) fn smallest_write(&self) -> Span {
         self.costs.as_ref().map_or(UNTOLD, |costs| costs.write).of(false, SMALL_BYTES)
+    }
+
+    /// What a request counts in a look: what it costs beside others where no costs are told.
+    pub(super) fn untold_cost_of(rq: &Rq) -> Span {
+        Self::untold_cost(if rq.op.moves_data() { rq.bytes() } else { SMALL_BYTES })
     }
 
     /// What a request of this size at a random place costs beside others, where no costs are told.

@@ -193,6 +193,7 @@ impl Group {
 
     /// Forgets what a new group with this number has no part in.
     pub(super) fn forget(&mut self) {
+        (self.done_in_look, self.rates) = Default::default();
         (self.idle, self.deferred, self.past) = (None, Span::ZERO, Past::new());
     }
 

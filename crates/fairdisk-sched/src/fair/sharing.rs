@@ -66,9 +66,10 @@ impl Sharing {
         self.is_in_turns
     }
 
-    /// Ends a look. `better` says by how much it is better in turns, if this was a pair.
-    fn end_look(&mut self, now: Instant, better: i64) {
-        let groups = self.looks.groups();
+    /// Ends a look. `better` says by how much it is better in turns, if this was a pair, and
+    /// `may_take_turns` whether they may be tried.
+    fn end_look(&mut self, now: Instant, better: i64, may_take_turns: bool) {
+        let groups = if may_take_turns { self.looks.groups() } else { 0 };
         if core::mem::replace(&mut self.before, groups) != groups {
             // Of these groups nothing is known yet.
             (self.better, self.is_tried) = (Better::default(), false);
@@ -94,7 +95,9 @@ impl Sharing {
     fn choose(&mut self, groups: usize) {
         let is_due = self.tokens == TOKENS_MOST || !self.better.is_known() && self.tokens > 0;
         if groups > 1 && is_due {
-            (self.is_tried, self.tokens) = (true, self.tokens - 1);
+            // What is known is tried again once in as many looks as all tokens take.
+            let left = if self.better.is_known() { 0 } else { self.tokens - 1 };
+            (self.is_tried, self.tokens) = (true, left);
         } else {
             self.is_in_turns = self.better.sum > 0;
         }
@@ -105,7 +108,7 @@ impl Fair {
     /// Accounts for a completed request of the group in the current look.
     pub(super) fn look_at_sharing(&mut self, now: Instant, group: u32, cost: Span) {
         let time = Span::from_ns(self.rounds.length.as_ns().saturating_mul(LOOK_ROUNDS));
-        let least = (time, LOOK_REQUESTS);
+        let least = (time.max(RATE_TIME), LOOK_REQUESTS);
         if let Some(elapsed) = self.note_in_look(now, Of::Sharing, (group, cost), least) {
             self.end_look_at_sharing(now, elapsed);
         }
@@ -129,8 +132,12 @@ impl Fair {
         }
         let parts = parts.max(1);
         let more = logarithm((gains / parts as u64).max(1)) - logarithm(ONE as u64);
-        self.device.sharing.end_look(now, more / 2 - logarithms / parts);
+        // Turns would have to be broken off for floors and targets.
+        let may_take_turns = self.floors.is_empty() && self.targets.is_empty();
+        let better = more / 2 - logarithms / parts;
+        self.device.sharing.end_look(now, better, may_take_turns);
         if self.device.sharing.is_in_turns != was_in_turns {
+            self.device.depth_limit.begin_anew(now);
             self.forget_debts();
         }
     }
