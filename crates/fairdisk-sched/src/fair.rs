@@ -17,7 +17,10 @@
 //!   turns alone: `stream`, `pace`. Reads and writes may take turns: `direction`, `directions`.
 //! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
 //!   goes first: `awaited`.
-//! - What a device does after it has acknowledged a write: `cache`, `emptying`, `writes_first`.
+//! - Where costs are not told: `depth_limit`, and `sharing` together or in turns, by `looks`.
+//! - What a device does after it has acknowledged a write: `cache`, `emptying`, `writes_first`; and
+//!   beside whoever has that flushed: `backlog`, `commits`.
+//! - Each rule is a switch: `rules`.
 //! - What is learned by measuring: `service`, `usual`, `mean`, `median`, `pairs`.
 //!
 //! docs/fair.md states the rules and defines the terms used here: behind, ahead, think time, stated
