@@ -346,8 +346,8 @@ impl Fair {
     /// [`Elevator::lets_through`]: fairdisk_core::Elevator::lets_through
     #[inline]
     pub(super) fn lets_task_through(&self, task: TaskId, group: u32) -> bool {
-        // A disk that picks the next of several commands, or has turns, may be kept free for another
-        // task.
+        // A disk that picks the next of several commands, or has turns, may be kept free for
+        // another task.
         let may_wait = (self.device.picks_next() || self.device.is_in_turns())
             && self.queues.has_priorities(group);
         !self.cache.emptying.may_intervene()

@@ -2,10 +2,9 @@
 //! for how long.
 //!
 //! On a disk with a head it pays to stay with a task and near a group's data. So a group has the
-//! disk for its part of a round, and in it a task keeps the disk while it has requests. So it has on a
-//! device whose costs are not told, while that is better (`sharing`). Elsewhere a turn is one
-//! request. What becomes of the turn while its group or task has nothing queued is in
-//! `keeping`.
+//! disk for its part of a round, and in it a task keeps the disk while it has requests. So it has
+//! on a device whose costs are not told, while that is better (`sharing`). Elsewhere a turn is one
+//! request. What becomes of the turn while its group or task has nothing queued is in `keeping`.
 
 use super::group::Away;
 use super::patience::Patience;
