@@ -82,9 +82,9 @@ fn shares_hold_on_disks_that_serve_one_at_a_time() {
     }
 }
 
-/// A mount without `--costs` takes an access for 16 KiB. What that is worth on flash.
+/// A mount without `--costs` takes an access for 16 KiB, which is wrong for some requests.
 #[test]
-fn on_flash_shares_hold_if_it_is_known_what_requests_cost() {
+fn on_flash_shares_nearly_hold_if_it_is_not_known_what_requests_cost() {
     let error = |set: &[&str]| {
         let overrides = set.iter().map(|set| Override::parse(set).unwrap()).collect();
         let options = Options { overrides, ..Options::default() };
@@ -94,7 +94,7 @@ fn on_flash_shares_hold_if_it_is_known_what_requests_cost() {
     let (known, unknown) = (error(&[]), error(&["host.queue.tells_costs=false"]));
     println!("{known:.1} points, {unknown:.1} if costs are unknown");
     assert!(known <= 1.0, "{known}");
-    assert!(unknown >= 5.0, "{unknown}: who needs to calibrate?");
+    assert!(unknown <= 5.0, "{unknown}");
 }
 
 /// The disk idles for a task that thinks for no longer than its request takes, whatever the others
