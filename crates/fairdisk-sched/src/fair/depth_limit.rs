@@ -7,7 +7,7 @@
 //! and a somewhat higher limit take turns, and the limit moves to the better one.
 
 use super::Fair;
-use super::looks::{Looks, ONE, Of, RATE_TIME};
+use super::looks::{Better, Looks, Of, RATE_TIME, logarithm};
 use fairdisk_core::{Instant, Span};
 
 /// A look covers at least 128 requests and 2 ms: so little that both looks of most pairs find the
@@ -41,39 +41,6 @@ pub(super) struct DepthLimit {
     first: Option<i64>,
     /// By how much the higher limit is better.
     better: Better,
-}
-
-/// By how much one of two ways is better, from pairs of looks.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Better {
-    /// The sum over all pairs, and that of the squares.
-    pub(super) sum: i64,
-    squares: i64,
-    pairs: u32,
-}
-
-/// A pair counts with an eighth at most: a larger difference is of the host.
-const DIFFERENCE_MOST: i64 = ONE / 8;
-/// Which one is better is known once the sum exceeds twice what it is by chance, the root of the
-/// sum of the squares: after four pairs at the least.
-const CHANCE_FACTOR: i64 = 2;
-/// Pairs after which all of them count half.
-const PAIRS: u32 = 64;
-
-impl Better {
-    pub(super) fn note_pair(&mut self, by: i64) {
-        let by = by.clamp(-DIFFERENCE_MOST, DIFFERENCE_MOST);
-        (self.sum, self.squares, self.pairs) =
-            (self.sum + by, self.squares + by * by, self.pairs + 1);
-        if self.pairs == PAIRS {
-            (self.sum, self.squares, self.pairs) = (self.sum / 2, self.squares / 4, 0);
-        }
-    }
-
-    pub(super) const fn is_known(&self) -> bool {
-        let by_chance = CHANCE_FACTOR * CHANCE_FACTOR * self.squares;
-        self.squares > 0 && self.sum * self.sum >= by_chance
-    }
 }
 
 impl DepthLimit {
@@ -143,8 +110,21 @@ impl Fair {
         let limit = &mut self.device.depth_limit;
         limit.peak = limit.peak.max(self.at_work);
         if let Some(elapsed) = self.note_in_look(now, Of::DepthLimit, (group, cost), LOOK) {
-            let good = self.how_good(Of::DepthLimit, elapsed);
+            let good = self.how_good(elapsed);
             self.device.depth_limit.end_look(now, elapsed, good);
         }
+    }
+
+    /// How good a look of this length was; `None` if nobody was there.
+    fn how_good(&mut self, elapsed: Span) -> Option<i64> {
+        let (mut sum, mut parts, mut all) = (0_i64, 0_i64, Span::ZERO);
+        for (group, cost) in self.there_in_look(Of::DepthLimit) {
+            let rate = cost.scaled(RATE_TIME.as_ns(), elapsed.as_ns());
+            let part = self.part_in_look(group);
+            all += rate;
+            sum += part * logarithm(rate.as_ns().max(1));
+            parts += part;
+        }
+        (parts > 0).then(|| sum / parts - logarithm(all.as_ns().max(1)) / 2)
     }
 }

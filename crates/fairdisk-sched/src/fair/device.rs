@@ -359,8 +359,7 @@ impl Device {
         let continues = self.position == rq.start;
         let cost = match &self.costs {
             Some(costs) => costs.cost(rq.op, continues, rq.bytes()),
-            None if !rq.op.moves_data() => UNTOLD.of(continues, SMALL_BYTES),
-            None => UNTOLD.of(continues, rq.bytes()),
+            None => UNTOLD.of(continues, Self::untold_bytes(rq)),
         };
         // No request is free: the group could otherwise have any number of them. 100 ns is below
         // the cost of any real request.
@@ -379,7 +378,13 @@ impl Device {
 
     /// What a request counts in a look: what it costs beside others where no costs are told.
     pub(super) fn untold_cost_of(rq: &Rq) -> Span {
-        Self::untold_cost(if rq.op.moves_data() { rq.bytes() } else { SMALL_BYTES })
+        Self::untold_cost(Self::untold_bytes(rq))
+    }
+
+    /// The size by which a request is costed where no costs are told: one that moves no data, such
+    /// as a discard, costs an access however long it is.
+    const fn untold_bytes(rq: &Rq) -> u64 {
+        if rq.op.moves_data() { rq.bytes() } else { SMALL_BYTES }
     }
 
     /// What a request of this size at a random place costs beside others, where no costs are told.

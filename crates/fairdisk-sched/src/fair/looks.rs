@@ -1,11 +1,11 @@
-//! Looks: how good a way of serving groups was for a while.
+//! Looks: what groups had done for a while, while something is tried, and by how much one of two
+//! ways is better.
 //!
-//! A way is better if groups get more of what their weights promise, or if the device does more.
-//! Both are logarithms, so that units and the speed of the device do not matter: the mean logarithm
-//! of what groups had, by weight, of all that was done, which is largest if each has its share; and
-//! that of all that was done, which counts half. Counted alike, they would be proportional fairness
-//! (Kelly, Maulloo, Tan, "Rate control for communication networks", 1998); but shares are what was
-//! asked for.
+//! What groups get is compared by logarithms, so that units and the speed of the device do not
+//! matter: groups by the mean of their logarithms, by weight, which is largest if each has its
+//! share; and the device by half of the logarithm of all that was done. Counted alike, the two
+//! would be proportional fairness (Kelly, Maulloo, Tan, "Rate control for communication networks",
+//! 1998); but shares are what was asked for.
 
 use super::Fair;
 use alloc::vec::Vec;
@@ -62,14 +62,9 @@ impl Looks {
         (self.requests >= requests && elapsed >= time).then_some(elapsed)
     }
 
-    /// The number of groups that were there.
-    pub(super) const fn groups(&self) -> usize {
-        self.groups.len()
-    }
-
-    /// One of these groups.
-    pub(super) fn group(&self, at: usize) -> u32 {
-        self.groups[at]
+    /// The groups that had something done in this look or want it.
+    pub(super) fn groups(&self) -> &[u32] {
+        &self.groups
     }
 
     /// The number of looks before this one.
@@ -82,6 +77,39 @@ impl Looks {
         (self.began, self.requests, self.cost) = (now, 0, Span::ZERO);
         self.number = self.number.wrapping_add(1);
         self.is_held_back = false;
+    }
+}
+
+/// By how much one of two ways is better, from pairs of looks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Better {
+    /// The sum over all pairs, and that of the squares.
+    pub(super) sum: i64,
+    squares: i64,
+    pairs: u32,
+}
+
+/// A pair of looks counts with an eighth at most: a larger difference is of the host.
+const DIFFERENCE_MOST: i64 = ONE / 8;
+/// Which one is better is known once the sum exceeds twice what it is by chance, the root of the
+/// sum of the squares: after four pairs at the least.
+const CHANCE_FACTOR: i64 = 2;
+/// Pairs after which all of them count half.
+const PAIRS: u32 = 64;
+
+impl Better {
+    pub(super) fn note_pair(&mut self, by: i64) {
+        let by = by.clamp(-DIFFERENCE_MOST, DIFFERENCE_MOST);
+        (self.sum, self.squares, self.pairs) =
+            (self.sum + by, self.squares + by * by, self.pairs + 1);
+        if self.pairs == PAIRS {
+            (self.sum, self.squares, self.pairs) = (self.sum / 2, self.squares / 4, 0);
+        }
+    }
+
+    pub(super) const fn is_known(&self) -> bool {
+        let by_chance = CHANCE_FACTOR * CHANCE_FACTOR * self.squares;
+        self.squares > 0 && self.sum * self.sum >= by_chance
     }
 }
 
@@ -132,18 +160,10 @@ impl Fair {
         found
     }
 
-    /// How good a look of this length was, in parts of `ONE`. Forgets the groups that
-    /// neither had anything done nor want it.
-    pub(super) fn how_good(&mut self, of: Of, elapsed: Span) -> Option<i64> {
-        let (mut sum, mut parts, mut all) = (0_i64, 0_i64, Span::ZERO);
-        for (group, cost) in self.there_in_look(of) {
-            let rate = cost.scaled(RATE_TIME.as_ns(), elapsed.as_ns());
-            let part = self.part_in_look(group);
-            all += rate;
-            sum += part * logarithm(rate.as_ns().max(1));
-            parts += part;
-        }
-        (parts > 0).then(|| sum / parts - logarithm(all.as_ns().max(1)) / 2)
+    /// Notes that groups are held back for a promise to another.
+    pub(super) const fn hold_back_in_look(&mut self) {
+        self.device.sharing.looks.is_held_back = true;
+        self.device.depth_limit.looks.is_held_back = true;
     }
 
     /// By how much a group counts, which is its part beside all that are there.

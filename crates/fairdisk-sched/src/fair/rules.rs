@@ -1,9 +1,9 @@
 //! The rules of `fair` beyond its order, each as a switch.
 //!
-//! Without all of them `fair` serves groups and tasks by weight, keeps floors and ceilings, and
-//! bounds every wait. Each rule answers one way in which a device or a load defeats that. A switch
-//! shows what its rule is worth: `fairdisk blame` attributes a difference to rules as it does to
-//! the changes of CFQ.
+//! Without all of them `fair` serves groups and tasks by weight, floors first, within their
+//! ceilings. Each rule answers one way in which a device or a load defeats that. A switch shows
+//! what its rule is worth: `fairdisk blame` attributes a difference to rules as it does to the
+//! changes of CFQ.
 
 /// Description of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,11 +10,10 @@
 //! In turns each group has its part of the time, and shows what it can do in that. So what it does
 //! together, as a multiple of that, is what it has of the device together, in parts of its own: its
 //! *gain*. Together is better if the mean logarithm of the gains, by weight, exceeds half of the
-//! logarithm of their mean: one group's loss counts twice as much as that what all do is more.
+//! logarithm of their mean: a loss of one group counts twice as much as a gain of all.
 
 use super::Fair;
-use super::depth_limit::Better;
-use super::looks::{Looks, ONE, Of, RATE_TIME, logarithm};
+use super::looks::{Better, Looks, ONE, Of, RATE_TIME, logarithm};
 use fairdisk_core::{Instant, Span};
 
 /// A look covers at least two rounds, and so many requests.
@@ -39,10 +38,10 @@ pub(super) struct Sharing {
     is_second: bool,
     tokens: u32,
     /// How many groups there were at the end of the last look.
-    before: usize,
+    groups_before: usize,
 }
 
-/// What a group did in the last look of each way that was tried, as the cost done in `RATE_TIME`.
+/// What a group did in the last look at each way, as the cost done in `RATE_TIME`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rates {
     together: Span,
@@ -69,8 +68,8 @@ impl Sharing {
     /// Ends a look. `better` says by how much it is better in turns, if this was a pair, and
     /// `may_take_turns` whether they may be tried.
     fn end_look(&mut self, now: Instant, better: i64, may_take_turns: bool) {
-        let groups = if may_take_turns { self.looks.groups() } else { 0 };
-        if core::mem::replace(&mut self.before, groups) != groups {
+        let groups = if may_take_turns { self.looks.groups().len() } else { 0 };
+        if core::mem::replace(&mut self.groups_before, groups) != groups {
             // Of these groups nothing is known yet.
             (self.better, self.is_tried) = (Better::default(), false);
         }
@@ -117,24 +116,19 @@ impl Fair {
     #[cold]
     fn end_look_at_sharing(&mut self, now: Instant, elapsed: Span) {
         let was_in_turns = self.device.sharing.is_in_turns;
-        let (mut logarithms, mut gains, mut parts) = (0, 0, 0);
-        for (group, done) in self.there_in_look(Of::Sharing) {
+        let there = self.there_in_look(Of::Sharing);
+        for (group, done) in &there {
             let rate = done.scaled(RATE_TIME.as_ns(), elapsed.as_ns());
-            let rates = &mut self.groups[group as usize].rates;
+            let rates = &mut self.groups[*group as usize].rates;
             match was_in_turns {
                 true => rates.in_turns = rate,
                 false => rates.together = rate,
             }
-            let (gain, part) = (rates.gain(), self.part_in_look(group));
-            logarithms += part * (logarithm(gain) - logarithm(ONE as u64));
-            gains += part as u64 * gain;
-            parts += part;
         }
-        let parts = parts.max(1);
-        let more = logarithm((gains / parts as u64).max(1)) - logarithm(ONE as u64);
+        let is_pair = self.device.sharing.is_second;
+        let better = if is_pair { self.better_in_turns(&there) } else { 0 };
         // Turns would have to be broken off for floors and targets.
         let may_take_turns = self.floors.is_empty() && self.targets.is_empty();
-        let better = more / 2 - logarithms / parts;
         self.device.sharing.end_look(now, better, may_take_turns);
         if self.device.sharing.is_in_turns != was_in_turns {
             self.device.depth_limit.begin_anew(now);
@@ -142,20 +136,28 @@ impl Fair {
         }
     }
 
+    /// By how much it is better for these groups in turns than together, in parts of `ONE`.
+    fn better_in_turns(&self, there: &[(u32, Span)]) -> i64 {
+        let (mut logarithms, mut gains, mut parts) = (0, 0, 0);
+        for (group, _) in there {
+            let gain = self.groups[*group as usize].rates.gain();
+            let part = self.part_in_look(*group);
+            logarithms += part * (logarithm(gain) - logarithm(ONE as u64));
+            gains += part as u64 * gain;
+            parts += part;
+        }
+        let parts = parts.max(1);
+        let more = logarithm((gains / parts as u64).max(1)) - logarithm(ONE as u64);
+        more / 2 - logarithms / parts
+    }
+
     /// Lets nobody be ahead or behind any more: what groups owe from the one way, in which they may
     /// have had anything but their shares, they would not have made up for in the looks at the
     /// other.
     #[cold]
     fn forget_debts(&mut self) {
-        for at in 0..self.device.sharing.looks.groups() {
-            let group = self.device.sharing.looks.group(at);
-            self.tree.forget_debts(group);
+        for group in self.device.sharing.looks.groups() {
+            self.tree.forget_debts(*group);
         }
-    }
-
-    /// Notes that groups are held back for a promise to another.
-    pub(super) const fn hold_back_in_look(&mut self) {
-        self.device.sharing.looks.is_held_back = true;
-        self.device.depth_limit.looks.is_held_back = true;
     }
 }
