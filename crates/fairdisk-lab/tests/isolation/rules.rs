@@ -171,11 +171,14 @@ fn measure(without: Option<&Rule>) -> [Figures; 3] {
     [matrix(without, true), matrix(without, false), loads(without)]
 }
 
-/// Prints what each rule is worth, as the table of docs/isolation.md has it.
+/// Prints what each rule is worth, or each that `FAIRDISK_RULES` names, as the table of
+/// docs/isolation.md has it.
 pub(crate) fn print_worth() {
     let chosen = std::env::var("FAIRDISK_RULES").unwrap_or_default();
-    let is_chosen =
-        |rule: &&Rule| chosen.is_empty() || chosen.split(',').any(|name| name == rule.name);
+    let names: Vec<&str> = chosen.split(',').filter(|name| !name.is_empty()).collect();
+    let unknown = names.iter().find(|name| RULES.iter().all(|rule| rule.name != **name));
+    assert!(unknown.is_none(), "FAIRDISK_RULES: no rule {unknown:?}");
+    let is_chosen = |rule: &&Rule| names.is_empty() || names.contains(&rule.name);
     let with = measure(None);
     let errors: Vec<String> = with.iter().map(|one| format!("{:.2}", one.error())).collect();
     println!("with all rules: {} points", errors.join(", "));
