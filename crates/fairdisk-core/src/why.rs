@@ -41,7 +41,6 @@ impl Why {
                 | Self::AtCeiling
                 | Self::BudgetUsed
                 | Self::LatencyMissed
-                | Self::OtherDirection
         )
     }
 }
@@ -138,9 +137,6 @@ reasons! {
     /// The device's write cache is flushed, to learn what requests take when it has nothing left to
     /// write.
     EmptiesCache => "the disk empties its write cache",
-    /// Reads and writes take turns at the device: it is not the turn of these, or what is there has
-    /// to be done first so that the next turn can begin.
-    OtherDirection => "reads and writes take turns",
     /// The device has as much outstanding work as a group's floor leaves room for.
     FloorRoomUsed => "a floor leaves no more room at the device",
     /// Writes that the device would not have done before a group that is behind its share flushes

@@ -37,8 +37,6 @@ mod charging;
 mod commits;
 mod depth_limit;
 mod device;
-mod direction;
-mod directions;
 mod dispatching;
 mod emptying;
 mod expected;
@@ -52,7 +50,6 @@ mod looks;
 mod mean;
 mod median;
 mod pace;
-mod pairs;
 mod params;
 mod patience;
 mod queue;
@@ -61,10 +58,8 @@ mod queues;
 mod requests;
 mod reserved;
 mod returning;
-mod room_worth;
 mod rounds;
 mod rules;
-mod saving;
 mod service;
 mod sharing;
 mod step;
@@ -74,7 +69,7 @@ mod think;
 mod trial;
 mod turn;
 mod usual;
-mod write_room;
+mod ways;
 mod writes_first;
 
 pub use params::FairParams;
@@ -89,7 +84,6 @@ use backlog::Backlog;
 use cache::Cache;
 use ceiling::Barred;
 use device::Device;
-use directions::Directions;
 use expected::Expected;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
@@ -148,8 +142,6 @@ pub struct Fair {
     expected: Expected,
     /// What of the work at an array is reserved.
     reserved: Reserved,
-    /// Reads and writes in turns.
-    directions: Box<Directions>,
     /// Used only on an array, where the model's costs and measured time are charged side by side.
     pace: Box<Pace>,
     /// The modelled cost of the requests at the device, where requests are charged by the model,
@@ -177,7 +169,6 @@ impl Fair {
             backlog: Box::new(Backlog::new()),
             expected: Expected::new(),
             reserved: Reserved::new(),
-            directions: Box::default(),
             awaited: Box::new(Awaited::new()),
             ahead: Ahead::new(),
             returning: Box::new(Returning::new()),
@@ -242,7 +233,6 @@ impl Elevator for Fair {
         }
         if entry.is_quiet() {
             if entry.was_away(now, self.params.credit) {
-                self.rounds.came(now);
                 entry.past.trial.break_off();
             }
             entry.past.burst = Span::ZERO;
@@ -458,9 +448,7 @@ impl Elevator for Fair {
         };
         let known = self.requests.get(request.id.0).map(|rq| rq.queue);
         let is_of_queue = request.sync == bio.sync && queue.is_some() && known == queue;
-        is_of_queue
-            && !self.would_hold_up_others(request, bio)
-            && self.ceilings_let_grow(request, Amount::of(bio))
+        is_of_queue && self.ceilings_let_grow(request, Amount::of(bio))
     }
 
     fn may_absorb(&self, request: &Request, next: &Request) -> bool {

@@ -113,18 +113,18 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / f64::from(count.max(1))
 }
 
-fn options(without: Option<&Rule>) -> Options {
-    let off = without.map(|rule| Override::parse(&format!("scheduler.rules.{}=false", rule.name)));
+fn options(without: &[&Rule]) -> Options {
+    let off = |rule: &&Rule| Override::parse(&format!("scheduler.rules.{}=false", rule.name));
     Options {
         schedulers: vec![OURS.to_owned()],
-        overrides: off.into_iter().map(|off| off.expect("it is one")).collect(),
+        overrides: without.iter().map(|rule| off(rule).expect("it is one")).collect(),
         seeds: Some(SEEDS),
         ..Options::default()
     }
 }
 
-/// The matrix without a rule, with costs told or not.
-fn matrix(without: Option<&Rule>, tells_costs: bool) -> Figures {
+/// The matrix without some rules, with costs told or not.
+fn matrix(without: &[&Rule], tells_costs: bool) -> Figures {
     let devices = SHORT.iter().chain(FURTHER);
     let devices = devices.filter(|(device, ..)| tells_costs || UNTOLD.contains(device));
     let set = |text: String| Override::parse(&text).expect("it is one");
@@ -142,8 +142,8 @@ fn matrix(without: Option<&Rule>, tells_costs: bool) -> Figures {
     Figures::of(plans.collect())
 }
 
-/// The further loads without a rule.
-fn loads(without: Option<&Rule>) -> Figures {
+/// The further loads without some rules.
+fn loads(without: &[&Rule]) -> Figures {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/experiments");
     let plans = LOADS.iter().map(|name| {
         let path = folder.join(format!("{name}.toml"));
@@ -166,25 +166,35 @@ fn lines(rule: &Rule) -> usize {
     rule.modules.iter().map(count).sum()
 }
 
-/// The figures of all sets of loads without a rule.
-fn measure(without: Option<&Rule>) -> [Figures; 3] {
+/// The figures of all sets of loads without some rules.
+fn measure(without: &[&Rule]) -> [Figures; 3] {
     [matrix(without, true), matrix(without, false), loads(without)]
 }
 
-/// Prints what each rule is worth, or each that `FAIRDISK_RULES` names, as the table of
-/// docs/isolation.md has it.
+/// The sets of rules that `text` names, as `a+b,c`: by default each rule by itself.
+fn sets(text: &str) -> Vec<Vec<&'static Rule>> {
+    if text.is_empty() {
+        return RULES.iter().map(|rule| vec![rule]).collect();
+    }
+    let find = |name| {
+        let rule = RULES.iter().find(|rule| rule.name == name);
+        rule.unwrap_or_else(|| panic!("FAIRDISK_RULES: no rule {name:?}"))
+    };
+    text.split(',').map(|set| set.split('+').map(find).collect()).collect()
+}
+
+/// Prints what each rule is worth, or each set of rules that `FAIRDISK_RULES` names, as the table
+/// of docs/isolation.md has it.
 pub(crate) fn print_worth() {
-    let chosen = std::env::var("FAIRDISK_RULES").unwrap_or_default();
-    let names: Vec<&str> = chosen.split(',').filter(|name| !name.is_empty()).collect();
-    let unknown = names.iter().find(|name| RULES.iter().all(|rule| rule.name != **name));
-    assert!(unknown.is_none(), "FAIRDISK_RULES: no rule {unknown:?}");
-    let is_chosen = |rule: &&Rule| names.is_empty() || names.contains(&rule.name);
-    let with = measure(None);
+    let sets = sets(&std::env::var("FAIRDISK_RULES").unwrap_or_default());
+    let with = measure(&[]);
     let errors: Vec<String> = with.iter().map(|one| format!("{:.2}", one.error())).collect();
     println!("with all rules: {} points", errors.join(", "));
-    for rule in RULES.iter().filter(is_chosen) {
-        let mut line = format!("| `{}` | {} |", rule.name, lines(rule));
-        for (with, without) in with.iter().zip(&measure(Some(rule))) {
+    for set in sets {
+        let names: Vec<_> = set.iter().map(|rule| format!("`{}`", rule.name)).collect();
+        let lines: usize = set.iter().copied().map(lines).sum();
+        let mut line = format!("| {} | {lines} |", names.join(", "));
+        for (with, without) in with.iter().zip(&measure(&set)) {
             let Worth { points, worst: (worst, row), throughput, promises, waits } =
                 without.worth(with);
             let worst = if worst >= 1.0 { format!("{worst:.0}: {row}") } else { String::new() };

@@ -66,7 +66,6 @@ impl Fair {
                 self.awaited.requests.remove(passed_over);
                 continue;
             };
-            self.let_out_of_turn(group);
             if !self.tree.is_ahead(group, DEBT_MOST) && !self.bar_at_ceiling(now, at) {
                 self.awaited.requests.rotate_left(passed_over);
                 self.awaited.was_in_vain = false;

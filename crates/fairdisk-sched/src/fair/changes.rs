@@ -28,12 +28,10 @@ impl Fair {
         entry.ceiling.change(now, &entry.qos.ceiling, &qos.ceiling);
         entry.done.change(now, &entry.qos.ceiling, &qos.ceiling);
         let before = core::mem::replace(&mut entry.qos, qos);
-        self.barred.changed(group.0, &before.ceiling, &qos.ceiling);
+        self.barred.changed(&before.ceiling, &qos.ceiling);
         self.set_floor(now, group.0, &before);
-        self.let_all_out_of_turn();
         self.release_barred(group.0);
         self.set_target(now, group.0, &before);
-        self.rounds.came(now);
     }
 
     /// Changes what is known of the device. Groups are expected only on a device that serves
@@ -55,7 +53,6 @@ impl Fair {
         self.backlog.device_changed(self.device.is_told());
         self.let_writes_go();
         self.cache.emptying.device_changed();
-        self.forget_directions();
     }
 
     /// Removes a group. Its queued requests are still served; a new group with its number starts

@@ -38,10 +38,7 @@ impl Fair {
         let rq = &mut self.requests[at];
         (rq.charged, rq.dispatched, rq.is_counted) = (cost, now, !rq.may_be_cached);
         self.cache.reads += u32::from(rq.is_counted);
-        if rq.is_durable() && self.params.rules.programs {
-            rq.is_programmed = self.device.begin_durable(cost);
-        }
-        self.at_work += rq.work();
+        self.at_work += cost;
         let group = self.queues[queue].group;
         self.groups[group as usize].past.burst += cost;
         let time = match self.device.is_paced() {
@@ -123,8 +120,7 @@ impl Fair {
             let cost = Device::untold_cost_of(rq);
             self.look(now, self.queues[rq.queue].group, cost);
         }
-        self.at_work = self.at_work - rq.work();
-        self.directions.completed(rq.charged);
+        self.at_work = self.at_work - rq.charged;
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
         // While others leave room for a floor, the time that passes is what it takes.
@@ -167,9 +163,6 @@ impl Fair {
         if rq.follows {
             self.queues[rq.queue].following.add(own);
         }
-        if self.device.picks_next() && !is_theirs && self.params.rules.measured_rounds {
-            self.note_round(now, self.queues[rq.queue].group, (service, own));
-        }
     }
 
     /// Accounts for a completed request of the group in what is tried where costs are not told.
@@ -192,11 +185,6 @@ impl Fair {
         }
         if !rq.op.is_write() {
             return (now.since(before), false);
-        }
-        if rq.is_durable() {
-            self.device.end_durable(now, rq);
-        } else {
-            self.device.took_in(now, rq.charged, self.cache.reads > 0);
         }
         if rq.is_durable() || self.cache.reads == 0 || !self.device.is_measured() {
             return (now.since(before), false);
@@ -251,13 +239,9 @@ impl Fair {
         }
     }
 
-    /// Charges the group for its part of a flush. A group of small weight would otherwise have to
-    /// make up for a full cache for minutes.
+    /// Charges the group for its part of a flush.
     fn pay_for_flush(&mut self, group: u32, part: Span) {
-        match self.params.rules.flush_within {
-            true => self.tree.charge_within(group, part, MADE_UP_WITHIN),
-            false => self.tree.charge(group, Span::ZERO, part),
-        }
+        self.tree.charge(group, Span::ZERO, part);
         self.note_used(group, Span::ZERO, part);
     }
 

@@ -7,7 +7,8 @@
 //! and a somewhat higher limit take turns, and the limit moves to the better one.
 
 use super::Fair;
-use super::looks::{Better, Looks, Of, RATE_TIME, logarithm};
+use super::looks::{Looks, Of, RATE_TIME};
+use super::ways::{Ways, logarithm};
 use fairdisk_core::{Instant, Span};
 
 /// A look covers at least 128 requests and 2 ms: so little that both looks of most pairs find the
@@ -36,11 +37,10 @@ pub(super) struct DepthLimit {
     most: Span,
     /// How much work may be at the device before groups are held back; zero while unknown.
     limit: Span,
-    is_higher: bool,
-    /// How good the first look of the pair was, if there was one.
-    first: Option<i64>,
-    /// By how much the higher limit is better.
-    better: Better,
+    /// A somewhat lower limit, and a somewhat higher one.
+    ways: Ways,
+    /// How good the look was that began the pair.
+    first: i64,
 }
 
 impl DepthLimit {
@@ -58,13 +58,14 @@ impl DepthLimit {
     /// Whether requests of this total cost at the device have reached the limit.
     pub(super) fn is_reached(&self, at_work: Span) -> bool {
         let step = self.limit / TRIED_PARTS;
-        let tried = if self.is_higher { self.limit + step } else { self.limit - step };
+        let tried = if self.ways.is_second() { self.limit + step } else { self.limit - step };
         self.limit > Span::ZERO && at_work >= tried
     }
 
     /// Begins a look in place of the current one, and of its pair.
     pub(super) fn begin_anew(&mut self, now: Instant) {
-        (self.first, self.is_contended) = (None, false);
+        self.ways.break_off();
+        self.is_contended = false;
         self.looks.next(now);
     }
 
@@ -76,7 +77,7 @@ impl DepthLimit {
         self.most = (self.most - forgotten).max(done);
         match good.filter(|_| self.is_contended && !is_held_back) {
             Some(good) => self.compare(good),
-            None => self.first = None,
+            None => self.ways.break_off(),
         }
         self.peak = self.peak - self.peak / DECAY_PARTS;
         self.is_contended = false;
@@ -89,16 +90,13 @@ impl DepthLimit {
             self.limit = self.peak;
             return;
         }
-        let Some(first) = self.first.take() else {
-            (self.first, self.is_higher) = (Some(good), !self.is_higher);
-            return;
-        };
-        // The next pair begins with the limit that this one ends with.
-        self.better.note_pair(if self.is_higher { good - first } else { first - good });
-        if self.better.is_known() {
+        let better = if self.ways.is_second() { good - self.first } else { self.first - good };
+        self.first = good;
+        self.ways.end_look_of_close(Some(better));
+        if let Some(better) = self.ways.better() {
             let step = self.limit / STEP_PARTS;
-            self.limit = if self.better.sum > 0 { self.limit + step } else { self.limit - step };
-            self.better = Better::default();
+            self.limit = if better > 0 { self.limit + step } else { self.limit - step };
+            self.ways.forget();
         }
         self.limit = self.limit.clamp(self.peak / LIMIT_PARTS_MOST, self.peak);
     }

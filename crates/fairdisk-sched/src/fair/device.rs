@@ -2,13 +2,11 @@
 //! requests.
 
 use super::depth_limit::DepthLimit;
-use super::hierarchy::WHOLE_DISK;
 use super::mean::Mean;
 use super::requests::Rq;
 use super::service::Service;
 use super::sharing::Sharing;
-use super::write_room::WriteRoom;
-use fairdisk_core::{Cost, CostModel, Instant, Lba, Op, Span};
+use fairdisk_core::{Cost, CostModel, Instant, Lba, Span};
 
 /// Size in bytes of a request that costs a seek more than its transfer: one page.
 const SMALL_BYTES: u64 = 4096;
@@ -46,13 +44,6 @@ pub(super) struct Device {
     /// that did not follow one of the same queue.
     pub(super) service: Mean,
     pub(super) switching: Mean,
-    /// Mean time of writes that are durable when they complete, on a device that serves several
-    /// requests at once. A mean of as many as such a device takes does not depend on single ones.
-    durable: Mean<64>,
-    /// The cost of those at the device for which it programs pages meanwhile.
-    pub(super) programs: Span,
-    /// How many writes keep it busy, on a device without a head.
-    pub(super) write_room: WriteRoom,
 }
 
 /// Relative costs for a device without a cost model. Source: on solid-state disks of any speed an
@@ -82,9 +73,6 @@ impl Device {
             sharing: Sharing::default(),
             service: Mean::default(),
             switching: Mean::default(),
-            durable: Mean::default(),
-            programs: Span::ZERO,
-            write_room: WriteRoom::default(),
         }
     }
 
@@ -102,14 +90,11 @@ impl Device {
     pub(super) fn forget_measured(&mut self) {
         (self.depth_limit, self.sharing) = (DepthLimit::default(), Sharing::default());
         (self.service, self.switching) = (Mean::default(), Mean::default());
-        self.durable = Mean::default();
-        self.write_room = WriteRoom::default();
     }
 
     /// Takes over the cost model and the depth it was measured at.
     pub(super) fn learn(&mut self, costs: CostModel) {
         self.costs = Some(costs);
-        self.write_room = WriteRoom::default();
         self.depth = if costs.depth > 1 { costs.depth } else { 1 };
         self.set_rotational(self.is_said_to_rotate);
     }
@@ -130,83 +115,9 @@ impl Device {
         }
     }
 
-    /// Whether there is no room for a write that makes it this much work, at a device without a
-    /// head that has nothing but writes.
-    pub(super) fn has_no_room_for_write(&mut self, work: Span) -> bool {
-        self.costs.is_some_and(|costs| self.write_room.has_none(work, costs.saturation))
-    }
-
-    /// Accounts for a write that has completed, which a device without a head may only have taken
-    /// in.
-    #[inline(never)]
-    pub(super) fn took_in(&mut self, now: Instant, cost: Span, beside_reads: bool) {
-        if let Some(costs) = self.costs.filter(|_| self.is_flash()) {
-            self.write_room.completed(now, cost, beside_reads, costs.saturation);
-        }
-    }
-
-    /// Whether a write that is durable when it completes takes a device without a head more than
-    /// twice as long as a read: it programs the page first. If not, it only acknowledges the write,
-    /// like any other, as a device does whose buffer outlasts a power failure.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn programs_first(&self) -> bool {
-        let costs = self.costs.as_ref().filter(|_| self.is_flash());
-        costs.is_some_and(|costs| self.durable.or_zero() > costs.alone + costs.alone)
-    }
-
-    /// Accounts for the dispatch of a write of this cost that is durable when it completes. Returns
-    /// whether the device programs a page for it meanwhile, which does not keep it busy for reads.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn begin_durable(&mut self, cost: Span) -> bool {
-        let is_programmed = self.programs_first();
-        if is_programmed {
-            self.programs += cost;
-        }
-        is_programmed
-    }
-
-    /// Accounts for the completion of such a write.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn end_durable(&mut self, now: Instant, rq: &Rq) {
-        // What was dispatched while the device served one request at a time was charged nothing.
-        if rq.charged > Span::ZERO {
-            self.durable.add(now.since(rq.dispatched));
-            self.programs = self.programs - (rq.charged - rq.work());
-        }
-    }
-
-    /// How much more reads than stated it takes to keep the device busy. A read that comes to a
-    /// unit which programs a page waits for half of that in the mean. So more reads have to be
-    /// there, by as much as all of them take longer.
-    #[inline]
-    pub(super) fn more_to_saturate(&self) -> Span {
-        if self.programs == Span::ZERO { Span::ZERO } else { self.delayed_by_programs() }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn delayed_by_programs(&self) -> Span {
-        // No more units program at a time than there are.
-        let programs = self.programs.min(self.durable.or_zero());
-        let longer = |costs: CostModel| {
-            programs.scaled(costs.saturation.as_ns(), 2 * costs.alone.as_ns().max(1))
-        };
-        self.costs.map_or(Span::ZERO, longer)
-    }
-
     /// Whether the device has no head, serves several requests at once, and its costs are known.
     pub(super) const fn is_flash(&self) -> bool {
         !self.rotational && !self.is_serial() && self.is_told()
-    }
-
-    /// Whether a request of this size alone is more than enough to keep a device without a head
-    /// fully busy.
-    pub(super) fn is_filled_by(&self, op: Op, bytes: u64) -> bool {
-        let costs = self.costs.as_ref().filter(|_| self.is_flash());
-        costs.is_some_and(|costs| costs.cost(op, true, bytes) > costs.saturation)
     }
 
     /// How long the device takes for requests of this total cost; zero if that is unknown.
@@ -333,16 +244,6 @@ impl Device {
         self.costs.map_or(Span::ZERO, |costs| costs.alone)
     }
 
-    /// What part of a device without a head a task has that reads so much at a time, with such a
-    /// pause before each, if nothing else is there, in parts of 2^32.
-    pub(super) fn part_alone(&self, bytes: u64, pause: Span) -> u64 {
-        self.costs.map_or(WHOLE_DISK, |costs| {
-            let [cost, small] = [bytes, SMALL_BYTES].map(|bytes| costs.read.of(false, bytes));
-            let takes = costs.alone + (cost - small) + pause;
-            cost.scaled(WHOLE_DISK, takes.as_ns().max(1)).as_ns()
-        })
-    }
-
     /// What it costs to move the heads elsewhere: the stated work that keeps all of them busy; zero
     /// if unknown.
     pub(super) fn elsewhere(&self) -> Span {
@@ -430,41 +331,6 @@ impl Device {
 mod tests {
     use super::*;
 
-    /// A device without a head that is kept busy by four reads of 50 us, each of which takes 200.
-    fn flash() -> Device {
-        let [cost, alone] = [50, 200].map(Span::from_us);
-        let cost = Cost { random: cost, ..Cost::default() };
-        let saturation = alone;
-        let mut device = Device::new();
-        device.set_rotational(false);
-        device.learn(CostModel { depth: 32, saturation, alone, read: cost, write: cost });
-        device
-    }
-
-    /// How much more work than stated it takes to keep such a device busy, in us, while so many
-    /// durable writes are there that take `took` us each.
-    fn more_beside(writes: usize, took: u64) -> u64 {
-        let mut device = flash();
-        let [charged, took] = [50, took].map(Span::from_us);
-        for _ in 0..8 {
-            let is_programmed = device.begin_durable(charged);
-            let rq = Rq { charged, is_programmed, ..Rq::FREE };
-            device.end_durable(Instant::ZERO + took, &rq);
-        }
-        (0..writes).for_each(|_| {
-            device.begin_durable(charged);
-        });
-        device.more_to_saturate().as_us()
-    }
-
-    #[test]
-    fn reads_wait_half_as_long_as_a_page_is_programmed() {
-        // Each takes a twentieth of the device, and a read that comes to it 500 us longer.
-        assert_eq!([0, 1, 4].map(|writes| more_beside(writes, 1000)), [0, 25, 100]);
-        // Not more than all of it.
-        assert_eq!(more_beside(100, 1000), 500);
-    }
-
     /// Four heads, each of which does a small read in 8 ms and has 64 KiB of what lies in sequence.
     #[test]
     fn what_an_array_does_is_the_part_of_its_heads_that_work() {
@@ -479,10 +345,5 @@ mod tests {
         assert_eq!([work(4, 1), work(64, 1), work(64, 2), work(512, 1)], [10, 14, 28, 40]);
         let random = |requests: u64| device.work_at_random(ms(40), ms(2 * requests)).as_ms();
         assert_eq!([1, 4, 16].map(random), [10, 22, 33]);
-    }
-
-    #[test]
-    fn what_is_acknowledged_at_once_is_work_as_any() {
-        assert_eq!(more_beside(4, 100), 0);
     }
 }

@@ -35,7 +35,6 @@ impl Fair {
         entry.in_flight += 1;
         let is_back = entry.is_back && !is_background;
         entry.last = amount;
-        entry.past.recent.add(op);
         let is_empty = entry.waiting == 0;
         self.in_flight += 1;
         if is_back {
@@ -48,7 +47,6 @@ impl Fair {
         if may_be_cached {
             self.use_allowance(amount.bytes);
             self.cache.emptying.writes();
-            self.device.write_room.dispatched();
             self.add_to_backlog(now, at, group);
         }
         self.charge_dispatched(now, at);

@@ -117,7 +117,13 @@ impl Fair {
         let reader = &self.groups[by as usize];
         // With more reads than one, a disk that picks among them has no gap.
         let has_gaps = self.device.is_serial() || reader.waiting + reader.in_flight == 1;
-        if !has_gaps || !self.device.is_told() || !self.empties_cache() || self.has_promises() {
+        if !has_gaps
+            || !self.device.is_told()
+            || !self.empties_cache()
+            || !self.floors.is_empty()
+            || !self.targets.is_empty()
+            || self.barred.has_ceilings()
+        {
             return None;
         }
         let writer = self.cache.writer_beside(by, &self.groups)?;

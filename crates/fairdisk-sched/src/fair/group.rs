@@ -4,7 +4,6 @@ use super::backlog::Held;
 use super::cache::{Traces, Writes};
 use super::ceiling::Ceiling;
 use super::commits::Commits;
-use super::direction::Recent;
 use super::floor::{PaidUntil, Use};
 use super::looks;
 use super::mean::Mean;
@@ -53,8 +52,6 @@ pub(super) struct Group {
     pub(super) flushes: u32,
     /// Whether the group is among those that are too far ahead for their targets.
     pub(super) is_too_far_ahead: bool,
-    /// Whether the group was barred for the turn of its direction, and that did not come yet.
-    pub(super) waits_for_turn: bool,
     /// Its write that is held for another group's flush.
     pub(super) held: Held,
     /// The cost of the request for which there is a place at an array.
@@ -100,10 +97,6 @@ pub(super) struct Past {
     /// The time of reads of a group that has only been seen to read after writes of others: each
     /// counts with its stated time at most.
     pub(super) presumed: Mean<64>,
-    /// The time of requests in the midst of the group's turns, as defined in `rounds`.
-    pub(super) settled: Mean<64>,
-    /// What its last requests were.
-    pub(super) recent: Recent,
     /// How much room the group needs at the device.
     pub(super) trial: Trial,
     /// The group's writes that the device has acknowledged and not yet done.
@@ -128,8 +121,6 @@ impl Past {
             usual: Usual::default(),
             undisturbed: Usual::default(),
             presumed: Mean::default(),
-            settled: Mean::default(),
-            recent: Recent::NONE,
             trial: Trial::default(),
             traces: Traces::default(),
             writes: Writes::default(),
@@ -148,8 +139,6 @@ impl Past {
 pub(super) enum Away {
     /// It goes on, or ended for another reason.
     No,
-    /// It goes on, though the group has been away for longer than usual.
-    Late,
     /// It ended while the group was behind, because the group was away for too long. Between its
     /// pauses the group is worth waiting for.
     Outlasted,
@@ -180,7 +169,6 @@ impl Group {
             is_back: false,
             flushes: 0,
             is_too_far_ahead: false,
-            waits_for_turn: false,
             held: Held::default(),
             reserved: Span::ZERO,
             needs_all_room: false,
@@ -227,9 +215,6 @@ impl Group {
         if let Some(thought) = thought.filter(|thought| is_away && *thought >= self.past.waited) {
             self.past.think.add_pause(thought);
         }
-        if self.past.away == Away::Late {
-            self.past.away = Away::No;
-        }
         self.left_early()
     }
 
@@ -239,11 +224,6 @@ impl Group {
         let (rates, burst) = (&self.qos.ceiling, self.qos.burst);
         let let_go = self.ceiling.ready_at(rates, burst, amount);
         let_go.max(self.done.ready_beside(now, (rates, burst), self.there, amount))
-    }
-
-    /// When the group will have saved up all that its ceiling allows.
-    pub(super) fn full_at(&self) -> Instant {
-        self.ceiling.empty_at(&self.qos.ceiling)
     }
 
     /// Whether the group has had nothing to do for longer than `longest`, or left its turn early.

@@ -103,11 +103,6 @@ impl Hierarchy {
         self.now = now;
     }
 
-    /// The current time.
-    pub(super) const fn now(&self) -> Instant {
-        self.now
-    }
-
     /// Ensures that the group exists.
     pub(super) fn make(&mut self, group: u32) {
         while self.nodes.len() <= group as usize {
@@ -261,16 +256,6 @@ impl Hierarchy {
     pub(super) fn is_there(&self, group: u32) -> bool {
         let state = self.member(of_group(group)).state;
         matches!(state, State::InLine | State::Expected) && !self.is_barred(group)
-    }
-
-    /// Whether the group may be served before a turn of `served` goes on: at each level at which
-    /// only one of them lies in a member, the group's member is first or not ahead.
-    pub(super) fn may_go_before(&self, group: u32, served: u32) -> bool {
-        self.path(group).take_while(|one| !self.lies_in(served, *one)).all(|one| {
-            let Member { start, line, .. } = *self.member(of_group(one));
-            let line = self.line(line);
-            start <= line.reached || self.order.first(&line.tree) == Some(of_group(one))
-        })
     }
 
     fn first_in(&self, mut line: u32) -> Option<u32> {

@@ -15,9 +15,6 @@ use fairdisk_core::{Instant, Span};
 const GROUPS_MOST: usize = 64;
 /// The time over which rates are stated, about a millisecond: fine enough for any cost.
 pub(super) const RATE_TIME: Span = Span::from_ns(1 << 20);
-/// The unit of logarithms.
-pub(super) const ONE: i64 = 1 << 10;
-
 /// The looks at one thing that is tried.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
@@ -67,49 +64,11 @@ impl Looks {
         &self.groups
     }
 
-    /// The number of looks before this one.
-    pub(super) const fn number(&self) -> u32 {
-        self.number
-    }
-
     /// Begins the next look.
     pub(super) fn next(&mut self, now: Instant) {
         (self.began, self.requests, self.cost) = (now, 0, Span::ZERO);
         self.number = self.number.wrapping_add(1);
         self.is_held_back = false;
-    }
-}
-
-/// By how much one of two ways is better, from pairs of looks.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Better {
-    /// The sum over all pairs, and that of the squares.
-    pub(super) sum: i64,
-    squares: i64,
-    pairs: u32,
-}
-
-/// A pair of looks counts with an eighth at most: a larger difference is of the host.
-const DIFFERENCE_MOST: i64 = ONE / 8;
-/// Which one is better is known once the sum exceeds twice what it is by chance, the root of the
-/// sum of the squares: after four pairs at the least.
-const CHANCE_FACTOR: i64 = 2;
-/// Pairs after which all of them count half.
-const PAIRS: u32 = 64;
-
-impl Better {
-    pub(super) fn note_pair(&mut self, by: i64) {
-        let by = by.clamp(-DIFFERENCE_MOST, DIFFERENCE_MOST);
-        (self.sum, self.squares, self.pairs) =
-            (self.sum + by, self.squares + by * by, self.pairs + 1);
-        if self.pairs == PAIRS {
-            (self.sum, self.squares, self.pairs) = (self.sum / 2, self.squares / 4, 0);
-        }
-    }
-
-    pub(super) const fn is_known(&self) -> bool {
-        let by_chance = CHANCE_FACTOR * CHANCE_FACTOR * self.squares;
-        self.squares > 0 && self.sum * self.sum >= by_chance
     }
 }
 
@@ -169,28 +128,5 @@ impl Fair {
     /// By how much a group counts, which is its part beside all that are there.
     pub(super) fn part_in_look(&self, group: u32) -> i64 {
         (self.tree.part_beside_all(group) >> 16) as i64
-    }
-}
-
-/// The natural logarithm, in parts of `ONE`, within six thousandths.
-pub(super) fn logarithm(of: u64) -> i64 {
-    let whole = of.ilog2();
-    let rest = ((u128::from(of) << 10 >> whole) as i64) - ONE;
-    // The binary logarithm of 1 + x is about x + 0.344 x (1 - x).
-    let binary = i64::from(whole) * ONE + rest + 352 * (rest * (ONE - rest) / ONE) / ONE;
-    binary * 710 / ONE
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn logarithms_are_as_exact_as_looks() {
-        for of in [1, 2, 3, 5, 7, 10, 100, 1000, 12345, 1 << 40] {
-            let exact = (of as f64).ln();
-            let ours = logarithm(of) as f64 / ONE as f64;
-            assert!((ours - exact).abs() < 0.006 + exact * 0.0005, "{of}: {ours} {exact}");
-        }
     }
 }

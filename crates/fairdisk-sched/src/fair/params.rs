@@ -22,10 +22,6 @@ pub struct FairParams {
     /// How long a request may be passed over for others of its task that lie better. A class of
     /// `ionice` is passed over for at most this long, once 32 requests of better ones went before.
     pub expire: Span,
-    /// On a device without a head, if reads and writes take turns: how long the others are first in
-    /// line, at most, before it is their turn; zero if they take none. Longer turns lose less, and
-    /// requests wait longer.
-    pub direction: Span,
     /// Which rules are on.
     pub rules: Rules,
 }
@@ -46,7 +42,6 @@ impl Default for FairParams {
             idle_max: Span::from_ms(8),
             credit: Span::from_ms(20),
             expire: Span::from_ms(500),
-            direction: Span::from_ms(2),
             rules: Rules::ALL,
         }
     }

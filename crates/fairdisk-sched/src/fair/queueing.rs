@@ -5,17 +5,13 @@
 use super::expected::Held;
 use super::hierarchy::WHOLE_DISK;
 use super::queue::WEIGHT_MOST;
-use super::requests::Rq;
-use super::saving::Heeded;
 use super::turn::Turn;
 use super::{Fair, Step};
-use fairdisk_core::{Bio, Instant, Request, Span, TaskId, Why};
+use fairdisk_core::{Instant, Span, TaskId, Why};
 
 /// Those in line get at least a fourth of their part of a device without a head, however long
 /// others stay behind. Chosen, as the next: docs/isolation.md compares others.
 const HELD_FACTOR: u64 = 4;
-/// Writes are merged up to twice what fills the device.
-const WRITE_FACTOR: u64 = 2;
 
 /// What becomes of the group that is first in line.
 #[derive(Clone, Copy, Debug)]
@@ -63,9 +59,6 @@ impl Fair {
                 continue;
             }
             let Some(group) = self.tree.first() else {
-                if self.end_turn_of_direction(now) {
-                    continue;
-                }
                 return self.wait_for_ceilings();
             };
             let queue = self.queues.first_of(now, group);
@@ -113,10 +106,6 @@ impl Fair {
     fn judge_first(&mut self, now: Instant, group: u32, at: u32) -> Verdict {
         if self.waits_for_others(group) {
             return Verdict::Wait(Step::WaitCompletion(Why::OthersInFlight));
-        }
-        let heeded = self.heed_direction(now, group, at);
-        if !matches!(heeded, Verdict::Serve) {
-            return heeded;
         }
         if let Some(step) = self.make_room(now, group, at) {
             return Verdict::Wait(step);
@@ -178,14 +167,7 @@ impl Fair {
             if let Some(step) = kept.or_else(|| self.make_room(now, group, at)) {
                 return Some(step);
             }
-            if self.barred.has_ceilings() {
-                match self.heed_ceilings_at_depth(now, at) {
-                    Heeded::TurnGoesOn => {}
-                    Heeded::TurnEnded => return None,
-                    Heeded::Next(step) => return Some(step),
-                }
-            }
-            if self.bar_before_flush(now, group, at) {
+            if self.bar_at_ceiling(now, at) || self.bar_before_flush(now, group, at) {
                 self.end_turn(now);
                 return None;
             }
@@ -233,7 +215,7 @@ impl Fair {
     /// Lets the group, which is first in line with this request, and everybody behind it wait if an
     /// expected group is behind it and the device is fully busy; `None` if it need not wait. A
     /// write counts with all of its cost: the device may acknowledge it at once and work on it long
-    /// afterwards. So does a read that fills a device without a head by itself.
+    /// afterwards.
     fn make_room(&mut self, now: Instant, group: u32, at: u32) -> Option<Step> {
         // A flush waits for the backlog alone, which `backlog` sees to.
         let flushes = !self.device.works_beside_flushes() && self.cache.flushes > 0;
@@ -248,15 +230,14 @@ impl Fair {
         self.device.depth_limit.contend();
         let rq = &self.requests[at];
         let waits = match rq.op.is_write() {
-            true => self.has_no_room_for_write(at),
-            false => self.has_no_room_for_read(at),
+            true => self.is_saturated(self.at_work + self.cost_of(at)),
+            false => self.is_saturated(self.at_work) && !self.may_have_more(),
         };
         let due = inside.and_then(|queue| self.expected_until(queue)).unwrap_or(Instant::MAX);
         if !waits || !self.device.is_flash() {
             return waits.then_some(Step::wait_until(due, Why::DepthLimited));
         }
         let most = || match inside {
-            _ if !self.params.rules.room_limit => Instant::MAX,
             None => now + self.held_back_most(group, at),
             Some(before) => now + self.held_back_inside(before, at),
         };
@@ -269,7 +250,6 @@ impl Fair {
             Some(held) => held.until.min(most()),
         };
         self.expected.held = Some(Held { request: at, until, is_inside: inside.is_some() });
-        self.expected.held_back += 1;
         (until > now).then_some(Step::wait_until(until.min(due), Why::DepthLimited))
     }
 
@@ -285,34 +265,6 @@ impl Fair {
         self.cost_of(at).scaled(HELD_FACTOR * all, queue.weight())
     }
 
-    /// Whether the device has no room for all of this write.
-    fn has_no_room_for_write(&mut self, at: u32) -> bool {
-        let work = self.at_work + self.cost_of(at);
-        let rq = &self.requests[at];
-        let is_tried = self.params.rules.write_room && self.device.is_flash();
-        match is_tried && rq.may_be_cached && self.cache.reads == 0 {
-            true => self.device.has_no_room_for_write(work),
-            false => self.is_saturated(work + self.programs_beside(rq)),
-        }
-    }
-
-    /// Whether the device is fully busy for this read.
-    #[inline]
-    fn has_no_room_for_read(&mut self, at: u32) -> bool {
-        let (rq, more) = (&self.requests[at], self.device.more_to_saturate());
-        let is_large = self.device.is_filled_by(rq.op, rq.bytes());
-        match is_large && self.params.rules.large_requests {
-            true => self.is_saturated(self.at_work + self.cost_of(at) - more),
-            false => self.is_saturated(self.at_work - more) && !self.may_have_more(more),
-        }
-    }
-
-    /// What the device programs beside a write that is durable when it completes, and counts like
-    /// it: all of that delays the reads for which there is to be room.
-    fn programs_beside(&self, rq: &Rq) -> Span {
-        if rq.is_durable() { self.device.programs } else { Span::ZERO }
-    }
-
     /// How long those in line are held back at most, with this request of the group as the next: a
     /// few times as long as their part of the device takes for it. Those for whom they make room
     /// may be behind because their tasks wait for each request; however long others wait, they do
@@ -320,25 +272,6 @@ impl Fair {
     fn held_back_most(&self, group: u32, at: u32) -> Span {
         let part = self.tree.part_in_line(group);
         self.cost_of(at).scaled(HELD_FACTOR * WHOLE_DISK, part)
-    }
-
-    /// Whether the request would hold others up if the bio were merged into it. Without a head
-    /// nothing is gained by a request that is more than enough to keep the device fully busy by
-    /// itself, and what others have there waits for all of it. Writes, which wait for room in
-    /// any case, are merged a little further.
-    pub(super) fn would_hold_up_others(&self, request: &Request, bio: &Bio) -> bool {
-        let bytes = request.sectors.bytes() + bio.sectors.bytes();
-        let bytes = if request.op.is_write() { bytes / WRITE_FACTOR } else { bytes };
-        let group = bio.group.0;
-        let has_company = || {
-            self.tree.others_want(group)
-                || self.tree.has_passed_expected(group)
-                || self.directions.waits_until(self.tree.now()).is_some()
-                || self.in_flight > self.groups[group as usize].in_flight
-        };
-        self.params.rules.large_requests
-            && self.device.is_filled_by(request.op, bytes)
-            && has_company()
     }
 
     /// Whether the next requests of the task pass at once, as [`Elevator::lets_through`] has it.

@@ -26,8 +26,6 @@ pub(super) struct Rq {
     /// Whether the device may acknowledge it before it has done it: a write that need not be
     /// durable by then.
     pub(super) may_be_cached: bool,
-    /// Whether the device programs a page for it meanwhile, which does not keep it busy.
-    pub(super) is_programmed: bool,
     /// Whether its task had the device to itself, so that it is charged when it completes.
     pub(super) is_alone: bool,
     /// Whether it counts as one of `Cache::reads`.
@@ -55,7 +53,6 @@ impl Rq {
         bios: 0,
         charged: Span::ZERO,
         may_be_cached: false,
-        is_programmed: false,
         is_alone: false,
         is_counted: false,
         follows: false,
@@ -67,12 +64,6 @@ impl Rq {
 
     pub(super) const fn bytes(&self) -> u64 {
         (self.end.0 - self.start.0) * fairdisk_core::SECTOR_BYTES
-    }
-
-    /// How much of the device it keeps busy while it is there, where several requests are served at
-    /// once.
-    pub(super) const fn work(&self) -> Span {
-        if self.is_programmed { Span::ZERO } else { self.charged }
     }
 
     /// Whether it writes something that is durable when it completes.

@@ -57,8 +57,6 @@ rules! {
         "writes are held while they would delay the flush of a group that is behind";
     idling ["patience"]
         "the disk is kept free for a group or task that will be back soon";
-    pauses []
-        "a group with two kinds of think time is also waited for as long as its pauses are";
     returning ["returning"]
         "a group that thinks for too long is served as soon as it is back";
     write_allowance ["allowance"]
@@ -73,12 +71,6 @@ rules! {
         "the usual time of a read is kept by the number of reads at the device";
     emptying ["emptying"]
         "the cache is flushed now and then, to see what reads take without it";
-    flush_within []
-        "a group makes up for a flush within a time, however small its weight";
-    measured_rounds []
-        "rounds are longer where much is lost between turns";
-    saving ["saving"]
-        "a turn ends before another group loses what its ceiling allows";
     kept_slices []
         "a turn on a disk that takes several requests lasts until the last of its group is done";
     streams_alone ["stream"]
@@ -91,26 +83,14 @@ rules! {
         "tasks of one group wait for each other where their priorities differ";
     room ["expected"]
         "a device that is fully busy takes nothing more while a group that is behind is expected";
-    room_limit []
-        "nobody is held back for room longer than four times its part";
     reserved ["reserved"]
         "the place of a task that is due back at an array counts as work there";
     less_room ["trial"]
         "others get a little more room where a group is as fast with less";
-    room_worth ["room_worth"]
-        "no room is made for a group that gains less by it than all others lose";
-    write_room ["write_room"]
-        "how many writes keep a device without a head busy is tried";
-    directions ["directions", "directions/worth", "direction"]
-        "reads and writes take turns where a device without a head does more that way";
     depth_limit ["depth_limit"]
         "how much others may have at a device is searched for where no costs are told";
     sharing ["sharing"]
         "groups are served in turns where that is fairer and no costs are told";
-    programs []
-        "a durable write that programs a page counts beside the reads it delays";
-    large_requests []
-        "one request that fills a device without a head by itself waits as a write does";
     floor_room ["floor/room"]
         "others leave room for a floor on a device that takes several requests";
     target_first []

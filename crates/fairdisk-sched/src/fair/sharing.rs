@@ -13,30 +13,18 @@
 //! logarithm of their mean: a loss of one group counts twice as much as a gain of all.
 
 use super::Fair;
-use super::looks::{Better, Looks, ONE, Of, RATE_TIME, logarithm};
+use super::looks::{Looks, Of, RATE_TIME};
+use super::ways::{ONE, Ways, logarithm};
 use fairdisk_core::{Instant, Span};
 
 /// A look covers at least two rounds, and so many requests.
 const LOOK_ROUNDS: u64 = 2;
 const LOOK_REQUESTS: u32 = 128;
-/// A pair is tried if there is a token for it. There is one after each sixteen looks, and there are
-/// eight at most: a new set of groups is soon known, and one that changes all the time is tried in
-/// an eighth of it.
-const LOOKS_PER_TOKEN: u32 = 16;
-const TOKENS_MOST: u32 = 8;
-
-/// What is known of both ways.
+/// What is known of both ways: in turns is the second.
 #[derive(Debug, Default)]
 pub(super) struct Sharing {
     pub(super) looks: Looks,
-    /// Whether groups are served in turns in this look.
-    is_in_turns: bool,
-    /// By how much that is better.
-    better: Better,
-    /// Whether this look is one of a pair, and whether it is the second.
-    is_tried: bool,
-    is_second: bool,
-    tokens: u32,
+    ways: Ways,
     /// How many groups there were at the end of the last look.
     groups_before: usize,
 }
@@ -62,7 +50,7 @@ impl Rates {
 impl Sharing {
     /// Whether groups are served in turns.
     pub(super) const fn is_in_turns(&self) -> bool {
-        self.is_in_turns
+        self.ways.is_second()
     }
 
     /// Ends a look. `better` says by how much it is better in turns, if this was a pair, and
@@ -71,35 +59,11 @@ impl Sharing {
         let groups = if may_take_turns { self.looks.groups().len() } else { 0 };
         if core::mem::replace(&mut self.groups_before, groups) != groups {
             // Of these groups nothing is known yet.
-            (self.better, self.is_tried) = (Better::default(), false);
+            self.ways.forget();
         }
-        if self.looks.number().is_multiple_of(LOOKS_PER_TOKEN) {
-            self.tokens = (self.tokens + 1).min(TOKENS_MOST);
-        }
-        let is_over = core::mem::take(&mut self.is_second);
-        self.is_tried &= groups > 1 && !self.looks.is_held_back;
-        if self.is_tried && !is_over {
-            (self.is_second, self.is_in_turns) = (true, !self.is_in_turns);
-        } else {
-            if core::mem::take(&mut self.is_tried) {
-                self.better.note_pair(better);
-            }
-            self.choose(groups);
-        }
+        let tells = groups > 1 && !self.looks.is_held_back;
+        self.ways.end_look(tells.then_some(better), groups > 1);
         self.looks.next(now);
-    }
-
-    /// Chooses how groups are served in the next look, and whether that begins a pair. A pair
-    /// begins with the way that the one before ended with.
-    fn choose(&mut self, groups: usize) {
-        let is_due = self.tokens == TOKENS_MOST || !self.better.is_known() && self.tokens > 0;
-        if groups > 1 && is_due {
-            // What is known is tried again once in as many looks as all tokens take.
-            let left = if self.better.is_known() { 0 } else { self.tokens - 1 };
-            (self.is_tried, self.tokens) = (true, left);
-        } else {
-            self.is_in_turns = self.better.sum > 0;
-        }
     }
 }
 
@@ -115,7 +79,7 @@ impl Fair {
 
     #[cold]
     fn end_look_at_sharing(&mut self, now: Instant, elapsed: Span) {
-        let was_in_turns = self.device.sharing.is_in_turns;
+        let was_in_turns = self.device.sharing.is_in_turns();
         let there = self.there_in_look(Of::Sharing);
         for (group, done) in &there {
             let rate = done.scaled(RATE_TIME.as_ns(), elapsed.as_ns());
@@ -125,12 +89,12 @@ impl Fair {
                 false => rates.together = rate,
             }
         }
-        let is_pair = self.device.sharing.is_second;
-        let better = if is_pair { self.better_in_turns(&there) } else { 0 };
+        let ends_pair = self.device.sharing.ways.ends_pair();
+        let better = if ends_pair { self.better_in_turns(&there) } else { 0 };
         // Turns would have to be broken off for floors and targets.
         let may_take_turns = self.floors.is_empty() && self.targets.is_empty();
         self.device.sharing.end_look(now, better, may_take_turns);
-        if self.device.sharing.is_in_turns != was_in_turns {
+        if self.device.sharing.is_in_turns() != was_in_turns {
             self.device.depth_limit.begin_anew(now);
             self.forget_debts();
         }

@@ -135,8 +135,7 @@ impl Fair {
         }
         if q.waiting > 0 {
             let at = self.next_of(now, queue);
-            let ends = self.barred.has_ceilings()
-                && (self.bar_at_ceiling(now, at) || self.saver(now).is_some());
+            let ends = self.bar_at_ceiling(now, at);
             return (!ends).then(|| self.dispatch(now, at, Why::SliceContinues));
         }
         if q.in_flight > 0 {
@@ -173,10 +172,6 @@ impl Fair {
         }
         match self.patience_for(now, turn, gain) {
             Patience::Until(until) => Some(until),
-            Patience::Longer(until, waited) => {
-                self.note_late(turn.group, waited);
-                Some(until)
-            }
             over @ Patience::Over(_) => {
                 if is_measured && self.groups[turn.group as usize].is_quiet() {
                     self.note_leaving(now, turn.group, over);

@@ -9,8 +9,8 @@
 
 use super::Fair;
 use super::expected::Made;
-use super::pairs::{self, Pairs, Way};
-use super::room_worth::RoomWorth;
+use super::looks::RATE_TIME;
+use super::ways::{ONE, Ways, logarithm};
 use fairdisk_core::{Instant, Span};
 
 /// What others may have more, as a part of what keeps the device busy: if it does all but a tenth
@@ -18,78 +18,62 @@ use fairdisk_core::{Instant, Span};
 const MORE_PARTS: u64 = 4;
 /// Requests per look: enough for a stable mean, and many more than are at the device from before.
 const LOOK_REQUESTS: u32 = 256;
-/// Looks from one pair to the next.
-const LOOKS_BETWEEN: u32 = 64;
 /// A group is slower with less room if it takes a thirty-second longer: at half of the device that
 /// is 1.5 points, and about as much as two looks differ by chance.
-const SLOWER_PARTS: u64 = 32;
+const SLOWER: i64 = ONE / 32;
 
 /// What is known of a group's need for room, and the current look.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trial {
-    /// Looks with all room, and with less.
-    pairs: Pairs<SLOWER_PARTS>,
+    /// All room, and less.
+    ways: Ways,
     began: Instant,
     requests: u32,
-    /// The cost of all requests of the group, and of those before this look.
-    pub(super) spent: Span,
-    spent_before: Span,
+    /// The cost of the group's requests in this look.
+    cost: Span,
+    /// How fast the group was in the look that began the pair.
+    first: i64,
     /// How often others had made room when this look began.
     made: Made,
-    /// Whether others make room for the group at all.
-    pub(super) worth: RoomWorth,
 }
 
 impl Trial {
     /// Whether the group gets all of its room now.
     pub(super) const fn has_all_room(&self) -> bool {
-        match self.pairs.tried() {
-            Some(Way::First) => true,
-            Some(Way::Second) => false,
-            None => !self.pairs.is_known() || self.pairs.is_slower_in(2, pairs::MOST),
-        }
+        !self.ways.is_second()
     }
 
     /// Breaks the current look off, as the group was away.
-    pub(super) const fn break_off(&mut self) {
-        self.break_off_look();
-        self.worth.break_off();
-    }
-
-    /// Breaks the current look off, as others made room at all or not for a part of it.
-    pub(super) const fn begin_anew(&mut self) {
-        if self.worth.is_tried() {
-            self.break_off_look();
-        }
-    }
-
-    const fn break_off_look(&mut self) {
-        self.pairs.break_off();
+    pub(super) fn break_off(&mut self) {
+        self.ways.break_off();
         self.requests = 0;
     }
 
     /// Accounts for a dispatched request of the group. `made` is how often others have made room so
     /// far.
     fn dispatched(&mut self, now: Instant, cost: Span, made: Made) {
-        self.spent += cost;
         if self.requests == 0 {
-            (self.began, self.spent_before, self.made) = (now, self.spent, made);
+            (self.began, self.cost, self.made) = (now, Span::ZERO, made);
+        } else {
+            self.cost += cost;
         }
         self.requests += 1;
-        if self.requests <= LOOK_REQUESTS {
-            return;
+        if self.requests > LOOK_REQUESTS {
+            self.requests = 0;
+            self.end_look(now, made);
         }
-        self.requests = 0;
+    }
+
+    #[cold]
+    fn end_look(&mut self, now: Instant, made: Made) {
         // Where others did not make the room that is tried, nothing is learned.
         let (made_all, made_less) = (made.all > self.made.all, made.less > self.made.less);
-        let is_tried = match self.pairs.tried() {
-            Some(Way::First) => made_all,
-            Some(Way::Second) => made_less,
-            None => made_all || made_less,
-        };
-        let is_tried = is_tried && !self.worth.is_tried();
-        let look = (now.since(self.began), self.spent - self.spent_before);
-        self.pairs.end_look(is_tried.then_some(look), LOOKS_BETWEEN);
+        let tells = if self.has_all_room() { made_all } else { made_less };
+        let rate = self.cost.scaled(RATE_TIME.as_ns(), now.since(self.began).as_ns().max(1));
+        let rate = logarithm(rate.as_ns().max(1));
+        let less = if self.has_all_room() { self.first - rate } else { rate - self.first };
+        self.first = rate;
+        self.ways.end_look(tells.then_some(less + SLOWER), tells);
     }
 }
 
@@ -104,15 +88,15 @@ impl Fair {
     }
 
     /// Whether others may have more at the device than what keeps it busy, as no expected group
-    /// needs all of its room. Of the work there, `beside` does not keep the device busy.
-    pub(super) fn may_have_more(&mut self, beside: Span) -> bool {
+    /// needs all of its room.
+    pub(super) fn may_have_more(&mut self) -> bool {
         if !self.device.is_flash() || self.expected.need_all() || !self.params.rules.less_room {
             self.expected.made.all += 1;
             return false;
         }
         self.expected.made.less += 1;
         // Whether this is less than five quarters of what keeps the device busy.
-        !self.device.is_saturated(self.at_work - self.at_work / (MORE_PARTS + 1) - beside)
+        !self.device.is_saturated(self.at_work - self.at_work / (MORE_PARTS + 1))
     }
 }
 
@@ -160,37 +144,33 @@ mod tests {
     #[test]
     fn who_is_as_fast_with_less_has_less() {
         let mut asks = Asks::new();
-        assert_eq!(asks.looks(17, [100, 100]), 9, "as many looks with less as with all");
-        // One look in 66 is with all.
-        assert_eq!(asks.looks(660, [100, 100]), 10);
+        asks.looks(400, [100, 100]);
+        assert!(asks.looks(1000, [100, 100]) < 40, "a pair begins in each 128 looks");
     }
 
     #[test]
     fn who_is_slower_with_less_has_all() {
         let mut asks = Asks::new();
-        assert_eq!(asks.looks(17, [100, 110]), 9);
-        assert_eq!(asks.looks(660, [100, 110]), 650);
+        asks.looks(400, [100, 110]);
+        assert!(asks.looks(1000, [100, 110]) > 960);
     }
 
     #[test]
     fn a_group_that_has_come_to_need_it_has_all_again() {
         let mut asks = Asks::new();
-        asks.looks(17, [100, 100]);
-        assert_eq!(asks.looks(66, [100, 100]), 1);
-        // Once it was slower in half of the pairs that are remembered.
-        assert!(asks.looks(7 * 66, [100, 150]) < 20);
-        asks.looks(2 * 66, [100, 150]);
-        assert_eq!(asks.looks(66, [100, 150]), 65);
+        asks.looks(400, [100, 100]);
+        asks.looks(2000, [100, 150]);
+        assert!(asks.looks(1000, [100, 150]) > 960);
     }
 
     #[test]
     fn what_else_changes_now_and_then_does_not_matter() {
         let mut asks = Asks::new();
-        asks.looks(17, [100, 110]);
+        asks.looks(400, [100, 110]);
         for _ in 0..10 {
-            assert_eq!(asks.looks(3 * 66, [100, 110]), 195);
+            assert!(asks.looks(384, [100, 110]) > 360);
             // Nobody is in the way in this pair, or somebody else all the time.
-            assert_eq!(asks.looks(66, [300, 100]), 65);
+            assert!(asks.looks(128, [300, 100]) > 110);
         }
     }
 
@@ -228,8 +208,8 @@ mod tests {
 
     #[test]
     fn others_have_a_quarter_more_beside_who_does_not_need_all_room() {
-        let [needs_all, needs_less] =
-            [true, false].map(|slower| Trial { pairs: Pairs::known(slower), ..Trial::default() });
+        let needs_less = Trial { ways: Ways::known(1), ..Trial::default() };
+        let needs_all = Trial { ways: Ways::known(-1), ..Trial::default() };
         assert_eq!([Trial::default(), needs_all, needs_less].map(there), [7, 7, 9]);
     }
 }

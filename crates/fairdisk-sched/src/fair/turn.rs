@@ -148,14 +148,11 @@ impl Fair {
         }
     }
 
-    /// Serves a queue of the group whose turn it is, unless the group is at its ceiling, or another
-    /// would lose what its ceiling allows.
+    /// Serves a queue of the group whose turn it is, unless the group is at its ceiling.
     fn serve(&mut self, now: Instant, queue: u32, why: Why) -> Result<Step, Why> {
         let at = self.next_of(now, queue);
-        if self.barred.has_ceilings()
-            && let Some(step) = self.heed_ceilings(now, at)
-        {
-            return step;
+        if self.bar_at_ceiling(now, at) {
+            return Err(Why::GroupCeilingReached);
         }
         if let Some(until) = self.write_waits(now, at) {
             return Ok(Step::WaitUntil(until, Why::HeldForThinker));

@@ -146,29 +146,6 @@ fn fair_keeps_the_contract_whatever_rules_are_off() {
     }
 }
 
-/// Groups that read and groups that write take turns in storms, too, with everything that may
-/// happen meanwhile. In a small pool one of the two would run dry.
-#[test]
-fn reads_and_writes_take_turns_in_a_storm() {
-    let spec = SchedulerSpec::Fair(FairParams::default());
-    let plugged = configs().into_iter().find(|config| config.plug.is_some());
-    let EngineConfig { plug, ticks, .. } = plugged.expect("one has a plug");
-    let is_roomy = |config: &EngineConfig| {
-        config.depth > 1 && config.pool.layout == PoolLayout::Unlimited && config.plug.is_none()
-    };
-    for config in configs().into_iter().filter(is_roomy) {
-        for config in [config, EngineConfig { plug, ticks, ..config }] {
-            let waits = |seed| {
-                let kind = &Kind::ONE_WAY;
-                let storm = Storm { kind, spec, config, seed, bios: 10_000, switch: false };
-                reproducible(storm).waits_for_turns
-            };
-            let waits: u64 = (0..SEEDS * factor()).map(waits).sum();
-            assert!(waits > 0, "there were no turns: {config:?}");
-        }
-    }
-}
-
 /// Flushes that were issued before a scheduler took over end beside those it knows of.
 #[test]
 fn groups_that_read_and_groups_that_write_are_switched_under_load() {

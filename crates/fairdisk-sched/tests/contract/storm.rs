@@ -6,7 +6,7 @@ mod kind;
 use crate::world::World;
 use fairdisk_core::{
     Auditor, Bio, BioId, Change, EngineConfig, Flags, GroupId, Input, IoClass, IoPrio, Journal,
-    Lba, Op, Prng, Qos, Rates, Record, Sectors, Share, Span, TaskId, Weight, Why,
+    Lba, Op, Prng, Qos, Rates, Sectors, Share, Span, TaskId, Weight,
 };
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 pub(crate) use kind::Kind;
@@ -38,8 +38,6 @@ pub(crate) struct Outcome {
     pub(crate) hash: u64,
     /// How often the scheduler flushed the disk.
     pub(crate) own_flushes: u64,
-    /// How often a decision was to wait because reads and writes take turns.
-    pub(crate) waits_for_turns: u64,
 }
 
 impl Storm {
@@ -51,13 +49,7 @@ impl Storm {
     /// Runs the storm on the given scheduler.
     pub(crate) fn run_on(self, scheduler: Scheduler) -> Outcome {
         let World { engine, own_flushes, .. } = Sea::new(self, scheduler).cross();
-        let waits_for_turn = |record: &Record| match *record {
-            Record::Waits(_, why) | Record::WaitsCompletion(why) => why == Why::OtherDirection,
-            _ => false,
-        };
-        let records = engine.journal().entries().iter().map(|entry| &entry.record);
-        let waits_for_turns = records.filter(|record| waits_for_turn(record)).count() as u64;
-        Outcome { hash: engine.journal().hash(), own_flushes, waits_for_turns }
+        Outcome { hash: engine.journal().hash(), own_flushes }
     }
 }
 

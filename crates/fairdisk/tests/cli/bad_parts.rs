@@ -78,9 +78,9 @@ fn schedulers_are_refused_at_the_line_that_is_wrong() {
     );
     let fair = head.replace("two-layer-cfq", "fair");
     scheduler_refused(
-        &format!("{fair}[fair]\ndirection_ms = \"x\"\n"),
+        &format!("{fair}[fair]\ncredit_ms = \"x\"\n"),
         8,
-        &["`direction_ms` is the text \"x\"; allowed: 0 to 1000000"],
+        &["`credit_ms` is the text \"x\"; allowed: 0 to 1000000"],
     );
     let (id, family) = ("id = \"turns\"", "\"two-layer-cfq\"\ninherits");
     scheduler_refused(&head.replace(id, "id = \"x\""), 3, &["`id` is `x`; allowed: `turns`"]);

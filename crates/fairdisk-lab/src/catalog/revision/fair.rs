@@ -14,8 +14,6 @@ pub(super) struct FairFile {
     idle_max_ms: u32,
     credit_ms: u32,
     expire_ms: u32,
-    #[serde(default)]
-    direction_ms: u32,
 }
 
 impl File {
@@ -23,18 +21,13 @@ impl File {
         let file = need(self.fair.as_ref(), "fair", source)?;
         let values = [("fair.round_ms", file.round_ms), ("fair.expire_ms", file.expire_ms)];
         demand(source, 1..=MOST, &values)?;
-        let values = [
-            ("fair.idle_max_ms", file.idle_max_ms),
-            ("fair.credit_ms", file.credit_ms),
-            ("fair.direction_ms", file.direction_ms),
-        ];
+        let values = [("fair.idle_max_ms", file.idle_max_ms), ("fair.credit_ms", file.credit_ms)];
         demand(source, 0..=MOST, &values)?;
         Ok(FairParams {
             round: Span::from_ms(file.round_ms.into()),
             idle_max: Span::from_ms(file.idle_max_ms.into()),
             credit: Span::from_ms(file.credit_ms.into()),
             expire: Span::from_ms(file.expire_ms.into()),
-            direction: Span::from_ms(file.direction_ms.into()),
             rules: self.rules(source)?,
         })
     }

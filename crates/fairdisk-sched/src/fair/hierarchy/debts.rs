@@ -54,22 +54,6 @@ impl Hierarchy {
         *until += paid + paid / parts;
         paid
     }
-
-    /// Charges the group and those around it `cost`, of which each owes others no more than its
-    /// part of `most` of all, so that it is made up for in about that time. What they owed before
-    /// remains.
-    pub(in crate::fair) fn charge_within(&mut self, group: u32, cost: Span, most: Span) {
-        let mut at = self.innermost(group);
-        loop {
-            let member = *self.member(at);
-            let Member { start, weight, line, .. } = member;
-            let around = self.line(line);
-            let most = around.reached + virtual_time(most, around.weight_with(&member));
-            self.set_start(at, (start + virtual_time(cost, weight)).min(most.max(start)));
-            let Some(outer) = outer_of(line) else { return };
-            at = outer;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -92,22 +76,6 @@ mod tests {
         tree.set_wants(2, true);
         let first = served(&mut tree, 100);
         assert!(first[2] >= 45 && first[1] >= 40, "{first:?}");
-    }
-
-    #[test]
-    fn what_is_made_up_for_within_a_time_forgives_nothing_else() {
-        let mut tree = tree(&[(100, None), (300, None)]);
-        (0..2).for_each(|group| tree.set_wants(group, true));
-        let owes =
-            |tree: &Hierarchy, ms: [u64; 2]| ms.map(|ms| tree.is_ahead(0, Span::from_ms(ms)));
-        // Of 10 s for both, group 0 has a fourth.
-        tree.charge_within(0, Span::from_s(60), Span::from_s(10));
-        assert_eq!(owes(&tree, [2400, 2600]), [true, false]);
-        tree.charge(0, Span::ZERO, Span::from_s(1));
-        for _ in 0..2 {
-            tree.charge_within(0, Span::from_s(60), Span::from_s(10));
-            assert_eq!(owes(&tree, [3400, 3600]), [true, false]);
-        }
     }
 
     /// What groups are served in 20 s, in ms. Group 1 lies in group 0, beside group 2 and with

@@ -20,12 +20,6 @@ impl Hierarchy {
         self.part_of(group, |line, _| (line.weight, line.weight + line.expected_weight))
     }
 
-    /// The part of the disk, in parts of 2^32, of the group, which is in line, while those that are
-    /// expected have theirs.
-    pub(in crate::fair) fn part_beside_expected(&self, group: u32) -> u64 {
-        self.part_of(group, |line, member| (member.weight, line.weight + line.expected_weight))
-    }
-
     /// The group's part of the disk, in parts of 2^32, while it does and all do that now want the
     /// disk or are expected.
     pub(in crate::fair) fn part_beside_all(&self, group: u32) -> u64 {

@@ -221,7 +221,6 @@ fn write_wait(text: &mut String, story: &Story, journey: &Journey, wait: &Wait) 
 const fn held_back(why: Why) -> &'static str {
     match why {
         Why::AtCeiling => "it, or a group around it, was at its ceiling",
-        Why::OtherDirection => "reads and writes take turns, and it was not its own",
         Why::BudgetUsed => "it had used its budget up",
         Why::LatencyMissed => "another group missed its latency target",
         Why::IdleWait => "the disk was kept free for the task of another group",
