@@ -30,10 +30,6 @@ pub struct Auditor<E> {
     queued: usize,
     /// Flushes at the device, by the group of their submitter.
     flushes: BTreeMap<GroupId, usize>,
-    /// Whether the elevator may flush the device's write cache.
-    is_flushable: bool,
-    /// Whether a flush is in flight that the elevator asked for.
-    empties: bool,
     turns: TurnsAudit,
     /// Requests admitted so far; numbers each request in order of arrival.
     admitted: u64,
@@ -51,8 +47,6 @@ impl<E: Elevator> Auditor<E> {
             requests: BTreeMap::new(),
             queued: 0,
             flushes: BTreeMap::new(),
-            is_flushable: false,
-            empties: false,
             turns: TurnsAudit::new(),
             admitted: 0,
             standing: None,
@@ -89,7 +83,7 @@ impl<E: Elevator> Auditor<E> {
         self.turns.left(id);
     }
 
-    /// Requests, and flushes of submitters, at the device or on their way there.
+    /// Requests and flushes at the device or on their way there.
     fn in_flight(&self) -> usize {
         self.requests.len() - self.queued + self.flushes.values().sum::<usize>()
     }
@@ -104,22 +98,13 @@ impl<E: Elevator> Auditor<E> {
                 assert!(!self.requests.is_empty(), "law 5: {why:?} waits although empty");
             }
             Decision::WaitCompletion(why) => {
-                let in_flight = self.in_flight() + usize::from(self.empties);
+                let in_flight = self.in_flight();
                 assert!(in_flight > 0, "law 4: {why:?} waits for a completion, none is in flight");
             }
             Decision::Idle => {
-                assert!(!self.empties, "law 5: idle while it flushes");
                 assert!(self.requests.is_empty(), "law 5: idle with {:?}", self.requests);
             }
-            Decision::Flush(_, why) => {
-                assert!(self.is_flushable, "law 4: {why:?} flushes what is not flushable");
-                assert!(!self.empties, "law 4: {why:?} flushes before its flush has completed");
-                let in_flight = self.in_flight();
-                assert!(in_flight == 0, "law 4: {why:?} flushes while {in_flight} are in flight");
-            }
-            Decision::Dispatch(..) => {
-                assert!(!self.empties, "law 4: {decision:?} before its flush has completed");
-            }
+            Decision::Dispatch(..) => {}
         }
     }
 
@@ -205,7 +190,6 @@ impl<E: Elevator> Elevator for Auditor<E> {
                 self.check_turns(now, id, why);
                 self.leaves_queue(id);
             }
-            Decision::Flush(..) => self.empties = true,
             _ => {
                 let again = self.inner.decide(now);
                 assert!(again == decision, "law 3: {decision:?} became {again:?} when asked again");
@@ -242,13 +226,6 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.flushed(now, by, device_time, ok);
     }
 
-    fn emptied(&mut self, now: Instant, device_time: Span, ok: bool) {
-        self.changed(now);
-        assert!(self.empties, "a flush has completed that it did not ask for");
-        self.empties = false;
-        self.inner.emptied(now, device_time, ok);
-    }
-
     fn withdraw(&mut self, now: Instant, id: RequestId) {
         self.changed(now);
         self.leaves_queue(id);
@@ -258,9 +235,6 @@ impl<E: Elevator> Elevator for Auditor<E> {
 
     fn configure(&mut self, now: Instant, change: &Change) {
         self.changed(now);
-        if let Change::Flushable { flushable } = *change {
-            self.is_flushable = flushable;
-        }
         self.turns.changed(change);
         self.inner.configure(now, change);
     }

@@ -20,8 +20,6 @@ use crate::why::Why;
 ///    [`activate`](Self::activate) does not count as a change.
 /// 4. [`Decision::WaitUntil`] names a later instant, at which the answer changes.
 ///    [`Decision::WaitCompletion`] is returned only while requests or flushes are in flight.
-///    [`Decision::Flush`] is returned only if the device is [flushable](Change::Flushable), while
-///    nothing is in flight, and nothing else is dispatched before that flush has completed.
 /// 5. [`Decision::Idle`] is returned exactly when nothing is queued or in flight.
 /// 6. The work per call is bounded: it grows at most with the logarithm of the number of groups,
 ///    tasks and requests, and does not grow with elapsed time. A call may do work that earlier
@@ -61,10 +59,6 @@ pub trait Elevator {
     /// and that the submitter can now continue. If it failed (`ok` is false), the device may still
     /// have writes to do.
     fn flushed(&mut self, _now: Instant, _by: Submitter, _device_time: Span, _ok: bool) {}
-
-    /// Reports that the flush of [`Decision::Flush`] has completed, after keeping the device busy
-    /// for `device_time`; `ok` says whether it succeeded.
-    fn emptied(&mut self, _now: Instant, _device_time: Span, _ok: bool) {}
 
     /// Reports that a bio of the group `by` begins only after the queued request `id` has finished,
     /// because it overlaps that, or is a flush of a write that does, so that the group waits for
@@ -193,9 +187,6 @@ pub enum Decision {
     WaitUntil(Instant, Why),
     /// Dispatch nothing before the next completion unless something changes.
     WaitCompletion(Why),
-    /// Flush the device's write cache, on the account of this group, before anything else is
-    /// dispatched. [`Elevator::emptied`] reports when that is done.
-    Flush(GroupId, Why),
     /// Nothing is queued and nothing is in flight.
     Idle,
 }
@@ -203,8 +194,8 @@ pub enum Decision {
 /// Who submitted a flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submitter {
-    /// The task, which may have exited since; `None` for a flush that an elevator asked for.
-    pub task: Option<TaskId>,
+    /// The task, which may have exited since.
+    pub task: TaskId,
     /// The group that the flush is charged to.
     pub group: GroupId,
 }
@@ -303,12 +294,6 @@ pub enum Change {
     },
     /// The device's cost model, for elevators that charge requests by cost.
     Costs(CostModel),
-    /// Whether the elevator may flush the device's write cache ([`Decision::Flush`]). Without this
-    /// change it may not.
-    Flushable {
-        /// Whether it may.
-        flushable: bool,
-    },
 }
 
 /// The answer of [`Elevator::may_queue`].

@@ -118,8 +118,6 @@ pub struct Engine<E> {
     rotational: bool,
     /// The device's cost model, if one was set.
     costs: Option<CostModel>,
-    /// Whether elevators may flush the device's write cache.
-    flushable: bool,
     now: Instant,
     bios: Bios,
     requests: Requests,
@@ -151,7 +149,6 @@ impl<E: Elevator> Engine<E> {
             depth_told: false,
             rotational: true,
             costs: None,
-            flushable: false,
             now: Instant::ZERO,
             bios: Bios::new(),
             requests: Requests::new(),
@@ -370,7 +367,7 @@ impl<E: Elevator> Engine<E> {
             // list.
             self.requests.set_state(id, State::Bypassing);
             self.list.push_flush(id);
-            let by = Submitter { task: Some(bio.task), group: bio.group };
+            let by = Submitter { task: bio.task, group: bio.group };
             self.elevator.flushes(self.now, by);
             self.unplug();
             return;
@@ -442,14 +439,6 @@ impl<E: Elevator> Engine<E> {
                 }
                 Decision::WaitCompletion(why) => {
                     self.log_wait(decision, Record::WaitsCompletion(why));
-                }
-                Decision::Flush(group, why) => {
-                    self.last_wait = None;
-                    let id = self.requests.insert_flush(group, self.now);
-                    self.note_arrival();
-                    self.log(Record::Flushes(id, group, why));
-                    self.list.push_flush(id);
-                    return false;
                 }
                 Decision::Idle => {}
             }

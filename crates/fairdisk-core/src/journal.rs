@@ -2,7 +2,7 @@
 //! are compared by the journal's hash.
 
 use crate::elevator::Change;
-use crate::request::{Bio, BioId, GroupId, RequestId};
+use crate::request::{Bio, BioId, RequestId};
 use crate::time::Instant;
 use crate::why::Why;
 use alloc::vec::Vec;
@@ -40,9 +40,6 @@ pub enum Record {
     Queued(BioId, RequestId),
     /// The elevator moved a request to the dispatch list, for this reason.
     Dispatched(RequestId, Why),
-    /// The elevator has the device's write cache flushed by this request, on the account of this
-    /// group, for this reason.
-    Flushes(RequestId, GroupId, Why),
     /// The elevator waits until this instant, for this reason.
     Waits(Instant, Why),
     /// The elevator waits for a completion, for this reason.
@@ -151,7 +148,7 @@ struct Words(u64);
 
 impl Words {
     /// Adds a record: its tag, followed by its fields. The encoding must not change, or hashes of
-    /// earlier runs cannot be compared.
+    /// earlier runs cannot be compared; a record that is gone leaves a gap among the tags.
     #[inline(always)]
     fn record(&mut self, record: &Record) {
         match *record {
@@ -174,9 +171,6 @@ impl Words {
             Record::Hurried(bio) => self.add([18, bio.0]),
             Record::Configured(ref change) => self.change(change),
             Record::Switched(name) => self.switch(name),
-            Record::Flushes(request, group, why) => {
-                self.add([17, u64::from(request.0), u64::from(group.0), why as u64]);
-            }
             Record::Absorbed(request, absorbed) => {
                 self.add([16, u64::from(request.0), u64::from(absorbed.0)]);
             }

@@ -134,11 +134,8 @@ reasons! {
     ClassStarved => "its class had been passed over for long enough",
     /// A request of another group overlaps this one and cannot begin before it has finished.
     Awaited => "another group waits for it to be done",
-    /// The device's write cache is flushed, to learn what requests take when it has nothing left to
-    /// write.
-    EmptiesCache => "the disk empties its write cache",
     /// The device has as much outstanding work as a group's floor leaves room for.
-    FloorRoomUsed => "a floor leaves no more room at the device",
+    FloorRoomUsed = 43 => "a floor leaves no more room at the device",
     /// Writes that the device would not have done before a group that is behind its share flushes
     /// next have to wait.
     BacklogLimited => "writes wait that would delay the flush of a group that is behind",

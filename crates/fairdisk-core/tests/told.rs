@@ -1,4 +1,5 @@
-//! What an elevator is told of groups and the device: the same as the next one would be told.
+//! What an elevator is told of groups and the device, the same as the next one would be told, and
+//! of flushes.
 
 #[path = "model/fifo.rs"]
 mod fifo;
@@ -7,8 +8,8 @@ mod fifo;
 mod leave_to_fifo;
 
 use fairdisk_core::{
-    Change, Cost, CostModel, Effects, Elevator, Engine, EngineConfig, GroupId, Input, Instant,
-    Journal, Qos, Refusal, Share, Span, Weight,
+    Bio, BioId, Change, Cost, CostModel, Effects, Elevator, Engine, EngineConfig, GroupId, Input,
+    Instant, IoPrio, Journal, Qos, Refusal, RequestId, Share, Span, Submitter, TaskId, Weight,
 };
 use fifo::Fifo;
 
@@ -17,6 +18,8 @@ use fifo::Fifo;
 struct Witness {
     fifo: Fifo,
     told: Vec<Change>,
+    /// Flushes that ended, with how long the device was busy with each and whether it succeeded.
+    flushed: Vec<(Submitter, Span, bool)>,
 }
 
 impl Elevator for Witness {
@@ -24,6 +27,10 @@ impl Elevator for Witness {
 
     fn configure(&mut self, _now: Instant, change: &Change) {
         self.told.push(*change);
+    }
+
+    fn flushed(&mut self, _now: Instant, by: Submitter, device_time: Span, ok: bool) {
+        self.flushed.push((by, device_time, ok));
     }
 }
 
@@ -139,5 +146,23 @@ fn a_depth_that_was_told_is_that_of_the_cost_model_whichever_came_first() {
         assert!(disk.told().contains(&depth) && disk.told().contains(&told));
         disk.switch();
         assert_eq!(disk.told(), [depth, costs(1)]);
+    }
+}
+
+/// A flush belongs to whoever submitted it, however it ends and whoever has taken over meanwhile.
+#[test]
+fn the_end_of_a_flush_is_told() {
+    let by = Submitter { task: TaskId(1), group: GroupId(7) };
+    for (ok, switches) in [(true, false), (false, false), (true, true)] {
+        let mut disk = Disk::new();
+        let flush = Bio::flush(BioId(1), by.task, by.group, IoPrio::UNSET);
+        disk.engine.handle(Instant::ZERO, Input::Submit(flush), &mut disk.effects);
+        if switches {
+            disk.switch();
+        }
+        let done = Input::Completed { request: RequestId(0), ok };
+        let took = Span::from_ms(30);
+        disk.engine.handle(Instant::ZERO + took, done, &mut disk.effects);
+        assert_eq!(disk.engine.elevator().flushed, [(by, took, ok)]);
     }
 }

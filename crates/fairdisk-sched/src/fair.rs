@@ -18,7 +18,7 @@
 //! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
 //!   goes first: `awaited`.
 //! - Where costs are not told: `depth_limit`, and `sharing` together or in turns, by `looks`.
-//! - What a device does after it has acknowledged a write: `cache`, `emptying`, `writes_first`; and
+//! - What a device does after it has acknowledged a write: `cache`, `writes_first`; and
 //!   beside whoever has that flushed: `backlog`, `commits`.
 //! - Each rule is a switch: `rules`.
 //! - What is learned by measuring: `service`, `usual`, `mean`, `median`, `pairs`.
@@ -38,7 +38,6 @@ mod commits;
 mod depth_limit;
 mod device;
 mod dispatching;
-mod emptying;
 mod expected;
 mod floor;
 mod flushing;
@@ -258,9 +257,6 @@ impl Elevator for Fair {
 
     #[inline]
     fn decide(&mut self, now: Instant) -> Decision {
-        if self.cache.emptying.is_under_way() {
-            return Decision::WaitCompletion(Why::EmptiesCache);
-        }
         self.end_keeping_if_over(now);
         if self.queued == 0 {
             return match self.in_flight {
@@ -277,7 +273,6 @@ impl Elevator for Fair {
             let step = if is_serial { self.step_serial(now) } else { self.step_queueing(now) };
             return match step {
                 Step::Dispatch(id, why) => Decision::Dispatch(id, why),
-                Step::Flush(group, why) => Decision::Flush(group, why),
                 // Whoever was barred on the way here may have been first until then, so another
                 // wait, or none, may be right without it.
                 _ if self.barred.len() != bars => continue,
@@ -331,10 +326,6 @@ impl Elevator for Fair {
 
     fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
         self.end_flush(now, by, device_time, ok);
-    }
-
-    fn emptied(&mut self, now: Instant, device_time: Span, ok: bool) {
-        self.cache_emptied(now, device_time, ok);
     }
 
     fn awaited(&mut self, _now: Instant, id: RequestId, _by: GroupId) {
@@ -394,7 +385,6 @@ impl Elevator for Fair {
                 self.change_device(now, |it| it.set_rotational(rotational));
             }
             Change::Costs(costs) => self.change_device(now, |it| it.learn(costs)),
-            Change::Flushable { flushable } => self.cache.emptying.is_flushable = flushable,
         }
     }
 

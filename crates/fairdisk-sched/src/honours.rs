@@ -38,8 +38,6 @@ pub struct Honours {
     pub latency_targets: bool,
     /// Whether the scheduler charges requests by a cost model and needs to be given one.
     pub costs: bool,
-    /// Whether the scheduler flushes the device's write cache, if it may.
-    pub flushes: bool,
 }
 
 impl Honours {
@@ -55,7 +53,6 @@ impl Honours {
         bursts: false,
         latency_targets: false,
         costs: false,
-        flushes: false,
     };
 
     /// Every setting of a group is honoured.
@@ -70,7 +67,6 @@ impl Honours {
         bursts: true,
         latency_targets: true,
         costs: true,
-        flushes: true,
     };
 
     /// Whether the group setting with this key has an effect; `false` for an unknown key.
@@ -100,7 +96,6 @@ impl Honours {
             (self.bursts, "bursts"),
             (self.latency_targets, "latency targets"),
             (self.costs, "costs"),
-            (self.flushes, "flushes of the write cache"),
         ];
         all.into_iter().filter_map(|(honoured, word)| honoured.then_some(word))
     }

@@ -231,10 +231,6 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.flushed(now, by, device_time, ok));
     }
 
-    fn emptied(&mut self, now: Instant, device_time: Span, ok: bool) {
-        each!(self, inner => inner.emptied(now, device_time, ok));
-    }
-
     fn awaited(&mut self, now: Instant, id: RequestId, by: GroupId) {
         each!(self, inner => inner.awaited(now, id, by));
     }

@@ -14,5 +14,5 @@ pub(crate) fn request(slot: u32, group: u32, op: Op, arrived: Instant) -> Reques
 
 /// Who flushes for the group: its task of the same number.
 pub(crate) const fn submitter(group: u32) -> Submitter {
-    Submitter { task: Some(TaskId(group)), group: GroupId(group) }
+    Submitter { task: TaskId(group), group: GroupId(group) }
 }

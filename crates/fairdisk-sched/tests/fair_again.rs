@@ -150,7 +150,7 @@ impl Storm {
                 }
                 Decision::WaitUntil(at, _) => return Some(at),
                 Decision::WaitCompletion(_) => return None,
-                Decision::Flush(..) | Decision::Idle => panic!("with requests queued"),
+                Decision::Idle => panic!("with requests queued"),
             }
         }
         None

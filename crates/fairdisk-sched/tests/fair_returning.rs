@@ -6,7 +6,7 @@ mod reads;
 
 use fairdisk_core::{
     Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Lba, Op, Prng, Qos,
-    Rates, Request, RequestId, Share, Span, Submitter, Weight,
+    Rates, Request, RequestId, Share, Span, Submitter, TaskId, Weight,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
 use reads::read;
@@ -171,7 +171,7 @@ impl Play {
         let Some(at) = thinker else { return self.submit(request.0) };
         let Thinker { pause, flush, .. } = self.thinkers[at];
         if flush > Span::ZERO {
-            let by = Submitter { task: None, group };
+            let by = Submitter { task: TaskId(request.0), group };
             self.fair.flushes(self.now, by);
             self.busy_until = self.now + flush;
             self.pass_until(self.busy_until);

@@ -11,15 +11,8 @@ const NIL: u32 = u32::MAX;
 pub(super) struct BioIndex(pub(super) u32);
 
 impl BioIndex {
-    /// No bio.
-    pub(super) const NIL: Self = Self(NIL);
-
     const fn at(raw: u32) -> Option<Self> {
-        Self(raw).some()
-    }
-
-    pub(super) const fn some(self) -> Option<Self> {
-        if self.0 == NIL { None } else { Some(self) }
+        if raw == NIL { None } else { Some(Self(raw)) }
     }
 }
 
@@ -161,9 +154,9 @@ impl Bios {
         Some(BioIndex(at as u32))
     }
 
-    /// The bios of the request whose first bio is `first`; none if that is `NIL`.
+    /// The bios of the request whose first bio is `first`.
     pub(super) fn chain(&self, first: BioIndex) -> impl Iterator<Item = BioIndex> {
-        core::iter::successors(first.some(), |index| self.next_in_request(*index))
+        core::iter::successors(Some(first), |index| self.next_in_request(*index))
     }
 
     pub(super) fn next_in_request(&self, index: BioIndex) -> Option<BioIndex> {

@@ -120,7 +120,6 @@ impl<E: Elevator> Engine<E> {
             }
             Change::Rotational { rotational } => self.rotational = rotational,
             Change::Costs(costs) => self.costs = Some(costs),
-            Change::Flushable { flushable } => self.flushable = flushable,
             Change::TaskMoved { .. } | Change::TaskPriority { .. } | Change::TaskExited { .. } => {}
         }
         self.elevator.configure(now, &told);
@@ -194,8 +193,7 @@ impl<E: Elevator> Engine<E> {
         let depth = self.depth_told.then_some(Change::Depth { depth: self.config.depth });
         let rotational = (!self.rotational).then_some(Change::Rotational { rotational: false });
         let costs = self.costs.map(Change::Costs);
-        let flushable = self.flushable.then_some(Change::Flushable { flushable: true });
-        for change in [depth, rotational, costs, flushable].into_iter().flatten() {
+        for change in [depth, rotational, costs].into_iter().flatten() {
             self.elevator.configure(self.now, &change);
         }
     }

@@ -20,23 +20,17 @@ impl<E: Elevator> Engine<E> {
         account.device_requests += 1;
         account.device_time += device_time;
         match (is_known, request.op) {
-            (true, Op::Flush) => self.elevator.emptied(self.now, device_time, ok),
+            (_, Op::Flush) => {
+                let by = Submitter { task: request.task, group: request.group };
+                self.elevator.flushed(self.now, by, device_time, ok);
+            }
             (true, _) => {
                 let completion = Completion { request: id, device_time, ok };
                 self.elevator.complete(self.now, &completion);
             }
-            (false, Op::Flush) => {
-                let task = first.map(|_| request.task);
-                let by = Submitter { task, group: request.group };
-                self.elevator.flushed(self.now, by, device_time, ok);
-            }
             (false, _) => {}
         }
-        if first.is_none() {
-            // An elevator's own flush has neither bio nor slot.
-            return;
-        }
-        let mut next = first;
+        let mut next = Some(first);
         while let Some(index) = next {
             next = self.bios.next_in_request(index);
             self.finish(index, ok, out);

@@ -4,7 +4,7 @@ use super::at_device::Stamp;
 use super::bios::{BioIndex, Bios};
 use super::pool::Slot as PoolSlot;
 use crate::account::GroupLoad;
-use crate::request::{Bio, BioId, GroupId, IoPrio, Request, RequestId, TaskId};
+use crate::request::{Bio, GroupId, Request, RequestId};
 use crate::time::Instant;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -17,8 +17,7 @@ pub(super) enum State {
     Queued,
     /// On the dispatch list or staged in the driver.
     Dispatched,
-    /// A flush, on the dispatch list or staged; the elevator never admitted it, but may have asked
-    /// for it.
+    /// A flush, on the dispatch list or staged; the elevator never admitted it.
     Bypassing,
     InFlight,
 }
@@ -29,7 +28,6 @@ pub(super) enum State {
 struct Slot {
     request: Request,
     state: State,
-    /// [`NIL`](BioIndex::NIL) for a flush that the elevator asked for.
     first: BioIndex,
     last: BioIndex,
     /// The serial number of the elevator that admitted the request; 0 for none.
@@ -45,7 +43,7 @@ pub(super) struct Completed {
     pub(super) request: Request,
     /// Its place in a pool.
     pub(super) pool_slot: PoolSlot,
-    pub(super) first: Option<BioIndex>,
+    pub(super) first: BioIndex,
     /// When the request was issued, in units of the [`AtDevice`](super::at_device::AtDevice) clock.
     pub(super) stamp: Stamp,
     /// Whether the present elevator admitted the request.
@@ -103,17 +101,6 @@ impl Requests {
     /// The requests in any state. Linear, like [`loads`](Self::loads).
     pub(super) fn present(&self) -> impl Iterator<Item = &Request> {
         self.slots.iter().filter(|slot| slot.state != State::Free).map(|slot| &slot.request)
-    }
-
-    /// Creates a flush that carries no bio, for the dispatch list.
-    #[cold]
-    pub(super) fn insert_flush(&mut self, group: GroupId, now: Instant) -> RequestId {
-        let nobody = (BioId(u64::MAX), TaskId(u32::MAX));
-        let flush = Bio::flush(nobody.0, nobody.1, group, IoPrio::UNSET);
-        let id = self.insert(&flush, BioIndex::NIL, now);
-        // Not by `set_state`: unlike a submitter's flush it is the elevator's.
-        self.slots[id.0 as usize].state = State::Bypassing;
-        id
     }
 
     /// Creates a queued request that carries only `bio`. Writes the slot in place: building a copy
@@ -179,7 +166,6 @@ impl Requests {
         self.free.push(id.0);
         let Slot { request, first, stamp, elevator, is_hurried, .. } = *slot;
         let pool_slot = PoolSlot::of(&request, is_hurried);
-        let first = first.some();
         Completed { request, pool_slot, first, stamp, is_known: elevator == self.elevator }
     }
 

@@ -34,12 +34,10 @@ impl<E: Elevator> Engine<E> {
         self.requests.loads()
     }
 
-    /// The first bio of the request in slot `id`, if the slot is in use. A flush that the elevator
-    /// asked for has none.
+    /// The first bio of the request in slot `id`, if the slot is in use.
     #[must_use]
     pub fn first_bio(&self, id: RequestId) -> Option<&Bio> {
-        self.requests.get(id)?;
-        self.bios.chain(self.requests.first_bio(id)).next().map(|first| self.bios.bio(first))
+        self.requests.get(id).map(|_| self.bios.bio(self.requests.first_bio(id)))
     }
 
     /// The request in slot `id`, if the slot is in use.

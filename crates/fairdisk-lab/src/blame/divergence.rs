@@ -132,7 +132,7 @@ fn first_of(one: &Option<OfDisk>, other: &Option<OfDisk>) -> usize {
 
 /// Whether the entry is a scheduler's choice of what to do next.
 const fn is_choice(entry: &Option<Entry>) -> bool {
-    matches!(entry, Some(Entry { record: Record::Dispatched(..) | Record::Flushes(..), .. }))
+    matches!(entry, Some(Entry { record: Record::Dispatched(..), .. }))
 }
 
 /// Whether two entries are equal except for their reasons.
@@ -256,7 +256,6 @@ impl<'a> Requests<'a> {
             }
             Record::Waits(until, why) => MoveKind::Waits(until, why),
             Record::WaitsCompletion(why) => MoveKind::WaitsCompletion(why),
-            Record::Flushes(..) => MoveKind::Else("the disk's write cache was flushed"),
             Record::Submitted(_) => MoveKind::Else("a request was submitted"),
             Record::Issued(_) => MoveKind::Else("a request went to the disk"),
             Record::Completed(..) | Record::Finished(..) => MoveKind::Else("a request was done"),

@@ -68,9 +68,6 @@ pub struct Queue {
     /// Whether schedulers are told what requests cost the disk.
     #[serde(default = "yes")]
     pub tells_costs: bool,
-    /// Whether schedulers may flush the disk's write cache.
-    #[serde(default = "yes")]
-    pub flushable: bool,
 }
 
 const fn yes() -> bool {

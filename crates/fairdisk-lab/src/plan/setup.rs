@@ -250,7 +250,6 @@ impl Plan {
             rotational: rig.device.is_rotational(),
             serves_together: model.serves_together(),
             costs: tells_costs.then(|| rig.costs()),
-            flushable: honours.flushes && queue.flushable,
         };
         let scheduler = arm.revision.on_host(rig.host.hz, tick_phase).build();
         Ok(Part { scheduler, model, config, loaded, sectors_needed })

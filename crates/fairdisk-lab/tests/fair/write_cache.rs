@@ -39,8 +39,8 @@ fn a_group_that_has_its_writes_made_durable_has_its_half() {
         "beside buffered streams",
         "thinking before fsync, beside readers",
     ];
-    // Under a mount without `--costs`, costs are not told and the cache may not be flushed.
-    let mounted = ["host.queue.tells_costs=false", "host.queue.flushable=false"];
+    // As under a mount without `--costs`.
+    let mounted = ["host.queue.tells_costs=false"];
     for (device, within) in [("hdd-7200-2007", 3.0), ("hdd-ncq", 5.0)] {
         for (row, set) in rows.iter().flat_map(|row| [(row, &[][..]), (row, &mounted[..])]) {
             let overrides = set.iter().map(|set| Override::parse(set).unwrap()).collect();
@@ -141,27 +141,6 @@ fn writers_pay_for_a_cache_that_others_wait_for_to_write() {
                 assert!((got - asked).abs() <= within, "{device}, {row}: {got:.1} of {asked}");
             }
         }
-    }
-}
-
-/// A disk that works on its write cache in the gap between two reads delays each of them, so that
-/// none looks late. It shows once the cache was emptied.
-#[test]
-fn writers_pay_for_a_cache_that_is_worked_on_between_reads() {
-    for (depth, row) in [(1, "one beside one"), (32, "one beside one"), (32, "one beside stream")] {
-        let error = |flushable: bool| {
-            let depth = format!("device.queue.depth={depth}");
-            let set = [depth, format!("host.queue.flushable={flushable}")];
-            let overrides = set.iter().map(|set| Override::parse(set).unwrap()).collect();
-            let options = Options { overrides, ..Options::default() };
-            let row = format!("{row}, 2:1");
-            let result = run_in("write-cache.toml", "hdd-ncq", "fair", &row, options);
-            shares(&result.expect("it runs"))[0] - 66.7
-        };
-        let (known, unknown) = (error(true), error(false));
-        println!("{row}, {depth}: {known:.1} points, {unknown:.1} if the disk may not be flushed");
-        assert!(known.abs() <= 6.0, "{row}, {depth}: {known}");
-        assert!(unknown <= -10.0, "{row}, {depth}: {unknown}: what is a flush good for?");
     }
 }
 

@@ -36,13 +36,12 @@ impl Fair {
 
     /// When another request of its group may overtake the next one of the queue: a class has been
     /// passed over for long enough, or the queue's oldest request expires. The latter matters only
-    /// to a write: where a read has to wait, so has any other request, unless the cache is emptied
-    /// for the read.
+    /// to a write: where a read has to wait, so has any other request.
     fn overtaken_at(&self, now: Instant, queue: u32) -> Option<Instant> {
         let q = &self.queues[queue];
         let (oldest, arrived) = self.requests.oldest(q);
         let next = self.next_of(now, queue);
-        let matters = self.requests[next].op.is_write() || self.cache.emptying.is_flushable;
+        let matters = self.requests[next].op.is_write();
         let expires = (next != oldest && matters).then(|| arrived + self.params.expire);
         expires.into_iter().chain(self.queues.passed_over_at(now, q.group)).min()
     }

@@ -11,8 +11,6 @@
 //!   does. So it counts as a read here.
 //! - Some devices finish all writes before they read; there nothing is left after a read
 //!   (`writes_first`).
-//! - If the cache was emptied (`emptying`), reads are compared with what they took then, and for
-//!   longer.
 //! - A write that waits for room in a full cache is charged to those who filled it (`full`).
 
 mod comparison;
@@ -23,7 +21,6 @@ pub(super) use full::Writes;
 pub(super) use traces::Traces;
 
 use super::device::Device;
-use super::emptying::Emptying;
 use super::group::Group;
 use super::queue::Queue;
 use super::requests::Rq;
@@ -69,7 +66,6 @@ pub(super) struct Cache {
     pub(super) paid: Span,
     /// Reads at the device, on a device that takes several requests.
     pub(super) reads: u32,
-    pub(super) emptying: Emptying,
     /// When a write was last taken in while the head was at work for reads.
     pub(super) taken_in: Instant,
 }
@@ -86,7 +82,6 @@ impl Cache {
             flushes: 0,
             paid: Span::ZERO,
             reads: 0,
-            emptying: Emptying::default(),
             taken_in: Instant::ZERO,
         }
     }
@@ -100,11 +95,7 @@ impl Cache {
         served: Service,
         groups: &mut [Group],
     ) -> Option<Late> {
-        let is_known = !rq.may_be_cached && self.emptying.is_known(now);
-        let is_known = is_known && self.comparison.group != queue.group;
-        let known = || groups[queue.group as usize].past.undisturbed.known(self.among());
-        let undisturbed = is_known.then(known).flatten();
-        let when = self.when(now, &served, undisturbed.is_some());
+        let when = self.when(now, &served, false);
         let has_traces = self.comparison.find_traces(when, &served, groups);
         if rq.may_be_cached || rq.op.is_write() && served.is_taken_in() {
             let late = self.waited(when, queue.group, &served, groups);
@@ -113,9 +104,7 @@ impl Cache {
         }
         let buffered = self.comparison.follow(queue.group, &served, groups);
         let late = if has_traces {
-            let back = if rq.continues_queue { served.back } else { Span::ZERO };
-            let (group, among) = (queue.group, self.among());
-            let read = Read { group, among, undisturbed, back, buffered };
+            let read = Read { group: queue.group, among: self.among(), buffered };
             self.comparison.delayed(when, read, served, groups)
         } else {
             if !self.comparison.is_blank() {
@@ -162,8 +151,7 @@ impl Cache {
         }
         let more = if served.is_fast() { served.done_in - served.took } else { Span::ZERO };
         // A device that picks the next takes writes in while others' reads are served.
-        let lasts = served.is_picked || self.emptying.is_known(now);
-        let when = self.when(now, &served, lasts);
+        let when = self.when(now, &served, served.is_picked);
         let own = &mut groups[group as usize].past.traces;
         let hidden = (own.left(when) + more).min(LASTS_MOST);
         let before = if own.epoch == self.epoch { own.untold } else { Span::ZERO };
@@ -181,9 +169,6 @@ impl Cache {
     /// Accounts for a read that nothing delayed.
     #[inline]
     fn undelayed(&self, When { now, took, .. }: When, reader: &mut Group) {
-        if self.emptying.is_empty || now >= self.until + took + LASTS_MOST {
-            reader.past.undisturbed.add(self.among(), took);
-        }
         if now >= self.until + took {
             reader.past.usual.add(self.among(), took);
         }
@@ -257,14 +242,6 @@ impl Cache {
         self.comparison.writer
     }
 
-    /// The group with the most acknowledged writes left to be done, if that is not `reader`.
-    pub(super) fn writer_beside(&self, reader: u32, groups: &[Group]) -> Option<u32> {
-        let writer = self.comparison.group;
-        let traces = groups.get(writer as usize)?.past.traces;
-        let is_left = traces.epoch == self.epoch && traces.hidden > Span::ZERO;
-        (is_left && writer != reader).then_some(writer)
-    }
-
     /// Drops the reference to a writer's queue that is gone.
     pub(super) const fn forget_writer(&mut self) {
         self.comparison.writer = NIL;
@@ -272,7 +249,6 @@ impl Cache {
 
     /// Drops a removed group as the writer: nobody is charged for its writes any more.
     pub(super) fn forget_group(&mut self, group: u32) {
-        self.emptying.forget_group(group);
         self.writers.iter_mut().filter(|one| **one == group).for_each(|one| *one = NIL);
         if self.comparison.group == group {
             self.comparison = Comparison::NONE;

@@ -52,7 +52,6 @@ impl Fair {
         self.set_round(now);
         self.backlog.device_changed(self.device.is_told());
         self.let_writes_go();
-        self.cache.emptying.device_changed();
     }
 
     /// Removes a group. Its queued requests are still served; a new group with its number starts

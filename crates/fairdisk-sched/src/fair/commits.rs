@@ -33,7 +33,7 @@ const GONE_MOST: Span = Span::from_s(1);
 /// A flush on its way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flush {
-    pub(super) by: Option<TaskId>,
+    pub(super) by: TaskId,
     pub(super) began: Instant,
     /// The cost of all writes sent until then.
     pub(super) sent: Span,
@@ -165,12 +165,7 @@ impl Commits {
 
     /// Accounts for the end of the flush that this task has begun. Returns that flush, and when the
     /// next is to come. Nothing is learned from the cycle of a flush that has failed.
-    pub(super) fn end(
-        &mut self,
-        now: Instant,
-        by: Option<TaskId>,
-        ok: bool,
-    ) -> Option<(Flush, Instant)> {
+    pub(super) fn end(&mut self, now: Instant, by: TaskId, ok: bool) -> Option<(Flush, Instant)> {
         let flush = self.flush.filter(|flush| flush.by == by && self.is_flushing())?;
         self.flush = self.flush.filter(|_| ok);
         self.cycle.flush = now.since(flush.began);
@@ -270,7 +265,7 @@ mod tests {
         fn cycle(&mut self, takes: Span, longer: Span) -> bool {
             let Self { commits, now, sent } = self;
             commits.wants(*now);
-            let due = commits.begin(Flush { by: None, began: *now, sent: *sent });
+            let due = commits.begin(Flush { by: TaskId(1), began: *now, sent: *sent });
             let mut asks = || commits.lets_write(due.since(*now), takes, WHOLE / 8);
             let lets = takes > Span::ZERO && asks().is_ok();
             let more = if lets { longer } else { Span::ZERO };
@@ -280,7 +275,7 @@ mod tests {
             *now += MS + MS + MS + more;
             commits.rests(*now);
             commits.count();
-            assert!(commits.end(*now, None, true).is_some());
+            assert!(commits.end(*now, TaskId(1), true).is_some());
             *now += MS;
             lets
         }

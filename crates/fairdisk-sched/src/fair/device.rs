@@ -310,12 +310,10 @@ impl Device {
         let is_told = self.is_told();
         let is_overlong_read = is_told && !rq.may_be_cached && took >= overlong;
         let was_alone = others == 0 && self.is_serial();
-        // On a disk in use most ways are shorter than between any two places of it.
-        let back = self.costs.map_or(Span::ZERO, |costs| costs.alone / 2);
         let is_picked = self.picks_next();
         let stated = |costs: CostModel| costs.cost(rq.op, rq.continues_queue, rq.bytes());
         let stated = self.costs.map_or(done_in, stated);
-        Service { took, stated, done_in, back, is_overlong_read, was_alone, is_picked, is_told }
+        Service { took, stated, done_in, is_overlong_read, was_alone, is_picked, is_told }
     }
 
     /// Adds the time of a request that was alone at the device to the means.

@@ -46,7 +46,6 @@ impl Fair {
         self.pay_floors(now, group, amount);
         if may_be_cached {
             self.use_allowance(amount.bytes);
-            self.cache.emptying.writes();
             self.add_to_backlog(now, at, group);
         }
         self.charge_dispatched(now, at);

@@ -11,7 +11,7 @@ impl Fair {
         let Submitter { task, group } = by;
         self.tree.pass(now);
         self.make_group(group);
-        if let Some(queue) = task.and_then(|task| self.queues.find(task, group.0)) {
+        if let Some(queue) = self.queues.find(task, group.0) {
             let flushes = &mut self.queues[queue].flushes;
             *flushes = flushes.saturating_add(1);
         }
@@ -40,7 +40,7 @@ impl Fair {
             entry.flushes -= 1;
             self.cache.flushes -= 1;
         }
-        let queue = task.and_then(|task| self.queues.find(task, group.0));
+        let queue = self.queues.find(task, group.0);
         if let Some(queue) = queue {
             self.note_flushed_by(now, queue);
         }

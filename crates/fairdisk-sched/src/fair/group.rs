@@ -92,8 +92,6 @@ pub(super) struct Past {
     flushing: Mean,
     /// The time of the group's reads while the device does nothing else.
     pub(super) usual: Usual,
-    /// The time of its reads after the cache was emptied and before the next write.
-    pub(super) undisturbed: Usual,
     /// The time of reads of a group that has only been seen to read after writes of others: each
     /// counts with its stated time at most.
     pub(super) presumed: Mean<64>,
@@ -119,7 +117,6 @@ impl Past {
             unflushed: 0,
             flushing: Mean::default(),
             usual: Usual::default(),
-            undisturbed: Usual::default(),
             presumed: Mean::default(),
             trial: Trial::default(),
             traces: Traces::default(),

@@ -77,11 +77,6 @@ impl Fair {
                     continue;
                 }
             }
-            if self.turn.is_none()
-                && let Some(step) = self.empty_cache(now, at)
-            {
-                return step;
-            }
             if self.turn.is_none() || !self.device.is_measured() {
                 self.give_turn(now, group, queue);
             }
@@ -283,9 +278,7 @@ impl Fair {
         // another task.
         let may_wait = (self.device.picks_next() || self.device.is_in_turns())
             && self.queues.has_priorities(group);
-        !self.cache.emptying.may_intervene()
-            && !may_wait
-            && self.queues.find(task, group).is_some_and(|queue| self.is_alone(group, queue))
+        !may_wait && self.queues.find(task, group).is_some_and(|queue| self.is_alone(group, queue))
     }
 
     /// Whether a request is at the device, or a flush there or on its way.

@@ -69,8 +69,6 @@ rules! {
         "nothing is charged after a read on a device that finishes all writes before it reads";
     usual_by_depth ["usual"]
         "the usual time of a read is kept by the number of reads at the device";
-    emptying ["emptying"]
-        "the cache is flushed now and then, to see what reads take without it";
     kept_slices []
         "a turn on a disk that takes several requests lasts until the last of its group is done";
     streams_alone ["stream"]

@@ -22,8 +22,6 @@ pub(super) struct Service {
     pub(super) stated: Span,
     /// The stated time at most, wherever the request lies and whether it reads or writes.
     pub(super) done_in: Span,
-    /// The time to find a place again after a request elsewhere; zero if unknown.
-    pub(super) back: Span,
     /// Whether it is a read that took `OVERLONG_FACTOR` times its stated time or more.
     pub(super) is_overlong_read: bool,
     /// Whether nothing else was at the device.
@@ -62,8 +60,8 @@ impl Service {
 impl Service {
     /// A request that was alone at a device which serves one at a time and has a cost model.
     pub(super) fn alone(took: Span, stated: Span, done_in: Span) -> Self {
-        let (back, is_overlong_read) = (Span::ZERO, false);
-        let (was_alone, is_picked, is_told) = (true, false, true);
-        Self { took, stated, done_in, back, is_overlong_read, was_alone, is_picked, is_told }
+        let (was_alone, is_told) = (true, true);
+        let (is_overlong_read, is_picked) = (false, false);
+        Self { took, stated, done_in, is_overlong_read, was_alone, is_picked, is_told }
     }
 }

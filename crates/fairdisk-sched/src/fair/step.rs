@@ -1,6 +1,6 @@
 //! The next step, which is a decision while at least one request is queued.
 
-use fairdisk_core::{GroupId, Instant, RequestId, Why};
+use fairdisk_core::{Instant, RequestId, Why};
 
 /// A decision while at least one request is queued.
 #[derive(Clone, Copy, Debug)]
@@ -8,7 +8,6 @@ pub(super) enum Step {
     Dispatch(RequestId, Why),
     WaitUntil(Instant, Why),
     WaitCompletion(Why),
-    Flush(GroupId, Why),
 }
 
 impl Step {

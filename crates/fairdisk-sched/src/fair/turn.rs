@@ -179,9 +179,6 @@ impl Fair {
             if let Some(until) = self.write_waits(now, at) {
                 return Step::WaitUntil(until, Why::HeldForThinker);
             }
-            if let Some(step) = self.empty_cache(now, at) {
-                return step;
-            }
             let same = before.is_some_and(|turn| turn.group == group);
             let why = if same || !self.device.rotational { Why::LeastServed } else { ended };
             self.give_turn(now, group, queue);

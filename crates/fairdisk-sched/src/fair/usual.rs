@@ -10,9 +10,6 @@ use fairdisk_core::Span;
 /// Number of classes: the last is for 128 reads and more, beyond the depth of any disk with a head.
 const DEPTH_CLASSES: usize = 8;
 
-/// So many reads make a mean that is off by a quarter of their spread (1 / sqrt 16).
-const ENOUGH: u8 = 16;
-
 /// Mean read times, by class of the number of reads at the device.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usual {
@@ -35,12 +32,6 @@ impl Usual {
     pub(super) fn add(&mut self, among: u32, service: Span) {
         self.classes[class(among)].add(service);
         self.is_seen = true;
-    }
-
-    /// The time of a read among `among`, if enough of just that class were seen.
-    pub(super) fn known(&self, among: u32) -> Option<Span> {
-        let mean = &self.classes[class(among)];
-        mean.get().filter(|_| mean.samples() >= ENOUGH)
     }
 
     /// The usual time of a read among `among`: at most that among fewer. Where none was seen it is
@@ -79,10 +70,6 @@ mod tests {
         assert_eq!(seen(&usual), [Some(6075), Some(4050), Some(800), Some(800)]);
         usual.add(1, Span::from_us(4000));
         assert_eq!(seen(&usual), [Some(4000), Some(4000), Some(800), Some(800)]);
-        // It is known if there were enough in just that class.
-        assert_eq!(usual.known(1), None);
-        (0..ENOUGH).for_each(|_| usual.add(1, Span::from_us(4000)));
-        assert_eq!([usual.known(1), usual.known(2)], [Some(Span::from_us(4000)), None]);
         // A read among more reads that took longer must have waited for something else.
         usual.add(2, Span::from_us(8000));
         assert_eq!(seen(&usual)[1], Some(4000));

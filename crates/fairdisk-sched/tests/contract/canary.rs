@@ -26,12 +26,6 @@ enum Wrong {
     WaitsForNothing,
     /// Answers idle with requests queued.
     IdlesEarly,
-    /// Flushes a device that it may not flush.
-    FlushesUnasked,
-    /// Flushes while a request is in flight.
-    FlushesTooEarly,
-    /// Dispatches a request before its flush has completed.
-    ServesMeanwhile,
     /// Waits with nothing queued.
     WaitsEmpty,
     /// Never dispatches the oldest request, in spite of its bound on waiting.
@@ -58,7 +52,6 @@ impl Canary {
         // Gives a different answer each time it is asked.
         let soon = now + Span::from_ms(50) + Span::from_us(u64::from(self.asked));
         let soon = Decision::WaitUntil(soon, Why::IdleWait);
-        let flush = Decision::Flush(GroupId::ROOT, Why::EmptiesCache);
         let queued = !self.queue.is_empty();
         match self.wrong {
             Wrong::Invents => Some(Decision::Dispatch(RequestId(77), Why::ArrivedFirst)),
@@ -66,11 +59,6 @@ impl Canary {
             Wrong::WaitsForThePast if queued => Some(Decision::WaitUntil(now, Why::IdleWait)),
             Wrong::WaitsForNothing if queued => Some(Decision::WaitCompletion(Why::SyncInFlight)),
             Wrong::IdlesEarly if queued => Some(Decision::Idle),
-            Wrong::FlushesUnasked if queued => Some(flush),
-            Wrong::FlushesTooEarly if self.in_flight > 0 => Some(flush),
-            Wrong::ServesMeanwhile if queued && self.in_flight == 0 && self.asked % 2 == 1 => {
-                Some(flush)
-            }
             Wrong::WaitsEmpty if !queued && self.in_flight == 0 => Some(soon),
             _ => None,
         }
@@ -147,12 +135,8 @@ fn read(number: u64) -> Bio {
 
 /// Runs a closed loop of three reads at a time, with one superfluous call.
 fn fly(wrong: Wrong) {
-    // At a depth of one nothing is asked for while a request or flush is in flight.
-    let flushable = matches!(wrong, Wrong::FlushesTooEarly | Wrong::ServesMeanwhile);
-    let depth = if flushable { 2 } else { 1 };
-    let config = EngineConfig { depth, ..EngineConfig::default() };
-    let mut world = World::new(Auditor::new(Canary::new(wrong)), config, 1);
-    world.handle(Input::Configure(Change::Flushable { flushable }));
+    let canary = Auditor::new(Canary::new(wrong));
+    let mut world = World::new(canary, EngineConfig::default(), 1);
     for number in 0..90 {
         world.submit(read(number));
         world.handle(Input::Tick);
@@ -184,9 +168,6 @@ fn every_insane_canary_dies_of_its_law() {
         (Wrong::Wavers, "law 3"),
         (Wrong::WaitsForThePast, "law 4"),
         (Wrong::WaitsForNothing, "law 4"),
-        (Wrong::FlushesUnasked, "law 4"),
-        (Wrong::FlushesTooEarly, "law 4"),
-        (Wrong::ServesMeanwhile, "law 4"),
         (Wrong::IdlesEarly, "law 5"),
         (Wrong::WaitsEmpty, "law 5"),
         (Wrong::Starves, "law 9"),

@@ -36,8 +36,8 @@ pub(crate) struct Storm {
 pub(crate) struct Outcome {
     /// The hash of its journal.
     pub(crate) hash: u64,
-    /// How often the scheduler flushed the disk.
-    pub(crate) own_flushes: u64,
+    /// How long the disk was found to have worked on writes after it had acknowledged them.
+    pub(crate) deferred: Span,
 }
 
 impl Storm {
@@ -48,8 +48,10 @@ impl Storm {
 
     /// Runs the storm on the given scheduler.
     pub(crate) fn run_on(self, scheduler: Scheduler) -> Outcome {
-        let World { engine, own_flushes, .. } = Sea::new(self, scheduler).cross();
-        Outcome { hash: engine.journal().hash(), own_flushes }
+        let World { engine, .. } = Sea::new(self, scheduler).cross();
+        let groups = (0..GROUPS).filter_map(|group| engine.deferred(GroupId(group)));
+        let deferred = groups.fold(Span::ZERO, |sum, one| sum + one);
+        Outcome { hash: engine.journal().hash(), deferred }
     }
 }
 

@@ -33,8 +33,6 @@ pub(crate) struct World<E> {
     pub(crate) mixed: Span,
     /// That of a write, if the device takes it into a cache.
     pub(crate) taken_in: Option<Span>,
-    /// The number of flushes that the elevator asked for.
-    pub(crate) own_flushes: u64,
     jobs: Vec<Job>,
     sleepers: Vec<(Instant, Sleeper)>,
     wake_at: Option<Instant>,
@@ -71,7 +69,6 @@ impl<E: Elevator> World<E> {
             service: Span::from_us(700),
             mixed: Span::ZERO,
             taken_in: None,
-            own_flushes: 0,
             jobs: Vec::new(),
             sleepers: Vec::new(),
             wake_at: None,
@@ -149,7 +146,6 @@ impl<E: Elevator> World<E> {
         match effect {
             Effect::Issue(request) => {
                 self.ledger.issued(request);
-                self.own_flushes += u64::from(self.engine.first_bio(request.id).is_none());
                 self.start(&request);
             }
             Effect::Finish { bio, task, ok } => self.ledger.finished(bio, task, ok),

@@ -148,7 +148,6 @@ impl Storm {
             }
             Decision::Idle => assert!(self.tasks.iter().all(|task| task.queued.is_none())),
             Decision::WaitCompletion(why) => panic!("{why:?} with nothing in flight"),
-            Decision::Flush(_, why) => panic!("{why:?} on a disk that is not flushable"),
         }
     }
 

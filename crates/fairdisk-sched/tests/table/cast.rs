@@ -16,9 +16,6 @@ pub(crate) struct Cast {
 }
 
 impl Cast {
-    /// What a flush is called that the scheduler asked for.
-    pub(crate) const OWN_FLUSH: &str = "own-flush";
-
     fn task(&self, task: TaskId) -> (GroupId, IoPrio) {
         self.tasks.get(&task).copied().unwrap_or((GroupId::ROOT, IoPrio::UNSET))
     }
@@ -94,10 +91,6 @@ impl Cast {
     pub(crate) fn name_request(&mut self, id: RequestId, first: BioId) {
         let name = self.bio_name(first);
         self.requests.insert(id, name);
-    }
-
-    pub(crate) fn name_own_flush(&mut self, id: RequestId) {
-        self.requests.insert(id, Self::OWN_FLUSH.to_owned());
     }
 
     pub(crate) fn woke(&mut self, bio: BioId, sleeper: Sleeper) {

@@ -147,9 +147,6 @@ impl Player {
             ["costs", us, ps, ref more @ ..] => {
                 Input::Configure(Change::Costs(costs(us, ps, more)?))
             }
-            ["flushable", flushable] => {
-                Input::Configure(Change::Flushable { flushable: number(flushable)? })
-            }
             ["depth", depth] => Input::Configure(Change::Depth { depth: number(depth)? }),
             _ => Input::Configure(self.change(words)?),
         })

@@ -9,7 +9,6 @@ pub(crate) fn tell(records: &[Record], cast: &mut Cast) -> String {
     for (at, record) in records.iter().enumerate() {
         match *record {
             Record::Queued(first, id) => cast.name_request(id, first),
-            Record::Flushes(id, ..) => cast.name_own_flush(id),
             Record::Issued(id) => cast.issued(id),
             _ => {}
         }
@@ -28,9 +27,6 @@ fn word(record: &Record, before: &[Record], after: &[Record], cast: &Cast) -> Op
             format!("issue {} why={why:?}", request(id))
         }
         Record::Dispatched(id, why) => format!("dispatch {} why={why:?}", request(id)),
-        Record::Flushes(_, group, why) => {
-            format!("issue {} for group {} why={why:?}", Cast::OWN_FLUSH, group.0)
-        }
         Record::Issued(id) if before.iter().any(|past| is_dispatch(past, id)) => return None,
         Record::Issued(id) => format!("issue {}", request(id)),
         Record::Held(id) => format!("hold {}", bio(id)),
@@ -56,7 +52,7 @@ fn word(record: &Record, before: &[Record], after: &[Record], cast: &Cast) -> Op
 }
 
 fn is_dispatch(record: &Record, id: RequestId) -> bool {
-    matches!(*record, Record::Dispatched(other, _) | Record::Flushes(other, ..) if other == id)
+    matches!(*record, Record::Dispatched(other, _) if other == id)
 }
 
 fn moves(record: &Record, id: RequestId) -> bool {

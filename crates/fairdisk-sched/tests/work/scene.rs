@@ -106,7 +106,6 @@ impl<E: Elevator> Scene<E> {
         self.configure("", Change::Rotational { rotational: depth == 1 });
         let costs = CostModel { depth, saturation, alone: saturation, read: cost, write: cost };
         self.configure("", Change::Costs(costs));
-        self.configure("", Change::Flushable { flushable: true });
         for group in 1..=groups {
             let (share, group) = (Share::DEFAULT, GroupId(group));
             self.configure("", Change::GroupAdded { group, share });
@@ -242,12 +241,6 @@ impl<E: Elevator> Scene<E> {
             match meter.call("decide", || elevator.decide(*now)) {
                 Decision::Dispatch(id, _) => return self.issue(id),
                 Decision::WaitUntil(at, _) => until = Some(at),
-                Decision::Flush(..) => {
-                    let took = self.service;
-                    self.now += took;
-                    let Self { elevator, now, meter, .. } = self;
-                    return meter.call("emptied", || elevator.emptied(*now, took, true));
-                }
                 Decision::WaitCompletion(_) | Decision::Idle => {}
             }
         }
@@ -307,7 +300,7 @@ impl<E: Elevator> Scene<E> {
     fn some_submitter(&mut self) -> Submitter {
         let at = self.prng.below(self.tasks.len() as u64) as usize;
         let Task { id, group, .. } = self.tasks[at];
-        Submitter { task: Some(id), group: GroupId(group) }
+        Submitter { task: id, group: GroupId(group) }
     }
 
     fn some_group(&mut self) -> GroupId {

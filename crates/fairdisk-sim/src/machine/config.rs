@@ -67,8 +67,6 @@ pub struct DiskConfig {
     pub serves_together: bool,
     /// The disk's cost model; schedulers are told if there is one.
     pub costs: Option<CostModel>,
-    /// Whether the scheduler may flush the disk's write cache.
-    pub flushable: bool,
 }
 
 impl Default for DiskConfig {
@@ -80,7 +78,6 @@ impl Default for DiskConfig {
             rotational: true,
             serves_together: false,
             costs: None,
-            flushable: false,
         }
     }
 }
@@ -92,8 +89,7 @@ impl DiskConfig {
         let depth = Change::Depth { depth: self.engine.depth };
         let depth = self.serves_together.then_some(depth);
         let costs = self.costs.map(Change::Costs);
-        let flushable = self.flushable.then_some(Change::Flushable { flushable: true });
-        rotational.into_iter().chain(depth).chain(costs).chain(flushable)
+        rotational.into_iter().chain(depth).chain(costs)
     }
 }
 

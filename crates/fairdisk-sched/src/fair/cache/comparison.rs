@@ -6,7 +6,6 @@
 //!   the most left to be done, it pays for all of it.
 //! - A read that takes much longer than stated shows that the device still works on writes, however
 //!   long ago they were. So do several reads that together took longer than stated.
-//! - A stream that is interrupted has to find its place again, which it pays itself.
 //! - What reads lack of their usual time is set off against what later ones take more. Reads
 //!   differ, and otherwise only those that take longer would count.
 //! - A read that was too fast for a head to have moved came from a buffer while the device worked
@@ -48,10 +47,6 @@ pub(super) struct Read {
     pub(super) group: u32,
     /// The number of reads at the device.
     pub(super) among: u32,
-    /// What such reads take after the cache was emptied, if that is known.
-    pub(super) undisturbed: Option<Span>,
-    /// The time to find its place again, if it continues a stream.
-    pub(super) back: Span,
     /// The time of the group's reads just before that came from a buffer.
     pub(super) buffered: Span,
 }
@@ -61,13 +56,12 @@ impl Read {
     fn usual(&self, served: &Service, reader: &mut Group) -> Option<Span> {
         let Service { took, done_in, .. } = *served;
         let is_bounded = served.is_bounded();
-        let seen = self.undisturbed.or(reader.past.usual.get(self.among));
+        let seen = reader.past.usual.get(self.among);
         if is_bounded && seen.is_none() {
             reader.past.presumed.add(took.min(done_in));
         }
         let usual = seen.or(reader.past.presumed.get())?;
-        let usual = if is_bounded { usual.min(done_in) } else { usual };
-        Some(if self.undisturbed.is_some() { usual.max(self.back.min(took)) } else { usual })
+        Some(if is_bounded { usual.min(done_in) } else { usual })
     }
 }
 

@@ -28,8 +28,6 @@ impl Sea {
             }
             DiskChange::Costs => Change::Costs(self.some_costs()),
             DiskChange::Rotational => Change::Rotational { rotational: self.prng.chance(1, 2) },
-            DiskChange::Flushable => Change::Flushable { flushable: self.prng.chance(1, 2) },
-            DiskChange::MayBeFlushed => Change::Flushable { flushable: true },
             DiskChange::OneHead => Change::Costs(costs_of_one_head()),
             DiskChange::Flash => {
                 self.configure(Change::Rotational { rotational: false });

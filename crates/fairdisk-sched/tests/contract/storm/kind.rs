@@ -81,10 +81,6 @@ pub(super) enum DiskChange {
     Depth,
     Costs,
     Rotational,
-    /// That it may be flushed, or may not.
-    Flushable,
-    /// That it may be flushed.
-    MayBeFlushed,
     /// What requests cost a disk that has one head.
     OneHead,
     /// That it is one without a head that a few requests keep busy.
@@ -120,21 +116,16 @@ impl Kind {
             mixed: Span::ZERO,
             always_cached: false,
             at_first: &[],
-            changes: &[
-                DiskChange::Depth,
-                DiskChange::Costs,
-                DiskChange::Flushable,
-                DiskChange::Rotational,
-            ],
+            changes: &[DiskChange::Depth, DiskChange::Costs, DiskChange::Rotational],
             changes_in: 1,
         },
     };
 
-    /// The disk has a write cache and one head, and may be flushed from the beginning.
+    /// The disk has a write cache and one head.
     pub(crate) const CACHED: Self = Self {
         disk: Disk {
             always_cached: true,
-            at_first: &[DiskChange::OneHead, DiskChange::Depth, DiskChange::MayBeFlushed],
+            at_first: &[DiskChange::OneHead, DiskChange::Depth],
             ..Self::ANY.disk
         },
         ..Self::ANY

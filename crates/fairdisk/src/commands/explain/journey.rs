@@ -127,9 +127,6 @@ impl Journeys {
                 let more = self.carried.remove(&absorbed).unwrap_or_default();
                 self.carried.entry(request).or_default().extend(more);
             }
-            Record::Flushes(request, ..) => {
-                self.carried.remove(&request);
-            }
             Record::Dispatched(request, why) => self.steps(request, at, Step::Dispatched(why)),
             Record::Issued(request) => self.steps(request, at, Step::Issued),
             Record::Completed(request, ok) => self.steps(request, at, Step::Completed(ok)),

@@ -101,9 +101,6 @@ impl Reader {
             Record::Dispatched(request, why) => {
                 self.slots.entry(request).or_default().why = Some(why);
             }
-            Record::Flushes(request, group, why) => {
-                self.slots.insert(request, Slot { group: Some(group), why: Some(why) });
-            }
             Record::Waits(_, why) | Record::WaitsCompletion(why) => self.waits_for = Some(why),
             Record::Issued(_) => {
                 if self.at_disk == 0 {
@@ -128,7 +125,7 @@ impl Reader {
     fn note_spared(&mut self, entry: &Entry) {
         let why = match entry.record {
             Record::Waits(_, why) | Record::WaitsCompletion(why) => Some(why),
-            Record::Dispatched(..) | Record::Flushes(..) => None,
+            Record::Dispatched(..) => None,
             // The last request at the disk is done: from now on it stands still.
             Record::Completed(..) if self.at_disk <= 1 => None,
             _ => return,
