@@ -4,9 +4,9 @@
 
 mod turns;
 
-use crate::attach::{AttachError, Leftovers};
 use crate::elevator::{
-    Admission, Change, Completion, Decision, Description, Elevator, MayQueue, Merge, Submitter,
+    Admission, AttachError, Attaching, Change, Completion, Decision, Description, Driving,
+    Elevator, Hearing, Leftovers, MayQueue, Merge, Merging, Promising, Reporting, Submitter,
 };
 use crate::refusal::Refusal;
 use crate::request::{Bio, GroupId, Request, RequestId, TaskId};
@@ -172,10 +172,6 @@ impl<E: Elevator> Elevator for Auditor<E> {
         admission
     }
 
-    fn runs_driver_at(&self) -> Option<Instant> {
-        self.inner.runs_driver_at()
-    }
-
     fn decide(&mut self, now: Instant) -> Decision {
         self.at(now);
         self.decisions += 1;
@@ -210,22 +206,6 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.complete(now, completion);
     }
 
-    fn flushes(&mut self, now: Instant, by: Submitter) {
-        self.changed(now);
-        *self.flushes.entry(by.group).or_default() += 1;
-        self.inner.flushes(now, by);
-    }
-
-    fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
-        self.changed(now);
-        // A flush that was issued before this elevator attached was never counted; another that the
-        // group has at the device is taken for it.
-        if let Some(flushes) = self.flushes.get_mut(&by.group) {
-            *flushes = flushes.saturating_sub(1);
-        }
-        self.inner.flushed(now, by, device_time, ok);
-    }
-
     fn withdraw(&mut self, now: Instant, id: RequestId) {
         self.changed(now);
         self.leaves_queue(id);
@@ -233,63 +213,26 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.withdraw(now, id);
     }
 
-    fn configure(&mut self, now: Instant, change: &Change) {
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
         self.changed(now);
-        self.turns.changed(change);
-        self.inner.configure(now, change);
-    }
-
-    fn accepts(&self, change: &Change) -> Result<(), Refusal> {
-        self.inner.accepts(change)
-    }
-
-    fn examines_floors(&self) -> bool {
-        self.inner.examines_floors()
+        let id = self.inner.drain(now)?;
+        self.leaves_queue(id);
+        self.requests.remove(&id);
+        Some(id)
     }
 
     fn describe(&self) -> Description {
         self.inner.describe()
     }
 
-    fn activate(&mut self, now: Instant, id: RequestId) {
-        self.at(now);
-        assert!(
-            self.requests.get(&id) == Some(&Stage::Dispatched),
-            "law 2: {id:?} is activated but was not dispatched"
-        );
-        self.inner.activate(now, id);
-    }
-
-    fn awaited(&mut self, now: Instant, id: RequestId, by: GroupId) {
+    fn configure(&mut self, now: Instant, change: &Change) {
         self.changed(now);
-        assert!(
-            matches!(self.requests.get(&id), Some(Stage::Queued { .. })),
-            "law 2: {id:?} is waited for but is not queued"
-        );
-        self.inner.awaited(now, id, by);
+        self.turns.changed(change);
+        self.inner.configure(now, change);
     }
+}
 
-    fn may_queue(&mut self, now: Instant, bio: &Bio) -> MayQueue {
-        self.changed(now);
-        self.inner.may_queue(now, bio)
-    }
-
-    fn charged(&self, group: GroupId) -> Option<Span> {
-        self.inner.charged(group)
-    }
-
-    fn deferred(&self, group: GroupId) -> Option<Span> {
-        self.inner.deferred(group)
-    }
-
-    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
-        self.inner.held_back(now, group)
-    }
-
-    fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
-        self.inner.lets_through(task, group)
-    }
-
+impl<E: Elevator> Merging for Auditor<E> {
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         self.inner.may_merge(request, bio)
     }
@@ -310,15 +253,84 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.leaves_queue(older);
         Some(older)
     }
+}
 
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+impl<E: Elevator> Driving for Auditor<E> {
+    fn may_queue(&mut self, now: Instant, bio: &Bio) -> MayQueue {
         self.changed(now);
-        let id = self.inner.drain(now)?;
-        self.leaves_queue(id);
-        self.requests.remove(&id);
-        Some(id)
+        self.inner.may_queue(now, bio)
     }
 
+    fn runs_driver_at(&self) -> Option<Instant> {
+        self.inner.runs_driver_at()
+    }
+
+    fn activate(&mut self, now: Instant, id: RequestId) {
+        self.at(now);
+        assert!(
+            self.requests.get(&id) == Some(&Stage::Dispatched),
+            "law 2: {id:?} is activated but was not dispatched"
+        );
+        self.inner.activate(now, id);
+    }
+
+    fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
+        self.inner.lets_through(task, group)
+    }
+}
+
+impl<E: Elevator> Hearing for Auditor<E> {
+    fn flushes(&mut self, now: Instant, by: Submitter) {
+        self.changed(now);
+        *self.flushes.entry(by.group).or_default() += 1;
+        self.inner.flushes(now, by);
+    }
+
+    fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
+        self.changed(now);
+        // A flush that was issued before this elevator attached was never counted; another that the
+        // group has at the device is taken for it.
+        if let Some(flushes) = self.flushes.get_mut(&by.group) {
+            *flushes = flushes.saturating_sub(1);
+        }
+        self.inner.flushed(now, by, device_time, ok);
+    }
+
+    fn awaited(&mut self, now: Instant, id: RequestId, by: GroupId) {
+        self.changed(now);
+        assert!(
+            matches!(self.requests.get(&id), Some(Stage::Queued { .. })),
+            "law 2: {id:?} is waited for but is not queued"
+        );
+        self.inner.awaited(now, id, by);
+    }
+}
+
+impl<E: Elevator> Promising for Auditor<E> {
+    fn accepts(&self, change: &Change) -> Result<(), Refusal> {
+        self.inner.accepts(change)
+    }
+
+    fn examines_floors(&self) -> bool {
+        self.inner.examines_floors()
+    }
+}
+
+impl<E: Elevator> Reporting for Auditor<E> {
+    fn charged(&self, group: GroupId) -> Option<Span> {
+        self.inner.charged(group)
+    }
+
+    fn deferred(&self, group: GroupId) -> Option<Span> {
+        self.inner.deferred(group)
+    }
+
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        self.inner.held_back(now, group)
+    }
+}
+
+impl<E: Elevator> Attaching for Auditor<E> {
     fn attach(&mut self, leftovers: &Leftovers) -> Result<(), AttachError> {
         self.inner.attach(leftovers)
     }

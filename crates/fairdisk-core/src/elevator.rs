@@ -1,12 +1,101 @@
 //! The policy interface: an [`Elevator`] decides the order of requests and gives a reason for each
 //! decision. It has no clock and does no I/O; the current time is always an argument.
+//!
+//! [`Elevator`] is the core: six methods that every scheduler writes, and one for changes. What
+//! only some have to do with is in extensions, whose methods all have defaults:
+//!
+//! - [`Merging`]: what a queued request may take in, and that it has.
+//! - [`Driving`]: the request slots before the queue, the driver behind it, and the way past both.
+//! - [`Hearing`]: flushes, and bios that wait for others.
+//! - [`Promising`]: whether what a change promises to a group can be kept.
+//! - [`Reporting`]: what is told of a scheduler in reports.
+//! - [`Attaching`]: records in groups that outlive a scheduler.
+//!
+//! So this is a whole scheduler, here in an engine:
+//!
+//! ```
+//! use fairdisk_core::{
+//!     Admission, Bio, BioId, Completion, Decision, Description, Effect, Effects, Elevator,
+//!     Engine, EngineConfig, GroupId, Handover, Input, Instant, IoPrio, Journal, Lba, Op, Request,
+//!     RequestId, Sectors, TaskId, Why, default_extensions,
+//! };
+//! use std::collections::BTreeSet;
+//!
+//! /// Serves what lies first on the disk.
+//! #[derive(Default)]
+//! struct Lowest {
+//!     queued: BTreeSet<(Lba, RequestId)>,
+//!     in_flight: u32,
+//! }
+//!
+//! impl Elevator for Lowest {
+//!     fn admit(&mut self, _now: Instant, request: &Request) -> Admission {
+//!         self.queued.insert((request.start, request.id));
+//!         Admission::Queued
+//!     }
+//!
+//!     fn decide(&mut self, now: Instant) -> Decision {
+//!         match self.drain(now) {
+//!             Some(id) => {
+//!                 self.in_flight += 1;
+//!                 Decision::Dispatch(id, Why::SectorOrder)
+//!             }
+//!             None if self.in_flight > 0 => Decision::WaitCompletion(Why::NothingQueued),
+//!             None => Decision::Idle,
+//!         }
+//!     }
+//!
+//!     fn complete(&mut self, _now: Instant, _completion: &Completion) {
+//!         self.in_flight -= 1;
+//!     }
+//!
+//!     fn withdraw(&mut self, _now: Instant, id: RequestId) {
+//!         self.queued.retain(|(_, queued)| *queued != id);
+//!     }
+//!
+//!     fn drain(&mut self, _now: Instant) -> Option<RequestId> {
+//!         self.queued.pop_first().map(|(_, id)| id)
+//!     }
+//!
+//!     fn describe(&self) -> Description {
+//!         Description::new("lowest", Handover::Single)
+//!     }
+//! }
+//!
+//! default_extensions!(Lowest);
+//!
+//! let config = EngineConfig::default();
+//! let mut engine = Engine::new(Lowest::default(), config, Journal::hashing());
+//! let mut effects = Effects::new();
+//! for (id, start) in [(0, 70), (1, 900), (2, 300)] {
+//!     let flush = Bio::flush(BioId(id), TaskId(1), GroupId::ROOT, IoPrio::UNSET);
+//!     let read = Bio { op: Op::Read, start: Lba(start), sectors: Sectors(8), ..flush };
+//!     engine.handle(Instant::ZERO, Input::Submit(read), &mut effects);
+//! }
+//! let done = Input::Completed { request: RequestId(0), ok: true };
+//! engine.handle(Instant::ZERO, done, &mut effects);
+//! assert!(matches!(effects.as_slice(), [_, Effect::Issue(next)] if next.start == Lba(300)));
+//! ```
 
-use crate::attach::{AttachError, Leftovers};
-use crate::cost::CostModel;
-use crate::qos::Qos;
-use crate::refusal::Refusal;
-use crate::request::{Bio, GroupId, IoPrio, Request, RequestId, TaskId};
-use crate::share::Share;
+mod attaching;
+mod change;
+mod description;
+mod driving;
+mod hearing;
+mod merging;
+mod promising;
+mod reporting;
+
+pub use attaching::{AttachError, Attaching, Leftovers};
+pub use change::Change;
+pub use description::{Description, Handover, Turns};
+pub use driving::{Driving, MayQueue};
+pub use hearing::{Hearing, Submitter};
+pub use merging::{Merge, Merging};
+pub use promising::Promising;
+pub use reporting::Reporting;
+
+use crate::request::{Request, RequestId};
 use crate::time::{Instant, Span};
 use crate::why::Why;
 
@@ -17,7 +106,7 @@ use crate::why::Why;
 /// 1. `now` never decreases from call to call.
 /// 2. No request is invented, lost or completed twice.
 /// 3. A wait or [`Decision::Idle`] is repeated until something changes.
-///    [`activate`](Self::activate) does not count as a change.
+///    [`activate`](Driving::activate) does not count as a change.
 /// 4. [`Decision::WaitUntil`] names a later instant, at which the answer changes.
 ///    [`Decision::WaitCompletion`] is returned only while requests or flushes are in flight.
 /// 5. [`Decision::Idle`] is returned exactly when nothing is queued or in flight.
@@ -32,17 +121,9 @@ use crate::why::Why;
 ///    requests that overtake it, or of [turns](Turns) that other tasks of its group have before
 ///    its own task. The historical schedulers state none: the CFQs have defect D3, and `deadline`
 ///    delays a request until all overdue ones have been dispatched.
-pub trait Elevator {
+pub trait Elevator: Merging + Driving + Hearing + Promising + Reporting + Attaching {
     /// Takes over a request and queues it.
     fn admit(&mut self, now: Instant, request: &Request) -> Admission;
-
-    /// When the engine must run the driver even though the device is plugged to gather requests. An
-    /// instant in the past means at once: the request admitted last ends an idle wait or preempts
-    /// another queue. During an idle wait it is the end of that wait. `None` leaves the decision to
-    /// the plug.
-    fn runs_driver_at(&self) -> Option<Instant> {
-        None
-    }
 
     /// Chooses the next request for the dispatch list, or says what to wait for.
     fn decide(&mut self, now: Instant) -> Decision;
@@ -50,122 +131,19 @@ pub trait Elevator {
     /// Reports that a dispatched request has completed.
     fn complete(&mut self, now: Instant, completion: &Completion);
 
-    /// Reports that a flush has been put on the dispatch list, where nothing that is queued passes
-    /// it; its submitter waits from now on.
-    fn flushes(&mut self, _now: Instant, _by: Submitter) {}
-
-    /// Reports that a flush has completed, after keeping the device busy for `device_time`.
-    /// Elevators do not order flushes, but they need to know that the device was not idle meanwhile
-    /// and that the submitter can now continue. If it failed (`ok` is false), the device may still
-    /// have writes to do.
-    fn flushed(&mut self, _now: Instant, _by: Submitter, _device_time: Span, _ok: bool) {}
-
-    /// Reports that a bio of the group `by` begins only after the queued request `id` has finished,
-    /// because it overlaps that, or is a flush of a write that does, so that the group waits for
-    /// another's turn. May be reported again.
-    fn awaited(&mut self, _now: Instant, _id: RequestId, _by: GroupId) {}
-
     /// Removes a queued request that was cancelled or absorbed by a merge, or that comes again as a
     /// synchronous one.
     fn withdraw(&mut self, now: Instant, id: RequestId);
-
-    /// Applies a change to groups, tasks or the device.
-    fn configure(&mut self, now: Instant, change: &Change);
-
-    /// Whether the elevator can do what `change` asks for. The engine asks before it calls
-    /// [`configure`](Self::configure). A change that was not asked about, such as the groups a new
-    /// elevator finds, is applied as well as possible.
-    ///
-    /// # Errors
-    /// Returns the reason for the refusal; nothing changes then.
-    fn accepts(&self, _change: &Change) -> Result<(), Refusal> {
-        Ok(())
-    }
-
-    /// Whether the elevator knows enough of the device to tell which floors can be kept. Until then
-    /// [`accepts`](Self::accepts) may take a floor that cannot be, so whoever set one asks again.
-    fn examines_floors(&self) -> bool {
-        true
-    }
-
-    /// The elevator's name, how it fills the dispatch list, and the bounds it promises.
-    fn describe(&self) -> Description;
-
-    /// The total length of the turns of `group`, idle waits for its tasks included: the value of
-    /// `blkio.time`. `None` if the elevator does not charge groups by time.
-    fn charged(&self, _group: GroupId) -> Option<Span> {
-        None
-    }
-
-    /// How long the device has worked on writes of `group` after it had acknowledged them, while it
-    /// served others or was kept free, as far as the elevator has found that out and charged it.
-    /// That time is part of no request of the group. `None` if the elevator does not look.
-    fn deferred(&self, _group: GroupId) -> Option<Span> {
-        None
-    }
-
-    /// Reports that the driver has looked at a dispatched request for the first time. On a device
-    /// that takes one request at a time this may happen before the request can start.
-    fn activate(&mut self, _now: Instant, _id: RequestId) {}
-
-    /// Why nothing that `group` has queued may be dispatched at the moment, although the device may
-    /// serve other groups: the group is at its ceiling, say. `None` if nothing but its place in
-    /// line keeps it back. Asked only to explain a run.
-    fn held_back(&self, _now: Instant, _group: GroupId) -> Option<Why> {
-        None
-    }
-
-    /// Asked before each request slot is taken: whether this bio's task may exceed a full pool.
-    fn may_queue(&mut self, _now: Instant, _bio: &Bio) -> MayQueue {
-        MayQueue::May
-    }
-
-    /// Whether the next synchronous bio of `task` in `group` will be dispatched as soon as it is
-    /// admitted, whenever it arrives and wherever it lies, and likewise each later one that arrives
-    /// after the previous one completed, as long as nothing else happens. Asked while nothing is
-    /// queued or in flight. `false` is always a correct answer.
-    fn lets_through(&self, _task: TaskId, _group: GroupId) -> bool {
-        false
-    }
-
-    /// Whether `bio` may be merged into the queued `request` it adjoins.
-    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
-        request.sync == bio.sync && request.group == bio.group
-    }
-
-    /// Whether the queued `request` may absorb `next`, which is queued and begins where it ends.
-    /// Asked after [`may_merge`](Self::may_merge) with all of `next` as one bio.
-    fn may_absorb(&self, _request: &Request, _next: &Request) -> bool {
-        true
-    }
-
-    /// Reports that a queued request has grown by a merge; `request` is its new state.
-    fn merged(&mut self, _now: Instant, _request: &Request, _how: Merge) {}
-
-    /// Asked after a front merge has moved the queued request `moved`: the request queued earlier
-    /// at the same position, if it must go straight to the dispatch list as in
-    /// [`Admission::Displaces`].
-    fn displaced(&mut self, _now: Instant, _moved: RequestId) -> Option<RequestId> {
-        None
-    }
 
     /// Removes and returns one queued request, in the order in which the elevator would serve them
     /// without ever waiting; `None` when empty. Used before a change of elevator.
     fn drain(&mut self, now: Instant) -> Option<RequestId>;
 
-    /// Attaches to a device before any other call about it. `leftovers` lists the groups in which
-    /// earlier elevators left records.
-    ///
-    /// # Errors
-    /// Returns why the elevator cannot work with those records; the caller then keeps its present
-    /// elevator.
-    fn attach(&mut self, _leftovers: &Leftovers) -> Result<(), AttachError> {
-        Ok(())
-    }
+    /// The elevator's name, how it fills the dispatch list, and the bounds it promises.
+    fn describe(&self) -> Description;
 
-    /// Detaches from the device after a drain. Groups from which the elevator fails to remove its
-    /// records are added to `leftovers`.
-    fn detach(&mut self, _leftovers: &mut Leftovers) {}
+    /// Applies a change to groups, tasks or the device. By default none matters.
+    fn configure(&mut self, _now: Instant, _change: &Change) {}
 }
 
 /// The answer of [`Elevator::admit`].
@@ -191,15 +169,6 @@ pub enum Decision {
     Idle,
 }
 
-/// Who submitted a flush.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Submitter {
-    /// The task, which may have exited since.
-    pub task: TaskId,
-    /// The group that the flush is charged to.
-    pub group: GroupId,
-}
-
 /// A request that the device has completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
@@ -214,169 +183,16 @@ pub struct Completion {
     pub ok: bool,
 }
 
-/// A change to a group, a task or the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Change {
-    /// A group has been created.
-    GroupAdded {
-        /// The group.
-        group: GroupId,
-        /// The group's share.
-        share: Share,
-    },
-    /// A group's share has changed.
-    GroupShare {
-        /// The group.
-        group: GroupId,
-        /// The group's new share.
-        share: Share,
-    },
-    /// A group has been nested in another group, or moved out to the top level. A nested group's
-    /// share is a part of what its parent gets. Without this change a group is at the top level,
-    /// beside the root group. The engine refuses to nest a group in itself, at any depth.
-    GroupParent {
-        /// The inner group.
-        group: GroupId,
-        /// The parent group; `None` for the top level.
-        parent: Option<GroupId>,
-    },
-    /// A group's floor, ceiling or latency target has changed.
-    GroupQos {
-        /// The group.
-        group: GroupId,
-        /// The group's new quality of service.
-        qos: Qos,
-    },
-    /// A group's idle wait has changed: how long the disk is kept for the group while it has
-    /// nothing queued.
-    GroupIdle {
-        /// The group.
-        group: GroupId,
-        /// The longest wait; zero disables it, `None` restores the elevator's own setting.
-        idle: Option<Span>,
-    },
-    /// A group has been removed. Its queued requests are still served; nothing new arrives from it.
-    /// No other group is nested in it any more.
-    GroupRemoved {
-        /// The group.
-        group: GroupId,
-    },
-    /// A task now submits for another group. Its queued requests stay where they are.
-    TaskMoved {
-        /// The task.
-        task: TaskId,
-        /// The task's new group.
-        group: GroupId,
-    },
-    /// A task's I/O priority has changed.
-    TaskPriority {
-        /// The task.
-        task: TaskId,
-        /// The task's new priority.
-        ioprio: IoPrio,
-    },
-    /// A task has exited; nothing new arrives from it.
-    TaskExited {
-        /// The task.
-        task: TaskId,
-    },
-    /// The number of requests the device accepts at once has changed. Above one, the device serves
-    /// several requests together faster than one after another. From then on it is the depth of the
-    /// cost model too.
-    Depth {
-        /// The number of requests; at least 1.
-        depth: u32,
-    },
-    /// Whether the device has a moving head. Without this change it is taken to have one.
-    Rotational {
-        /// Whether the device has a moving head.
-        rotational: bool,
-    },
-    /// The device's cost model, for elevators that charge requests by cost.
-    Costs(CostModel),
-}
-
-/// The answer of [`Elevator::may_queue`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MayQueue {
-    /// The ordinary pool rules apply.
-    May,
-    /// The task may exceed a full pool because the disk is waiting for it.
-    Must,
-}
-
-/// How a queued request has grown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Merge {
-    /// A bio was appended.
-    Back,
-    /// A bio was prepended, so the request's start position changed.
-    Front,
-    /// The bios of `absorbed` were appended; that request has been withdrawn.
-    Absorbed {
-        /// The withdrawn request.
-        absorbed: RequestId,
-        /// When the withdrawn request arrived.
-        arrived: Instant,
-    },
-}
-
-/// How an elevator fills the dispatch list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handover {
-    /// One request whenever the list is empty.
-    Single,
-    /// As many requests as the elevator decides on; the list sorts them into one-way sector order.
-    Batch,
-}
-
-/// Law 9 among the tasks of a group that have the same I/O priority: how long one of them waits for
-/// the others.
-///
-/// A *turn* of a task is a run of its synchronous requests that are dispatched within `length`. A
-/// request is part of the turn of the one before if nothing else of the group is dispatched between
-/// them, or if the later one begins where the earlier one ended. What another group
-/// [waits for](Why::Awaited) is part of no turn.
-///
-/// While a task has synchronous requests queued and none of them is dispatched, the others of its
-/// group and priority have at most `each` turns for each of them that has any at a time, the task
-/// itself included, and for each request of its own last turn, up to `continued`, that began where
-/// the one before ended, if there were several. So where a turn is one request, one waits at most
-/// `each` times as long as its kind does in the mean, and a request of a task that has more queued
-/// waits as long for each that is served before it. A task that gets another priority waits from
-/// then on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turns {
-    /// How many turns for each task.
-    pub each: u32,
-    /// How long a turn is at most.
-    pub length: Span,
-    /// How many requests of a turn count, of a task that then waits for longer.
-    pub continued: u32,
-}
-
-/// What an elevator states about itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Description {
-    /// The name of the elevator's revision in the catalogue.
-    pub name: &'static str,
-    /// How the elevator fills the dispatch list.
-    pub handover: Handover,
-    /// Law 9: the longest time a request may stay in the elevator while the disk is busy, if the
-    /// elevator promises a bound.
-    pub wait_max: Option<Span>,
-    /// Law 9: how many later requests may be dispatched before an earlier one, if the elevator
-    /// promises a bound.
-    pub overtaken_max: Option<u32>,
-    /// Law 9: how many turns others of a group have before a task that waits, if the elevator
-    /// promises a bound.
-    pub turns_max: Option<Turns>,
-}
-
-impl Description {
-    /// A description that promises no bounds.
-    #[must_use]
-    pub const fn new(name: &'static str, handover: Handover) -> Self {
-        Self { name, handover, wait_max: None, overtaken_max: None, turns_max: None }
-    }
+/// Takes the defaults of all extensions of [`Elevator`] for a scheduler, or of those that are named
+/// after it: `default_extensions!(Deadline: Driving, Hearing)`.
+#[macro_export]
+macro_rules! default_extensions {
+    ($scheduler:ty) => {
+        $crate::default_extensions!(
+            $scheduler: Merging, Driving, Hearing, Promising, Reporting, Attaching
+        );
+    };
+    ($scheduler:ty: $($extension:ident),+) => {
+        $(impl $crate::$extension for $scheduler {})+
+    };
 }

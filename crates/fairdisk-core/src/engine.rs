@@ -30,10 +30,11 @@ pub use plug::{PlugConfig, PlugFlash};
 pub use pool::{Apart, PoolConfig, PoolLayout};
 
 use crate::account::Accounts;
-use crate::attach::Leftovers;
 use crate::cost::CostModel;
 use crate::diskstats::DiskCounter;
-use crate::elevator::{Admission, Change, Decision, Elevator, Handover, MayQueue, Submitter};
+use crate::elevator::{
+    Admission, Change, Decision, Elevator, Handover, Leftovers, MayQueue, Submitter,
+};
 use crate::journal::{Entry, Journal, Record};
 use crate::qos::Qos;
 use crate::request::{Bio, GroupId, Op, RequestId, TaskId};

@@ -17,7 +17,6 @@ extern crate alloc;
 extern crate std;
 
 pub mod account;
-pub mod attach;
 pub mod audit;
 mod contradiction;
 pub mod cost;
@@ -42,13 +41,13 @@ pub mod tree;
 mod why;
 
 pub use account::{Accounts, GroupAccount, GroupLoad};
-pub use attach::{AttachError, Leftovers};
 pub use audit::Auditor;
 pub use contradiction::Contradiction;
 pub use cost::{Cost, CostModel, Times};
 pub use diskstats::{DiskStats, OpStats};
 pub use elevator::{
-    Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge,
+    Admission, AttachError, Attaching, Change, Completion, Decision, Description, Driving,
+    Elevator, Handover, Hearing, Leftovers, MayQueue, Merge, Merging, Promising, Reporting,
     Submitter, Turns,
 };
 pub use engine::{

@@ -7,8 +7,8 @@ mod fifo;
 mod leave_to_fifo;
 
 use fairdisk_core::{
-    Bio, BioId, Effect, Effects, Elevator, Engine, EngineConfig, Flags, GroupId, Input, Instant,
-    IoPrio, Journal, Lba, Op, RequestId, Sectors, TaskId,
+    Bio, BioId, Effect, Effects, Elevator, Engine, EngineConfig, Flags, GroupId, Hearing, Input,
+    Instant, IoPrio, Journal, Lba, Op, RequestId, Sectors, TaskId,
 };
 use fifo::Fifo;
 
@@ -20,12 +20,16 @@ struct Witness {
 }
 
 impl Elevator for Witness {
-    leave_to_fifo!(admit decide complete withdraw configure describe drain);
+    leave_to_fifo!(admit decide complete withdraw describe drain);
+}
 
+impl Hearing for Witness {
     fn awaited(&mut self, _now: Instant, id: RequestId, by: GroupId) {
         self.awaited.push((id.0, by.0));
     }
 }
+
+fairdisk_core::default_extensions!(Witness: Merging, Driving, Promising, Reporting, Attaching);
 
 struct Disk {
     engine: Engine<Witness>,

@@ -8,8 +8,9 @@ mod fifo;
 mod leave_to_fifo;
 
 use fairdisk_core::{
-    Bio, BioId, Change, Cost, CostModel, Effects, Elevator, Engine, EngineConfig, GroupId, Input,
-    Instant, IoPrio, Journal, Qos, Refusal, RequestId, Share, Span, Submitter, TaskId, Weight,
+    Bio, BioId, Change, Cost, CostModel, Effects, Elevator, Engine, EngineConfig, GroupId, Hearing,
+    Input, Instant, IoPrio, Journal, Qos, Refusal, RequestId, Share, Span, Submitter, TaskId,
+    Weight,
 };
 use fifo::Fifo;
 
@@ -28,11 +29,15 @@ impl Elevator for Witness {
     fn configure(&mut self, _now: Instant, change: &Change) {
         self.told.push(*change);
     }
+}
 
+impl Hearing for Witness {
     fn flushed(&mut self, _now: Instant, by: Submitter, device_time: Span, ok: bool) {
         self.flushed.push((by, device_time, ok));
     }
 }
+
+fairdisk_core::default_extensions!(Witness: Merging, Driving, Promising, Reporting, Attaching);
 
 struct Disk {
     engine: Engine<Witness>,

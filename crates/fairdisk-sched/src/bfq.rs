@@ -28,7 +28,8 @@ use crate::slab::Slab;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, IoPrio, Lba, Merge, Request, RequestId, Share, TaskId, WeightMap, Why, dense,
+    Instant, IoPrio, Lba, Merge, Merging, Reporting, Request, RequestId, Share, TaskId, WeightMap,
+    Why, dense,
 };
 use pace::Pace;
 use queue::Queue;
@@ -427,6 +428,22 @@ impl Elevator for Bfq {
         self.let_go(context);
     }
 
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        self.end_turn(now, End::Preempted);
+        let entity = self.schedule.next(now)?;
+        let queue = self.queue_of_entity[entity as usize];
+        let index = self.queues[queue].pending.next;
+        self.remove(index);
+        let context = self.requests.take(index).context;
+        self.settle(queue);
+        self.let_go(context);
+        Some(RequestId(index))
+    }
+
+    fn describe(&self) -> Description {
+        Description::new(BfqParams::NAME, Handover::Single)
+    }
+
     fn configure(&mut self, now: Instant, change: &Change) {
         match *change {
             Change::GroupAdded { group, share } => self.begin_group(group, share),
@@ -450,15 +467,9 @@ impl Elevator for Bfq {
             _ => {}
         }
     }
+}
 
-    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
-        self.why_kept_from(now, group.0)
-    }
-
-    fn describe(&self) -> Description {
-        Description::new(BfqParams::NAME, Handover::Single)
-    }
-
+impl Merging for Bfq {
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         request.is_like(bio) && request.task == bio.task
     }
@@ -478,16 +489,12 @@ impl Elevator for Bfq {
             }
         }
     }
+}
 
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        self.end_turn(now, End::Preempted);
-        let entity = self.schedule.next(now)?;
-        let queue = self.queue_of_entity[entity as usize];
-        let index = self.queues[queue].pending.next;
-        self.remove(index);
-        let context = self.requests.take(index).context;
-        self.settle(queue);
-        self.let_go(context);
-        Some(RequestId(index))
+impl Reporting for Bfq {
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        self.why_kept_from(now, group.0)
     }
 }
+
+fairdisk_core::default_extensions!(Bfq: Driving, Hearing, Promising, Attaching);

@@ -30,8 +30,8 @@ pub use params::{CfqParams, Quirks};
 pub use switches::{SWITCHES, Switch, Switches};
 
 use fairdisk_core::{
-    Admission, Bio, Change, Completion, Decision, Description, Elevator, Handover, Instant,
-    MayQueue, Merge, Request, RequestId,
+    Admission, Bio, Change, Completion, Decision, Description, Driving, Elevator, Handover,
+    Instant, MayQueue, Merge, Merging, Request, RequestId,
 };
 
 /// CFQ without groups: one layer contains the queues of all tasks.
@@ -62,10 +62,6 @@ impl Elevator for Cfq {
         }
     }
 
-    fn runs_driver_at(&self) -> Option<Instant> {
-        self.inner.runs_driver_at()
-    }
-
     fn decide(&mut self, now: Instant) -> Decision {
         let now = self.inner.tick(now, LAYER);
         if let Some(standing) = self.inner.kicks.standing() {
@@ -84,6 +80,15 @@ impl Elevator for Cfq {
         self.inner.withdraw(now, id);
     }
 
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        let now = self.inner.ticker.now(now);
+        self.inner.drain(now, LAYER)
+    }
+
+    fn describe(&self) -> Description {
+        Description::new("cfq-2.6.25", Handover::Batch)
+    }
+
     fn configure(&mut self, now: Instant, change: &Change) {
         let now = self.inner.ticker.now(now);
         match *change {
@@ -92,19 +97,9 @@ impl Elevator for Cfq {
             _ => {}
         }
     }
+}
 
-    fn describe(&self) -> Description {
-        Description::new("cfq-2.6.25", Handover::Batch)
-    }
-
-    fn activate(&mut self, _now: Instant, id: RequestId) {
-        self.inner.activate(id);
-    }
-
-    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
-        self.inner.may_queue(bio, LAYER)
-    }
-
+impl Merging for Cfq {
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         self.inner.may_merge(request, bio, LAYER)
     }
@@ -117,9 +112,20 @@ impl Elevator for Cfq {
         let now = self.inner.ticker.now(now);
         self.inner.displaced(now, moved)
     }
+}
 
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        let now = self.inner.ticker.now(now);
-        self.inner.drain(now, LAYER)
+impl Driving for Cfq {
+    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
+        self.inner.may_queue(bio, LAYER)
+    }
+
+    fn runs_driver_at(&self) -> Option<Instant> {
+        self.inner.runs_driver_at()
+    }
+
+    fn activate(&mut self, _now: Instant, id: RequestId) {
+        self.inner.activate(id);
     }
 }
+
+fairdisk_core::default_extensions!(Cfq: Hearing, Promising, Reporting, Attaching);

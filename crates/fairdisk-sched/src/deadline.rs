@@ -12,7 +12,7 @@ use crate::registry::Scheduler;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{
-    Admission, Bio, Change, Completion, Decision, Description, Elevator, Handover, Instant, Merge,
+    Admission, Bio, Completion, Decision, Description, Elevator, Handover, Instant, Merge, Merging,
     Op, Request, RequestId, Span, Why,
 };
 
@@ -256,14 +256,18 @@ impl Elevator for Deadline {
         self.remove(id);
     }
 
-    fn configure(&mut self, _now: Instant, _change: &Change) {}
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        self.take_next(now).map(|(id, _)| id)
+    }
 
     fn describe(&self) -> Description {
         // Deadlines are checked only between batches, and a batch takes as long as the device
         // needs, so there is no bound to promise.
         Description::new(DeadlineParams::NAME, Handover::Single)
     }
+}
 
+impl Merging for Deadline {
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         let front = bio.end() == request.start;
         request.is_like(bio) && (self.params.front_merges || !front)
@@ -282,8 +286,6 @@ impl Elevator for Deadline {
             }
         }
     }
-
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        self.take_next(now).map(|(id, _)| id)
-    }
 }
+
+fairdisk_core::default_extensions!(Deadline: Driving, Hearing, Promising, Reporting, Attaching);

@@ -85,8 +85,9 @@ use ceiling::Barred;
 use device::Device;
 use expected::Expected;
 use fairdisk_core::{
-    Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, MayQueue, Merge, Refusal, Request, RequestId, Span, Submitter, TaskId, Why,
+    Admission, Bio, Change, Completion, Decision, Description, Driving, Elevator, GroupId,
+    Handover, Instant, MayQueue, Merge, Merging, Promising, Refusal, Reporting, Request, RequestId,
+    Span, TaskId, Why,
 };
 use floor::Floors;
 use group::Group;
@@ -320,20 +321,6 @@ impl Elevator for Fair {
         self.release_queue(queue);
     }
 
-    fn flushes(&mut self, now: Instant, by: Submitter) {
-        self.begin_flush(now, by);
-    }
-
-    fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
-        self.end_flush(now, by, device_time, ok);
-    }
-
-    fn awaited(&mut self, _now: Instant, id: RequestId, _by: GroupId) {
-        if self.params.rules.awaited {
-            self.note_awaited(id.0);
-        }
-    }
-
     fn withdraw(&mut self, now: Instant, id: RequestId) {
         self.tree.pass(now);
         self.take_out(id.0);
@@ -346,6 +333,24 @@ impl Elevator for Fair {
         self.expect(now, group, NIL);
         let rq = self.requests.forget(id.0);
         self.release_queue(rq.queue);
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        while let Some(group) = self.barred.due(Instant::MAX) {
+            self.barred.release(group, &mut self.tree);
+        }
+        self.turn = None;
+        let group = self.tree.first()?;
+        let at = self.next_of(now, self.queues.first_of(now, group));
+        self.take_out(at);
+        let rq = self.requests.forget(at);
+        self.release_queue(rq.queue);
+        Some(RequestId(at))
+    }
+
+    fn describe(&self) -> Description {
+        let turns_max = Some(TURNS_MOST);
+        Description { turns_max, ..Description::new(FairParams::NAME, Handover::Single) }
     }
 
     fn configure(&mut self, now: Instant, change: &Change) {
@@ -387,49 +392,9 @@ impl Elevator for Fair {
             Change::Costs(costs) => self.change_device(now, |it| it.learn(costs)),
         }
     }
+}
 
-    fn accepts(&self, change: &Change) -> Result<(), Refusal> {
-        match *change {
-            Change::GroupQos { group, qos } => self.admits(group, &qos),
-            _ => Ok(()),
-        }
-    }
-
-    fn examines_floors(&self) -> bool {
-        self.device.knows_costs()
-    }
-
-    fn describe(&self) -> Description {
-        let turns_max = Some(TURNS_MOST);
-        Description { turns_max, ..Description::new(FairParams::NAME, Handover::Single) }
-    }
-
-    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
-        let queue = if bio.sync { self.queues.find(bio.task, bio.group.0) } else { None };
-        // Tasks of worse priority may have filled the pool, and wait for this one.
-        let is_before = |queue: u32| {
-            !self.device.is_serial()
-                && self.queues[queue].waiting == 0
-                && self.queues.has_worse(queue)
-        };
-        match queue {
-            Some(queue) if self.is_waited_for(queue) || is_before(queue) => MayQueue::Must,
-            _ => MayQueue::May,
-        }
-    }
-
-    fn deferred(&self, group: GroupId) -> Option<Span> {
-        Some(self.groups.get(group.0 as usize).map_or(Span::ZERO, |group| group.deferred))
-    }
-
-    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
-        self.why_held_back_by_bar(now, group.0)
-    }
-
-    fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
-        self.lets_task_through(task, group.0)
-    }
-
+impl Merging for Fair {
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         let queue = if bio.sync {
             self.queues.find(bio.task, bio.group.0)
@@ -453,17 +418,49 @@ impl Elevator for Fair {
         let queue = self.requests[request.id.0].queue;
         self.requests.grown(request, bios, &mut self.queues[queue]);
     }
+}
 
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        while let Some(group) = self.barred.due(Instant::MAX) {
-            self.barred.release(group, &mut self.tree);
+impl Driving for Fair {
+    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
+        let queue = if bio.sync { self.queues.find(bio.task, bio.group.0) } else { None };
+        // Tasks of worse priority may have filled the pool, and wait for this one.
+        let is_before = |queue: u32| {
+            !self.device.is_serial()
+                && self.queues[queue].waiting == 0
+                && self.queues.has_worse(queue)
+        };
+        match queue {
+            Some(queue) if self.is_waited_for(queue) || is_before(queue) => MayQueue::Must,
+            _ => MayQueue::May,
         }
-        self.turn = None;
-        let group = self.tree.first()?;
-        let at = self.next_of(now, self.queues.first_of(now, group));
-        self.take_out(at);
-        let rq = self.requests.forget(at);
-        self.release_queue(rq.queue);
-        Some(RequestId(at))
+    }
+
+    fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
+        self.lets_task_through(task, group.0)
     }
 }
+
+impl Promising for Fair {
+    fn accepts(&self, change: &Change) -> Result<(), Refusal> {
+        match *change {
+            Change::GroupQos { group, qos } => self.admits(group, &qos),
+            _ => Ok(()),
+        }
+    }
+
+    fn examines_floors(&self) -> bool {
+        self.device.knows_costs()
+    }
+}
+
+impl Reporting for Fair {
+    fn deferred(&self, group: GroupId) -> Option<Span> {
+        Some(self.groups.get(group.0 as usize).map_or(Span::ZERO, |group| group.deferred))
+    }
+
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        self.why_held_back_by_bar(now, group.0)
+    }
+}
+
+fairdisk_core::default_extensions!(Fair: Attaching);

@@ -20,8 +20,8 @@ use crate::cfq::patience::Patience;
 use crate::cfq::queue::NIL;
 use crate::family::Family;
 use fairdisk_core::{
-    Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, MayQueue, Merge, Op, Request, RequestId, Share, Why,
+    Admission, Bio, Change, Completion, Decision, Description, Driving, Elevator, GroupId,
+    Handover, Instant, MayQueue, Merge, Merging, Op, Request, RequestId, Share, Why,
 };
 use rota::Rota;
 
@@ -167,10 +167,6 @@ impl Elevator for GroupCfq {
         displaced.map_or(Admission::Queued, Admission::Displaces)
     }
 
-    fn runs_driver_at(&self) -> Option<Instant> {
-        self.inner.runs_driver_at()
-    }
-
     fn decide(&mut self, now: Instant) -> Decision {
         let now = self.tick(now);
         if let Some((id, group)) = self.inner.dispatch_overdue(now) {
@@ -198,48 +194,6 @@ impl Elevator for GroupCfq {
         self.leave_if_idle(group);
     }
 
-    fn configure(&mut self, now: Instant, change: &Change) {
-        let now = self.inner.ticker.now(now);
-        match *change {
-            Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
-                self.set_share(group, share);
-            }
-            Change::GroupRemoved { group } => {
-                self.set_share(group, Share::DEFAULT);
-                self.inner.layer_gone(now, group.0);
-            }
-            Change::TaskExited { task } => self.inner.task_exited(now, task),
-            _ => {}
-        }
-    }
-
-    fn describe(&self) -> Description {
-        let wait_max = self.inner.patience.as_ref().map(Patience::bound);
-        Description { wait_max, ..Description::new(GroupCfqParams::NAME, Handover::Batch) }
-    }
-
-    fn activate(&mut self, _now: Instant, id: RequestId) {
-        self.inner.activate(id);
-    }
-
-    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
-        self.inner.may_queue(bio, self.owner(bio.group, bio.op))
-    }
-
-    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
-        request.group == bio.group
-            && self.inner.may_merge(request, bio, self.owner(bio.group, bio.op))
-    }
-
-    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
-        self.inner.merged(request, how);
-    }
-
-    fn displaced(&mut self, now: Instant, moved: RequestId) -> Option<RequestId> {
-        let now = self.inner.ticker.now(now);
-        self.inner.displaced(now, moved)
-    }
-
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
         let now = self.inner.ticker.now(now);
         loop {
@@ -255,4 +209,56 @@ impl Elevator for GroupCfq {
             self.rota.turn.end(Why::GroupEmptied);
         }
     }
+
+    fn describe(&self) -> Description {
+        let wait_max = self.inner.patience.as_ref().map(Patience::bound);
+        Description { wait_max, ..Description::new(GroupCfqParams::NAME, Handover::Batch) }
+    }
+
+    fn configure(&mut self, now: Instant, change: &Change) {
+        let now = self.inner.ticker.now(now);
+        match *change {
+            Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
+                self.set_share(group, share);
+            }
+            Change::GroupRemoved { group } => {
+                self.set_share(group, Share::DEFAULT);
+                self.inner.layer_gone(now, group.0);
+            }
+            Change::TaskExited { task } => self.inner.task_exited(now, task),
+            _ => {}
+        }
+    }
 }
+
+impl Merging for GroupCfq {
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        request.group == bio.group
+            && self.inner.may_merge(request, bio, self.owner(bio.group, bio.op))
+    }
+
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        self.inner.merged(request, how);
+    }
+
+    fn displaced(&mut self, now: Instant, moved: RequestId) -> Option<RequestId> {
+        let now = self.inner.ticker.now(now);
+        self.inner.displaced(now, moved)
+    }
+}
+
+impl Driving for GroupCfq {
+    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
+        self.inner.may_queue(bio, self.owner(bio.group, bio.op))
+    }
+
+    fn runs_driver_at(&self) -> Option<Instant> {
+        self.inner.runs_driver_at()
+    }
+
+    fn activate(&mut self, _now: Instant, id: RequestId) {
+        self.inner.activate(id);
+    }
+}
+
+fairdisk_core::default_extensions!(GroupCfq: Hearing, Promising, Reporting, Attaching);

@@ -27,7 +27,7 @@ use budget::{Budget, Loans, relative};
 use clock::{AS_TIME, Clock};
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, Flags, GroupId, Handover,
-    Instant, Merge, Request, RequestId, Share, Span, WeightMap, Why, dense,
+    Instant, Merge, Merging, Reporting, Request, RequestId, Share, Span, WeightMap, Why, dense,
 };
 use load::{Load, Verdict};
 use weights::{WHOLE, Weights};
@@ -390,6 +390,19 @@ impl Elevator for Iocost {
         self.place(now, group);
     }
 
+    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
+        let (group, _) = self.order.first()?;
+        let id = self.queues.first(group)?.id;
+        self.queues.remove(id);
+        let at = self.ready_at(group);
+        self.order.place(group, at);
+        Some(id)
+    }
+
+    fn describe(&self) -> Description {
+        Description::new(IocostParams::NAME, Handover::Single)
+    }
+
     fn configure(&mut self, now: Instant, change: &Change) {
         match *change {
             Change::GroupAdded { group, share } => self.begin(now, group, share),
@@ -402,30 +415,23 @@ impl Elevator for Iocost {
         }
         self.place_all(now);
     }
+}
 
-    fn describe(&self) -> Description {
-        Description::new(IocostParams::NAME, Handover::Single)
-    }
-
-    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
-        let may_go = self.ready_at(group.0)?;
-        (may_go > self.clock.at(now)).then_some(Why::BudgetUsed)
-    }
-
+impl Merging for Iocost {
     fn merged(&mut self, now: Instant, request: &Request, how: Merge) {
         self.queues.merged(request, how);
         self.place(now, request.group.0);
     }
+}
 
-    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
-        let (group, _) = self.order.first()?;
-        let id = self.queues.first(group)?.id;
-        self.queues.remove(id);
-        let at = self.ready_at(group);
-        self.order.place(group, at);
-        Some(id)
+impl Reporting for Iocost {
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        let may_go = self.ready_at(group.0)?;
+        (may_go > self.clock.at(now)).then_some(Why::BudgetUsed)
     }
 }
+
+fairdisk_core::default_extensions!(Iocost: Driving, Hearing, Promising, Attaching);
 
 #[cfg(test)]
 mod tests {

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, Flags, GroupId, Handover,
-    Instant, Merge, Qos, Request, RequestId, Span, Why, dense,
+    Instant, Merge, Merging, Qos, Reporting, Request, RequestId, Span, Why, dense,
 };
 use target::{Missed, Window};
 
@@ -319,33 +319,6 @@ impl Elevator for Iolatency {
         self.release(now, request.group.0);
     }
 
-    fn configure(&mut self, now: Instant, change: &Change) {
-        match *change {
-            Change::GroupAdded { group, .. } | Change::GroupRemoved { group } => {
-                self.begin(now, group.0);
-            }
-            Change::GroupQos { group, qos } => self.set_target(group.0, qos),
-            Change::Rotational { rotational } => self.rotational = rotational,
-            _ => {}
-        }
-    }
-
-    fn describe(&self) -> Description {
-        Description::new(IolatencyParams::NAME, Handover::Single)
-    }
-
-    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
-        self.held.key(group.0)?;
-        let may_go = self.delayed.key(group.0).is_some_and(|at| at <= now);
-        let mut line = core::iter::successors(self.line.first(), |at| self.links.next(*at));
-        let is_let_go = line.any(|at| self.queues.request(RequestId(at)).group == group);
-        (!may_go && !is_let_go).then_some(Why::LatencyMissed)
-    }
-
-    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
-        self.queues.merged(request, how);
-    }
-
     fn drain(&mut self, _now: Instant) -> Option<RequestId> {
         if let Some(first) = self.line.first() {
             self.leave_line(RequestId(first));
@@ -359,4 +332,37 @@ impl Elevator for Iolatency {
         self.held.place(group, self.queues.first(group).map(|first| first.arrived));
         Some(id)
     }
+
+    fn describe(&self) -> Description {
+        Description::new(IolatencyParams::NAME, Handover::Single)
+    }
+
+    fn configure(&mut self, now: Instant, change: &Change) {
+        match *change {
+            Change::GroupAdded { group, .. } | Change::GroupRemoved { group } => {
+                self.begin(now, group.0);
+            }
+            Change::GroupQos { group, qos } => self.set_target(group.0, qos),
+            Change::Rotational { rotational } => self.rotational = rotational,
+            _ => {}
+        }
+    }
 }
+
+impl Merging for Iolatency {
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        self.queues.merged(request, how);
+    }
+}
+
+impl Reporting for Iolatency {
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        self.held.key(group.0)?;
+        let may_go = self.delayed.key(group.0).is_some_and(|at| at <= now);
+        let mut line = core::iter::successors(self.line.first(), |at| self.links.next(*at));
+        let is_let_go = line.any(|at| self.queues.request(RequestId(at)).group == group);
+        (!may_go && !is_let_go).then_some(Why::LatencyMissed)
+    }
+}
+
+fairdisk_core::default_extensions!(Iolatency: Driving, Hearing, Promising, Attaching);

@@ -20,7 +20,8 @@ use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, Merge, Qos, Request, RequestId, Share, Span, WeightMap, Why, dense,
+    Instant, Merge, Merging, Qos, Reporting, Request, RequestId, Share, Span, WeightMap, Why,
+    dense,
 };
 use tags::Client;
 
@@ -248,6 +249,19 @@ impl Elevator for Mclock {
         self.take_out(id);
     }
 
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        self.let_go(now);
+        let by_limit = || self.limits.first().map(|(group, _)| group);
+        let group = self.choose(now).map(|(group, _)| group).or_else(by_limit)?;
+        let id = self.queues.first(group)?.id;
+        self.take_out(id);
+        Some(id)
+    }
+
+    fn describe(&self) -> Description {
+        Description::new(MclockParams::NAME, Handover::Single)
+    }
+
     fn configure(&mut self, now: Instant, change: &Change) {
         match *change {
             Change::GroupAdded { group, share } => self.begin(group, share),
@@ -257,20 +271,9 @@ impl Elevator for Mclock {
             _ => {}
         }
     }
+}
 
-    fn describe(&self) -> Description {
-        Description::new(MclockParams::NAME, Handover::Single)
-    }
-
-    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
-        let is_due = |tag: Option<Instant>| tag.is_some_and(|at| at <= now);
-        let limit = self.limits.key(group.0)?;
-        let is_held_back = self.params.at_limit == AtLimit::Wait
-            && limit > now
-            && !is_due(self.reservations.key(group.0));
-        is_held_back.then_some(Why::AtCeiling)
-    }
-
+impl Merging for Mclock {
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         request.is_like(bio) && self.lets_grow(request, Amount::of(bio))
     }
@@ -282,13 +285,17 @@ impl Elevator for Mclock {
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
         self.queues.merged(request, how);
     }
+}
 
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        self.let_go(now);
-        let by_limit = || self.limits.first().map(|(group, _)| group);
-        let group = self.choose(now).map(|(group, _)| group).or_else(by_limit)?;
-        let id = self.queues.first(group)?.id;
-        self.take_out(id);
-        Some(id)
+impl Reporting for Mclock {
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        let is_due = |tag: Option<Instant>| tag.is_some_and(|at| at <= now);
+        let limit = self.limits.key(group.0)?;
+        let is_held_back = self.params.at_limit == AtLimit::Wait
+            && limit > now
+            && !is_due(self.reservations.key(group.0));
+        is_held_back.then_some(Why::AtCeiling)
     }
 }
+
+fairdisk_core::default_extensions!(Mclock: Driving, Hearing, Promising, Attaching);

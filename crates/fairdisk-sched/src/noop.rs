@@ -6,7 +6,7 @@ use crate::honours::Honours;
 use crate::registry::Scheduler;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{
-    Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
+    Admission, Completion, Decision, Description, Driving, Elevator, GroupId, Handover, Instant,
     Request, RequestId, TaskId, Why,
 };
 
@@ -70,15 +70,13 @@ impl Elevator for Noop {
         self.in_flight -= 1;
     }
 
-    fn lets_through(&self, _task: TaskId, _group: GroupId) -> bool {
-        true
-    }
-
     fn withdraw(&mut self, _now: Instant, id: RequestId) {
         self.links.remove(&mut self.queue, id.0);
     }
 
-    fn configure(&mut self, _now: Instant, _change: &Change) {}
+    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
+        self.take_first()
+    }
 
     fn describe(&self) -> Description {
         Description {
@@ -86,8 +84,12 @@ impl Elevator for Noop {
             ..Description::new(NoopParams::NAME, Handover::Single)
         }
     }
+}
 
-    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
-        self.take_first()
+impl Driving for Noop {
+    fn lets_through(&self, _task: TaskId, _group: GroupId) -> bool {
+        true
     }
 }
+
+fairdisk_core::default_extensions!(Noop: Merging, Hearing, Promising, Reporting, Attaching);

@@ -18,8 +18,9 @@ use crate::token_bucket::{TokenBucket, TokenBucketParams};
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use alloc::vec::Vec;
 use fairdisk_core::{
-    Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
-    Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId, Span, Submitter, TaskId, Why,
+    Admission, AttachError, Attaching, Bio, Change, Completion, Decision, Description, Driving,
+    Elevator, GroupId, Hearing, Instant, Leftovers, MayQueue, Merge, Merging, Promising, Refusal,
+    Reporting, Request, RequestId, Span, Submitter, TaskId, Why,
 };
 
 /// Defines [`SchedulerSpec`] from one line per family: its variant and its settings type.
@@ -202,15 +203,35 @@ fn complete<S: Elevator>(scheduler: &mut S, now: Instant, completion: &Completio
     scheduler.complete(now, completion);
 }
 
+/// Passes calls on to the scheduler that it is.
+macro_rules! forward {
+    () => {};
+    (
+        $(#[$how:meta])*
+        fn $name:ident(&self $(, $given:ident: $type:ty)*) $(-> $answer:ty)?; $($rest:tt)*
+    ) => {
+        $(#[$how])*
+        fn $name(&self $(, $given: $type)*) $(-> $answer)? {
+            each!(self, inner => inner.$name($($given),*))
+        }
+        forward! { $($rest)* }
+    };
+    (
+        $(#[$how:meta])*
+        fn $name:ident(&mut self $(, $given:ident: $type:ty)*) $(-> $answer:ty)?; $($rest:tt)*
+    ) => {
+        $(#[$how])*
+        fn $name(&mut self $(, $given: $type)*) $(-> $answer)? {
+            each!(self, inner => inner.$name($($given),*))
+        }
+        forward! { $($rest)* }
+    };
+}
+
 impl Elevator for Scheduler {
     #[inline(always)]
     fn admit(&mut self, now: Instant, request: &Request) -> Admission {
         each!(self, inner => admit(inner, now, request))
-    }
-
-    #[inline]
-    fn runs_driver_at(&self) -> Option<Instant> {
-        each!(self, inner => inner.runs_driver_at())
     }
 
     #[inline(always)]
@@ -223,90 +244,62 @@ impl Elevator for Scheduler {
         each!(self, inner => complete(inner, now, completion));
     }
 
-    fn flushes(&mut self, now: Instant, by: Submitter) {
-        each!(self, inner => inner.flushes(now, by));
+    forward! {
+        fn withdraw(&mut self, now: Instant, id: RequestId);
+        fn drain(&mut self, now: Instant) -> Option<RequestId>;
+        fn describe(&self) -> Description;
+        fn configure(&mut self, now: Instant, change: &Change);
     }
+}
 
-    fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
-        each!(self, inner => inner.flushed(now, by, device_time, ok));
+impl Merging for Scheduler {
+    forward! {
+        fn may_merge(&self, request: &Request, bio: &Bio) -> bool;
+        fn may_absorb(&self, request: &Request, next: &Request) -> bool;
+        fn merged(&mut self, now: Instant, request: &Request, how: Merge);
+        fn displaced(&mut self, now: Instant, moved: RequestId) -> Option<RequestId>;
     }
+}
 
-    fn awaited(&mut self, now: Instant, id: RequestId, by: GroupId) {
-        each!(self, inner => inner.awaited(now, id, by));
+impl Driving for Scheduler {
+    forward! {
+        #[inline]
+        fn may_queue(&mut self, now: Instant, bio: &Bio) -> MayQueue;
+        #[inline]
+        fn runs_driver_at(&self) -> Option<Instant>;
+        #[inline]
+        fn activate(&mut self, now: Instant, id: RequestId);
+        fn lets_through(&self, task: TaskId, group: GroupId) -> bool;
     }
+}
 
-    fn withdraw(&mut self, now: Instant, id: RequestId) {
-        each!(self, inner => inner.withdraw(now, id));
+impl Hearing for Scheduler {
+    forward! {
+        fn flushes(&mut self, now: Instant, by: Submitter);
+        fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool);
+        fn awaited(&mut self, now: Instant, id: RequestId, by: GroupId);
     }
+}
 
-    fn configure(&mut self, now: Instant, change: &Change) {
-        each!(self, inner => inner.configure(now, change));
+impl Promising for Scheduler {
+    forward! {
+        fn accepts(&self, change: &Change) -> Result<(), Refusal>;
+        fn examines_floors(&self) -> bool;
     }
+}
 
-    fn accepts(&self, change: &Change) -> Result<(), Refusal> {
-        each!(self, inner => inner.accepts(change))
+impl Reporting for Scheduler {
+    forward! {
+        fn charged(&self, group: GroupId) -> Option<Span>;
+        fn deferred(&self, group: GroupId) -> Option<Span>;
+        fn held_back(&self, now: Instant, group: GroupId) -> Option<Why>;
     }
+}
 
-    fn examines_floors(&self) -> bool {
-        each!(self, inner => inner.examines_floors())
-    }
-
-    fn describe(&self) -> Description {
-        each!(self, inner => inner.describe())
-    }
-
-    #[inline]
-    fn activate(&mut self, now: Instant, id: RequestId) {
-        each!(self, inner => inner.activate(now, id));
-    }
-
-    #[inline]
-    fn may_queue(&mut self, now: Instant, bio: &Bio) -> MayQueue {
-        each!(self, inner => inner.may_queue(now, bio))
-    }
-
-    fn charged(&self, group: GroupId) -> Option<Span> {
-        each!(self, inner => inner.charged(group))
-    }
-
-    fn deferred(&self, group: GroupId) -> Option<Span> {
-        each!(self, inner => inner.deferred(group))
-    }
-
-    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
-        each!(self, inner => inner.held_back(now, group))
-    }
-
-    fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
-        each!(self, inner => inner.lets_through(task, group))
-    }
-
-    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
-        each!(self, inner => inner.may_merge(request, bio))
-    }
-
-    fn may_absorb(&self, request: &Request, next: &Request) -> bool {
-        each!(self, inner => inner.may_absorb(request, next))
-    }
-
-    fn merged(&mut self, now: Instant, request: &Request, how: Merge) {
-        each!(self, inner => inner.merged(now, request, how));
-    }
-
-    fn displaced(&mut self, now: Instant, moved: RequestId) -> Option<RequestId> {
-        each!(self, inner => inner.displaced(now, moved))
-    }
-
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        each!(self, inner => inner.drain(now))
-    }
-
-    fn attach(&mut self, leftovers: &Leftovers) -> Result<(), AttachError> {
-        each!(self, inner => inner.attach(leftovers))
-    }
-
-    fn detach(&mut self, leftovers: &mut Leftovers) {
-        each!(self, inner => inner.detach(leftovers));
+impl Attaching for Scheduler {
+    forward! {
+        fn attach(&mut self, leftovers: &Leftovers) -> Result<(), AttachError>;
+        fn detach(&mut self, leftovers: &mut Leftovers);
     }
 }
 

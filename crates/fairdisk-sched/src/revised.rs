@@ -28,8 +28,8 @@ pub(crate) use groups::BLKIO_WEIGHTS;
 
 use crate::cfq::CfqParams;
 use fairdisk_core::{
-    Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, MayQueue, Merge, Request, RequestId, Span,
+    Admission, Bio, Change, Completion, Decision, Description, Driving, Elevator, GroupId,
+    Handover, Instant, MayQueue, Merge, Merging, Reporting, Request, RequestId, Span,
 };
 use state::State;
 
@@ -57,14 +57,6 @@ impl Elevator for RevisedCfq {
         self.state.admit(now, request).map_or(Admission::Queued, Admission::Displaces)
     }
 
-    fn charged(&self, group: GroupId) -> Option<Span> {
-        self.state.charged(group)
-    }
-
-    fn runs_driver_at(&self) -> Option<Instant> {
-        self.state.runs_driver_at()
-    }
-
     fn decide(&mut self, now: Instant) -> Decision {
         let now = self.state.ticker.now(now);
         self.state.fire_timer(now);
@@ -85,6 +77,17 @@ impl Elevator for RevisedCfq {
         self.state.withdraw(now, id);
     }
 
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        let now = self.state.ticker.now(now);
+        self.state.drain(now)
+    }
+
+    fn describe(&self) -> Description {
+        let one = self.state.on.dispatch_one;
+        let handover = if one { Handover::Single } else { Handover::Batch };
+        Description::new(self.name, handover)
+    }
+
     fn configure(&mut self, now: Instant, change: &Change) {
         let now = self.state.ticker.now(now);
         self.state.start_clocks(now);
@@ -100,21 +103,9 @@ impl Elevator for RevisedCfq {
             _ => {}
         }
     }
+}
 
-    fn describe(&self) -> Description {
-        let one = self.state.on.dispatch_one;
-        let handover = if one { Handover::Single } else { Handover::Batch };
-        Description::new(self.name, handover)
-    }
-
-    fn activate(&mut self, _now: Instant, id: RequestId) {
-        self.state.activate(id);
-    }
-
-    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
-        self.state.may_queue(bio)
-    }
-
+impl Merging for RevisedCfq {
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         self.state.may_merge(request, bio)
     }
@@ -127,9 +118,26 @@ impl Elevator for RevisedCfq {
         let now = self.state.ticker.now(now);
         self.state.displaced(now, moved)
     }
+}
 
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        let now = self.state.ticker.now(now);
-        self.state.drain(now)
+impl Driving for RevisedCfq {
+    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
+        self.state.may_queue(bio)
+    }
+
+    fn runs_driver_at(&self) -> Option<Instant> {
+        self.state.runs_driver_at()
+    }
+
+    fn activate(&mut self, _now: Instant, id: RequestId) {
+        self.state.activate(id);
     }
 }
+
+impl Reporting for RevisedCfq {
+    fn charged(&self, group: GroupId) -> Option<Span> {
+        self.state.charged(group)
+    }
+}
+
+fairdisk_core::default_extensions!(RevisedCfq: Hearing, Promising, Attaching);

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 use classes::Classes;
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
-    Merge, Request, RequestId, Share, Span, WeightMap, Why, dense,
+    Merge, Merging, Request, RequestId, Share, Span, WeightMap, Why, dense,
 };
 
 /// The settings of the elevator.
@@ -162,6 +162,17 @@ impl Elevator for Shares {
         }
     }
 
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        let group = self.classes.next()?;
+        let id = self.queues.first(group)?.id;
+        self.withdraw(now, id);
+        Some(id)
+    }
+
+    fn describe(&self) -> Description {
+        Description::new(SharesParams::NAME, Handover::Single)
+    }
+
     fn configure(&mut self, _now: Instant, change: &Change) {
         match *change {
             Change::GroupAdded { group, share } => self.begin(group, share),
@@ -175,19 +186,12 @@ impl Elevator for Shares {
             _ => {}
         }
     }
+}
 
-    fn describe(&self) -> Description {
-        Description::new(SharesParams::NAME, Handover::Single)
-    }
-
+impl Merging for Shares {
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
         self.queues.merged(request, how);
     }
-
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        let group = self.classes.next()?;
-        let id = self.queues.first(group)?.id;
-        self.withdraw(now, id);
-        Some(id)
-    }
 }
+
+fairdisk_core::default_extensions!(Shares: Driving, Hearing, Promising, Reporting, Attaching);

@@ -17,7 +17,7 @@ use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, Merge, Qos, Rates, Request, RequestId, Span, Why, dense,
+    Instant, Merge, Merging, Qos, Rates, Reporting, Request, RequestId, Span, Why, dense,
 };
 
 /// How ceilings are kept.
@@ -165,6 +165,18 @@ impl Elevator for TokenBucket {
         self.place(request.group.0);
     }
 
+    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
+        let (group, _) = self.order.first()?;
+        let id = self.queues.first(group)?.id;
+        self.queues.remove(id);
+        self.place(group);
+        Some(id)
+    }
+
+    fn describe(&self) -> Description {
+        Description::new(TokenBucketParams::NAME, Handover::Single)
+    }
+
     fn configure(&mut self, now: Instant, change: &Change) {
         match *change {
             Change::GroupAdded { group, .. } | Change::GroupRemoved { group } => self.begin(group),
@@ -172,16 +184,9 @@ impl Elevator for TokenBucket {
             _ => {}
         }
     }
+}
 
-    fn describe(&self) -> Description {
-        Description::new(TokenBucketParams::NAME, Handover::Single)
-    }
-
-    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
-        let may_pass = self.order.key(group.0)?;
-        (may_pass > now).then_some(Why::AtCeiling)
-    }
-
+impl Merging for TokenBucket {
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         request.is_like(bio) && self.lets_grow(request, Amount::of(bio))
     }
@@ -194,15 +199,16 @@ impl Elevator for TokenBucket {
         self.queues.merged(request, how);
         self.place(request.group.0);
     }
+}
 
-    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
-        let (group, _) = self.order.first()?;
-        let id = self.queues.first(group)?.id;
-        self.queues.remove(id);
-        self.place(group);
-        Some(id)
+impl Reporting for TokenBucket {
+    fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
+        let may_pass = self.order.key(group.0)?;
+        (may_pass > now).then_some(Why::AtCeiling)
     }
 }
+
+fairdisk_core::default_extensions!(TokenBucket: Driving, Hearing, Promising, Attaching);
 
 #[cfg(test)]
 mod tests {

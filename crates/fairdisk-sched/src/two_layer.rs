@@ -19,8 +19,9 @@ use crate::cfq::patience::Patience;
 use crate::cfq::queue::NIL;
 use crate::family::Family;
 use fairdisk_core::{
-    Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
-    Handover, Instant, Leftovers, MayQueue, Merge, Request, RequestId, Share, Span, Submitter, Why,
+    Admission, AttachError, Attaching, Bio, Change, Completion, Decision, Description, Driving,
+    Elevator, GroupId, Handover, Hearing, Instant, Leftovers, MayQueue, Merge, Merging, Request,
+    RequestId, Share, Span, Submitter, Why,
 };
 use line::Line;
 use records::Records;
@@ -177,10 +178,6 @@ impl Elevator for TwoLayerCfq {
         displaced.map_or(Admission::Queued, Admission::Displaces)
     }
 
-    fn runs_driver_at(&self) -> Option<Instant> {
-        self.inner.runs_driver_at()
-    }
-
     fn decide(&mut self, now: Instant) -> Decision {
         let now = self.tick(now);
         if let Some((id, group)) = self.inner.dispatch_overdue(now) {
@@ -203,17 +200,32 @@ impl Elevator for TwoLayerCfq {
         }
     }
 
-    fn flushed(&mut self, now: Instant, by: Submitter, _device_time: Span, _ok: bool) {
-        let (now, group) = (self.tick(now), by.group);
-        self.make_group(group);
-        self.inner.flushed(now, group.0, group.0 == self.line.active());
-    }
-
     fn withdraw(&mut self, now: Instant, id: RequestId) {
         let now = self.inner.ticker.now(now);
         let group = self.inner.layer_of(id);
         self.inner.withdraw(now, id);
         self.leave_if_idle(group);
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        let now = self.inner.ticker.now(now);
+        loop {
+            let group = match self.line.active() {
+                NIL => self.line.first()?,
+                active => active,
+            };
+            let drained = self.inner.drain(now, group);
+            self.leave_if_idle(group);
+            if drained.is_some() {
+                return drained;
+            }
+            self.line.end_turn(Why::GroupEmptied);
+        }
+    }
+
+    fn describe(&self) -> Description {
+        let wait_max = self.inner.patience.as_ref().map(Patience::bound);
+        Description { wait_max, ..Description::new(TwoLayerParams::NAME, Handover::Batch) }
     }
 
     fn configure(&mut self, now: Instant, change: &Change) {
@@ -234,20 +246,9 @@ impl Elevator for TwoLayerCfq {
             _ => {}
         }
     }
+}
 
-    fn describe(&self) -> Description {
-        let wait_max = self.inner.patience.as_ref().map(Patience::bound);
-        Description { wait_max, ..Description::new(TwoLayerParams::NAME, Handover::Batch) }
-    }
-
-    fn activate(&mut self, _now: Instant, id: RequestId) {
-        self.inner.activate(id);
-    }
-
-    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
-        self.inner.may_queue(bio, bio.group.0)
-    }
-
+impl Merging for TwoLayerCfq {
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         request.group == bio.group && self.inner.may_merge(request, bio, bio.group.0)
     }
@@ -260,23 +261,31 @@ impl Elevator for TwoLayerCfq {
         let now = self.inner.ticker.now(now);
         self.inner.displaced(now, moved)
     }
+}
 
-    fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        let now = self.inner.ticker.now(now);
-        loop {
-            let group = match self.line.active() {
-                NIL => self.line.first()?,
-                active => active,
-            };
-            let drained = self.inner.drain(now, group);
-            self.leave_if_idle(group);
-            if drained.is_some() {
-                return drained;
-            }
-            self.line.end_turn(Why::GroupEmptied);
-        }
+impl Driving for TwoLayerCfq {
+    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
+        self.inner.may_queue(bio, bio.group.0)
     }
 
+    fn runs_driver_at(&self) -> Option<Instant> {
+        self.inner.runs_driver_at()
+    }
+
+    fn activate(&mut self, _now: Instant, id: RequestId) {
+        self.inner.activate(id);
+    }
+}
+
+impl Hearing for TwoLayerCfq {
+    fn flushed(&mut self, now: Instant, by: Submitter, _device_time: Span, _ok: bool) {
+        let (now, group) = (self.tick(now), by.group);
+        self.make_group(group);
+        self.inner.flushed(now, group.0, group.0 == self.line.active());
+    }
+}
+
+impl Attaching for TwoLayerCfq {
     fn attach(&mut self, leftovers: &Leftovers) -> Result<(), AttachError> {
         Records::attach(leftovers)
     }
@@ -285,3 +294,5 @@ impl Elevator for TwoLayerCfq {
         self.records.detach(leftovers);
     }
 }
+
+fairdisk_core::default_extensions!(TwoLayerCfq: Promising, Reporting);

@@ -5,8 +5,8 @@
 mod reads;
 
 use fairdisk_core::{
-    Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Lba, Prng, Qos,
-    Rates, RequestId, Share, Span, Weight,
+    Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Lba, Prng,
+    Promising, Qos, Rates, RequestId, Share, Span, Weight,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
 use reads::read;

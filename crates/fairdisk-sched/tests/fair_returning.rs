@@ -5,8 +5,8 @@
 mod reads;
 
 use fairdisk_core::{
-    Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Lba, Op, Prng, Qos,
-    Rates, Request, RequestId, Share, Span, Submitter, TaskId, Weight,
+    Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Hearing, Instant, Lba, Op,
+    Prng, Qos, Rates, Request, RequestId, Share, Span, Submitter, TaskId, Weight,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
 use reads::read;

@@ -5,8 +5,8 @@
 mod reads;
 
 use fairdisk_core::{
-    Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Lba, Qos, RequestId,
-    Share, Span, Why,
+    Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Lba, Qos, Reporting,
+    RequestId, Share, Span, Why,
 };
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 use reads::read;

@@ -2,8 +2,8 @@
 //! bits of its virtual time would be used up, and then another group arrives.
 
 use fairdisk_core::{
-    Change, Completion, Decision, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Request,
-    RequestId, Sectors, Share, Span, TaskId, Weight,
+    Change, Completion, Decision, Driving, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op,
+    Request, RequestId, Sectors, Share, Span, TaskId, Weight,
 };
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 

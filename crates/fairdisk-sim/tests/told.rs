@@ -42,6 +42,8 @@ impl Elevator for Witness {
     }
 }
 
+fairdisk_core::default_extensions!(Witness);
+
 /// A disk of 1 ms per request, and a task that reads a file's first pages through the page cache.
 fn world(pages: u64, engine: EngineConfig, serves_together: bool) -> World<Witness> {
     let machine = Machine::new(Witness::default(), config(pages, engine, serves_together));

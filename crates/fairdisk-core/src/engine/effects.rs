@@ -1,8 +1,7 @@
 //! The interface between a shell and an engine: inputs report what happened, effects say what to
 //! do.
 
-use crate::attach::AttachError;
-use crate::elevator::Change;
+use crate::elevator::{AttachError, Change};
 use crate::refusal::Refusal;
 use crate::request::{Bio, BioId, Request, RequestId, TaskId};
 use crate::segments::Segments;

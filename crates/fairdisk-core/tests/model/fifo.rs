@@ -1,8 +1,8 @@
 //! The simplest elevator: first come, first served.
 
 use fairdisk_core::{
-    Admission, Change, Completion, Decision, Description, Elevator, Handover, Instant, Request,
-    RequestId, Why,
+    Admission, Completion, Decision, Description, Elevator, Handover, Instant, Request, RequestId,
+    Why,
 };
 use std::collections::VecDeque;
 
@@ -37,13 +37,13 @@ impl Elevator for Fifo {
         self.queue.retain(|queued| *queued != id);
     }
 
-    fn configure(&mut self, _now: Instant, _change: &Change) {}
+    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
+        self.queue.pop_front()
+    }
 
     fn describe(&self) -> Description {
         Description { overtaken_max: Some(0), ..Description::new("fifo", Handover::Single) }
     }
-
-    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
-        self.queue.pop_front()
-    }
 }
+
+fairdisk_core::default_extensions!(Fifo);

@@ -31,11 +31,6 @@ macro_rules! leave_to_fifo {
             self.fifo.withdraw(now, id);
         }
     };
-    (@ configure) => {
-        fn configure(&mut self, now: fairdisk_core::Instant, change: &fairdisk_core::Change) {
-            self.fifo.configure(now, change);
-        }
-    };
     (@ describe) => {
         fn describe(&self) -> fairdisk_core::Description {
             self.fifo.describe()

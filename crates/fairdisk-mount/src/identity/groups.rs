@@ -346,7 +346,7 @@ fn nest_first(changes: &mut [Change]) {
 mod tests {
     use super::tree::{Tree, at};
     use super::*;
-    use fairdisk_core::{Cost, CostModel, Elevator as _, Share, Span, Weight};
+    use fairdisk_core::{Cost, CostModel, Elevator as _, Promising as _, Share, Span, Weight};
     use fairdisk_sched::SchedulerSpec;
     use std::num::NonZeroU64;
 

@@ -6,8 +6,8 @@ use super::meter::Meter;
 use super::unheard::Which;
 use super::{Device, Job, Order, Presence, Unfinished};
 use fairdisk_core::{
-    AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, GroupAccount,
-    GroupId, Input, Instant, Journal, Lba, Refusal, Request, RequestId, Sleeper, Span, TaskId,
+    AttachError, Bio, BioId, Change, Effect, Effects, Engine, EngineConfig, GroupAccount, GroupId,
+    Input, Instant, Journal, Lba, Promising, Refusal, Request, RequestId, Sleeper, Span, TaskId,
     dense,
 };
 use fairdisk_sched::Scheduler;

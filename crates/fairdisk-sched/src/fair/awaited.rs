@@ -87,8 +87,8 @@ mod tests {
     use core::num::NonZeroU64;
     use fairdisk_core::{
         Bio, BioId, Change, Completion, Decision, Effects, Elevator, Engine, EngineConfig, Entry,
-        Flags, GroupId, Input, IoPrio, Journal, Lba, Op, Qos, Rates, Record, RequestId, Sectors,
-        Span, TaskId,
+        Flags, GroupId, Hearing, Input, IoPrio, Journal, Lba, Op, Qos, Rates, Record, RequestId,
+        Sectors, Span, TaskId,
     };
 
     /// A disk that takes one request at a time. Group 1 has requests 0 to 3, of which the first is

@@ -104,7 +104,7 @@ mod tests {
     use crate::samples::request;
     use core::num::NonZeroU64;
     use fairdisk_core::{
-        Change, Completion, Cost, CostModel, Elevator, Op, Rates, RequestId, Span,
+        Change, Completion, Cost, CostModel, Elevator, Op, Promising, Rates, RequestId, Span,
     };
 
     fn dispatch(fair: &mut Fair, now: Instant, slot: u32) {

@@ -320,8 +320,8 @@ mod tests {
     use crate::fair::{Fair, FairParams, NIL};
     use crate::samples::{request, submitter};
     use fairdisk_core::{
-        Change, Completion, Cost, CostModel, Decision, Elevator, Flags, GroupId, Instant, Op,
-        Request, RequestId, Span, Why,
+        Change, Completion, Cost, CostModel, Decision, Elevator, Flags, GroupId, Hearing, Instant,
+        Op, Request, RequestId, Span, Why,
     };
 
     /// At a disk that serves one at a time, in so many ms each.

@@ -1,13 +1,12 @@
-//! What a flush leaves behind in every part of the scheduler. It is not queued: it goes to the
-//! device at once, ahead of everybody.
+//! What passes the queues by: what a flush leaves behind in every part of the scheduler, and who
+//! waits for whom. A flush is not queued: it goes to the device at once, ahead of everybody.
 
 use super::think::Done;
 use super::{Fair, NIL};
-use fairdisk_core::{Instant, Span, Submitter};
+use fairdisk_core::{GroupId, Hearing, Instant, RequestId, Span, Submitter};
 
-impl Fair {
-    /// Notes that a flush is on its way to the device.
-    pub(super) fn begin_flush(&mut self, now: Instant, by: Submitter) {
+impl Hearing for Fair {
+    fn flushes(&mut self, now: Instant, by: Submitter) {
         let Submitter { task, group } = by;
         self.tree.pass(now);
         self.make_group(group);
@@ -28,8 +27,7 @@ impl Fair {
         self.expect(now, group.0, NIL);
     }
 
-    /// Accounts for a flush that is done.
-    pub(super) fn end_flush(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
+    fn flushed(&mut self, now: Instant, by: Submitter, device_time: Span, ok: bool) {
         let Submitter { task, group } = by;
         self.tree.pass(now);
         self.make_group(group);
@@ -55,5 +53,11 @@ impl Fair {
             self.will_return(now, group.0, queue);
         }
         self.expect(now, group.0, NIL);
+    }
+
+    fn awaited(&mut self, _now: Instant, id: RequestId, _by: GroupId) {
+        if self.params.rules.awaited {
+            self.note_awaited(id.0);
+        }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::world::World;
 use fairdisk_core::{
-    Admission, Auditor, Bio, BioId, Change, Completion, Decision, Description, Elevator,
-    EngineConfig, Flags, GroupId, Handover, Input, Instant, IoPrio, Lba, Op, Request, RequestId,
-    Sectors, Span, TaskId, Turns, Why,
+    Admission, Auditor, Bio, BioId, Completion, Decision, Description, Elevator, EngineConfig,
+    Flags, GroupId, Handover, Input, Instant, IoPrio, Lba, Op, Request, RequestId, Sectors, Span,
+    TaskId, Turns, Why,
 };
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -100,7 +100,9 @@ impl Elevator for Canary {
         self.queue.retain(|queued| *queued != id);
     }
 
-    fn configure(&mut self, _now: Instant, _change: &Change) {}
+    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
+        self.queue.pop_front()
+    }
 
     fn describe(&self) -> Description {
         let named = Description::new("canary", Handover::Single);
@@ -113,11 +115,9 @@ impl Elevator for Canary {
             _ => Description { wait_max, ..named },
         }
     }
-
-    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
-        self.queue.pop_front()
-    }
 }
+
+fairdisk_core::default_extensions!(Canary);
 
 fn read(number: u64) -> Bio {
     Bio {

@@ -3,8 +3,8 @@
 use crate::bound::{Bound, GROUPS, Seen, early};
 use crate::reads::read;
 use fairdisk_core::{
-    Auditor, Change, Completion, Decision, Elevator, GroupId, Instant, IoPrio, Lba, Op, Prng, Qos,
-    Request, RequestId, Share, Span, TaskId, Weight, Why,
+    Auditor, Change, Completion, Decision, Driving, Elevator, GroupId, Instant, IoPrio, Lba, Op,
+    Prng, Promising, Qos, Request, RequestId, Share, Span, TaskId, Weight, Why,
 };
 use fairdisk_sched::fair::FairParams;
 use fairdisk_sched::{Scheduler, SchedulerSpec};

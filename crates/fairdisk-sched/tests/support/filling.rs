@@ -1,6 +1,6 @@
 //! A disk that takes as many requests as it has places.
 
-use fairdisk_core::{Decision, Elevator, Instant, RequestId};
+use fairdisk_core::{Decision, Driving, Elevator, Instant, RequestId};
 use fairdisk_sched::fair::Fair;
 
 /// Hands requests to the disk while fewer than `places` of them are `there`. Returns when to ask

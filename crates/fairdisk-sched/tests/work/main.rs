@@ -155,6 +155,8 @@ impl Elevator for Walker {
     }
 }
 
+fairdisk_core::default_extensions!(Walker);
+
 #[test]
 fn who_looks_at_all_groups_once_in_a_while_is_found() {
     if is_skipped() {

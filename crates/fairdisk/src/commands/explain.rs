@@ -15,7 +15,7 @@ use crate::number_arg::within;
 use crate::output;
 use crate::selection::{self, Changes};
 use crate::{interrupt, progress, time_arg};
-use fairdisk_core::{Elevator, Instant};
+use fairdisk_core::{Instant, Reporting};
 use fairdisk_lab::catalog::error::unknown as unknown_name;
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::plan::{GroupLabel, Options, Plan, Rig, Spec};

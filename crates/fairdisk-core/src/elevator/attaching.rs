@@ -5,6 +5,24 @@ use crate::request::GroupId;
 use alloc::vec::Vec;
 use core::fmt;
 
+/// What an elevator does when it takes a device over and gives it up. By default it leaves nothing
+/// behind, and does not mind what others have left.
+pub trait Attaching {
+    /// Attaches to a device before any other call about it. `leftovers` lists the groups in which
+    /// earlier elevators left records.
+    ///
+    /// # Errors
+    /// Returns why the elevator cannot work with those records; the caller then keeps its present
+    /// elevator.
+    fn attach(&mut self, _leftovers: &Leftovers) -> Result<(), AttachError> {
+        Ok(())
+    }
+
+    /// Detaches from the device after a drain. Groups from which the elevator fails to remove its
+    /// records are added to `leftovers`.
+    fn detach(&mut self, _leftovers: &mut Leftovers) {}
+}
+
 /// The groups that still hold records of detached elevators. The engine owns this list because,
 /// like the groups, it outlives every elevator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
