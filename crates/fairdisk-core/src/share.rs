@@ -14,6 +14,8 @@ impl Weight {
     pub const DEFAULT: Self = Self(100);
     /// Factor from this scale to that of cgroup v1's `blkio.weight`; the defaults are 100 and 500.
     pub const BLKIO_SCALE: u32 = 5;
+    /// The smallest and the largest `blkio.weight`.
+    pub const BLKIO_RANGE: [u32; 2] = [100, 1000];
 
     /// A weight of `value`, or `None` if that is not within 1 to 10000.
     #[must_use]

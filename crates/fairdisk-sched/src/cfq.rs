@@ -44,9 +44,13 @@ pub struct Cfq {
 const LAYER: u32 = 0;
 
 impl Cfq {
-    /// A CFQ scheduler with the given tunables and quirks.
+    /// A CFQ scheduler with the given tunables and quirks. It knows none of the later changes.
+    ///
+    /// # Panics
+    /// If any of them is switched on.
     #[must_use]
     pub fn new(params: &CfqParams) -> Self {
+        assert!(params.switches == Switches::NONE, "later revisions have code of their own");
         let mut inner = engine::Cfq::new(params);
         inner.add_layer(LAYER);
         Self { inner }

@@ -8,7 +8,6 @@
 
 use crate::family::Family;
 use crate::honours::Honours;
-use crate::registry::Scheduler;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{
@@ -45,13 +44,14 @@ impl Default for DeadlineParams {
 
 impl Family for DeadlineParams {
     const NAME: &'static str = "deadline";
+    type Scheduler = Deadline;
 
     fn honours(&self) -> Honours {
         Honours::NONE
     }
 
-    fn build(&self) -> Scheduler {
-        Scheduler::Deadline(Deadline::new(*self))
+    fn build(&self) -> Deadline {
+        Deadline::new(*self)
     }
 }
 

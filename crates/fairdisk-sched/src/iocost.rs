@@ -21,7 +21,6 @@ mod weights;
 use crate::family::Family;
 use crate::groups::{Costs, GroupQueues, Order};
 use crate::honours::{Honours, Nesting};
-use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use budget::{Budget, Loans, relative};
 use clock::{AS_TIME, Clock};
@@ -85,13 +84,14 @@ impl Default for IocostParams {
 
 impl Family for IocostParams {
     const NAME: &'static str = "iocost";
+    type Scheduler = Iocost;
 
     fn honours(&self) -> Honours {
         Honours { shares: true, nesting: Nesting::Deep, costs: true, ..Honours::NONE }
     }
 
-    fn build(&self) -> Scheduler {
-        Scheduler::Iocost(Iocost::new(*self))
+    fn build(&self) -> Iocost {
+        Iocost::new(*self)
     }
 }
 

@@ -19,7 +19,6 @@ mod target;
 use crate::family::Family;
 use crate::groups::{GroupQueues, Order};
 use crate::honours::Honours;
-use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{
@@ -62,13 +61,14 @@ impl Default for IolatencyParams {
 
 impl Family for IolatencyParams {
     const NAME: &'static str = "iolatency";
+    type Scheduler = Iolatency;
 
     fn honours(&self) -> Honours {
         Honours { latency_targets: true, ..Honours::NONE }
     }
 
-    fn build(&self) -> Scheduler {
-        Scheduler::Iolatency(Iolatency::new(*self))
+    fn build(&self) -> Iolatency {
+        Iolatency::new(*self)
     }
 }
 

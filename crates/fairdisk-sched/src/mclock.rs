@@ -16,7 +16,6 @@ mod tags;
 use crate::family::Family;
 use crate::groups::{Amount, GroupQueues, Order, VirtualTime};
 use crate::honours::Honours;
-use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
@@ -64,13 +63,14 @@ impl Default for MclockParams {
 
 impl Family for MclockParams {
     const NAME: &'static str = "mclock";
+    type Scheduler = Mclock;
 
     fn honours(&self) -> Honours {
         Honours { shares: true, floors: true, ceilings: true, ..Honours::NONE }
     }
 
-    fn build(&self) -> Scheduler {
-        Scheduler::Mclock(Mclock::new(*self))
+    fn build(&self) -> Mclock {
+        Mclock::new(*self)
     }
 }
 

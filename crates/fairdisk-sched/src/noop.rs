@@ -3,7 +3,6 @@
 
 use crate::family::Family;
 use crate::honours::Honours;
-use crate::registry::Scheduler;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{
     Admission, Completion, Decision, Description, Driving, Elevator, GroupId, Handover, Instant,
@@ -16,13 +15,14 @@ pub struct NoopParams;
 
 impl Family for NoopParams {
     const NAME: &'static str = "noop";
+    type Scheduler = Noop;
 
     fn honours(&self) -> Honours {
         Honours::NONE
     }
 
-    fn build(&self) -> Scheduler {
-        Scheduler::Noop(Noop::new())
+    fn build(&self) -> Noop {
+        Noop::new()
     }
 }
 

@@ -1,21 +1,21 @@
 //! All schedulers by name. To add one, write its module, implement [`Family`] for its settings, and
-//! add a line to each of the two lists below.
+//! add a line to the list below.
 
-use crate::bfq::{Bfq, BfqParams};
-use crate::cfq::{Cfq, CfqParams};
-use crate::deadline::{Deadline, DeadlineParams};
-use crate::fair::{Fair, FairParams};
+use crate::bfq::BfqParams;
+use crate::cfq::{CfqParams, Switches};
+use crate::deadline::DeadlineParams;
+use crate::fair::FairParams;
 use crate::family::Family;
-use crate::group_cfq::{GroupCfq, GroupCfqParams};
+use crate::group_cfq::GroupCfqParams;
 use crate::honours::Honours;
-use crate::iocost::{Iocost, IocostParams};
-use crate::iolatency::{Iolatency, IolatencyParams};
-use crate::mclock::{Mclock, MclockParams};
-use crate::noop::{Noop, NoopParams};
+use crate::iocost::IocostParams;
+use crate::iolatency::IolatencyParams;
+use crate::mclock::MclockParams;
+use crate::noop::NoopParams;
 use crate::revised::RevisedCfq;
-use crate::shares::{Shares, SharesParams};
-use crate::token_bucket::{TokenBucket, TokenBucketParams};
-use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
+use crate::shares::SharesParams;
+use crate::token_bucket::TokenBucketParams;
+use crate::two_layer::TwoLayerParams;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, AttachError, Attaching, Bio, Change, Completion, Decision, Description, Driving,
@@ -23,13 +23,19 @@ use fairdisk_core::{
     Reporting, Request, RequestId, Span, Submitter, TaskId, Why,
 };
 
-/// Defines [`SchedulerSpec`] from one line per family: its variant and its settings type.
-macro_rules! families {
-    ($($(#[$doc:meta])* $variant:ident($params:ty),)*) => {
+/// Defines [`SchedulerSpec`] and [`Scheduler`] from one line per family, its variant and its settings
+/// type, and one per scheduler that another family's settings stand for; and `each!`, which calls a
+/// method of the scheduler that it is.
+macro_rules! schedulers {
+    (
+        $d:tt
+        families { $($(#[$doc:meta])* $family:ident($params:ty),)* }
+        besides { $($(#[$other_doc:meta])* $other:ident,)* }
+    ) => {
         /// A choice of scheduler with its settings.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum SchedulerSpec {
-            $($(#[$doc])* $variant($params),)*
+            $($(#[$doc])* $family($params),)*
         }
 
         impl SchedulerSpec {
@@ -40,7 +46,7 @@ macro_rules! families {
             #[must_use]
             pub fn named(name: &str) -> Option<Self> {
                 $(if name == <$params as Family>::NAME {
-                    return Some(Self::$variant(Default::default()));
+                    return Some(Self::$family(Default::default()));
                 })*
                 None
             }
@@ -49,7 +55,7 @@ macro_rules! families {
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self {
-                    $(Self::$variant(_) => <$params as Family>::NAME,)*
+                    $(Self::$family(_) => <$params as Family>::NAME,)*
                 }
             }
 
@@ -57,7 +63,7 @@ macro_rules! families {
             #[must_use]
             pub fn honours(&self) -> Honours {
                 match self {
-                    $(Self::$variant(params) => params.honours(),)*
+                    $(Self::$family(params) => params.honours(),)*
                 }
             }
 
@@ -65,44 +71,15 @@ macro_rules! families {
             #[must_use]
             pub fn build(&self) -> Scheduler {
                 match self {
-                    $(Self::$variant(params) => params.build(),)*
+                    // The code of 2.6.25 contains none of the later changes.
+                    Self::Cfq(params) if params.switches != Switches::NONE => {
+                        Scheduler::RevisedCfq(RevisedCfq::new(params))
+                    }
+                    $(Self::$family(params) => Scheduler::$family(params.build()),)*
                 }
             }
         }
-    };
-}
 
-families! {
-    /// First come, first served.
-    Noop(NoopParams),
-    /// Batches in sector order with deadlines.
-    Deadline(DeadlineParams),
-    /// A queue per task, slices of disk time, and idling for the task being served.
-    Cfq(CfqParams),
-    /// Turns of groups; inside its turn, each group is a complete CFQ.
-    TwoLayerCfq(TwoLayerParams),
-    /// Turns of groups in CFQ's scheduler, longer ones for high priorities.
-    GroupCfq(GroupCfqParams),
-    /// A queue per task, budgets of sectors, nested groups with weights.
-    Bfq(BfqParams),
-    /// Nested groups with weights, floors, ceilings and latency targets, on devices of any depth.
-    Fair(FairParams),
-    /// Ceilings per group; otherwise first come, first served.
-    TokenBucket(TokenBucketParams),
-    /// A floor, a ceiling and a weight per group, kept by tags.
-    Mclock(MclockParams),
-    /// Shares of the device's throughput, by the cost of requests.
-    Iocost(IocostParams),
-    /// Latency targets per group; otherwise first come, first served.
-    Iolatency(IolatencyParams),
-    /// Shares of what the device can complete within a latency goal.
-    Shares(SharesParams),
-}
-
-/// Defines [`Scheduler`] from a list of types, its `with_all`, and `each!`, which calls a method of
-/// the scheduler that it is.
-macro_rules! schedulers {
-    ($d:tt $($(#[$doc:meta])* $scheduler:ident,)*) => {
         /// Any of the schedulers. A single type, so that an engine can switch between them under
         /// load, and an enum, so that calls are not virtual.
         // With a tag of its own. One hidden in a field of some scheduler costs every call a few
@@ -114,7 +91,8 @@ macro_rules! schedulers {
             reason = "there is one for a disk, and a box would cost every call an indirection"
         )]
         pub enum Scheduler {
-            $($(#[$doc])* $scheduler($scheduler),)*
+            $($(#[$doc])* $family(<$params as Family>::Scheduler),)*
+            $($(#[$other_doc])* $other($other),)*
         }
 
         impl Scheduler {
@@ -125,13 +103,8 @@ macro_rules! schedulers {
             /// If there are none, or they are of different kinds.
             pub fn with_all<W: With>(all: Vec<Self>, what: W) -> W::Output {
                 match all.first() {
-                    $(Some(Self::$scheduler(_)) => {
-                        let inner = all.into_iter().map(|one| match one {
-                            Self::$scheduler(inner) => inner,
-                            other => panic!("{} beside another kind", other.describe().name),
-                        });
-                        what.with(inner.collect())
-                    })*
+                    $(Some(Self::$family(_)) => what.with(of_one_kind!(all, $family)),)*
+                    $(Some(Self::$other(_)) => what.with(of_one_kind!(all, $other)),)*
                     None => panic!("a machine has a disk"),
                 }
             }
@@ -140,40 +113,57 @@ macro_rules! schedulers {
         macro_rules! each {
             ($d any:expr, $d inner:ident => $d call:expr) => {
                 match $d any {
-                    $(Scheduler::$scheduler($d inner) => $d call,)*
+                    $(Scheduler::$family($d inner) => $d call,)*
+                    $(Scheduler::$other($d inner) => $d call,)*
                 }
             };
         }
     };
 }
 
+/// The concrete schedulers of a list in which all are of this kind.
+macro_rules! of_one_kind {
+    ($all:expr, $kind:ident) => {
+        $all.into_iter()
+            .map(|one| match one {
+                Scheduler::$kind(inner) => inner,
+                other => panic!("{} beside another kind", other.describe().name),
+            })
+            .collect()
+    };
+}
+
 schedulers! { $
-    /// First come, first served.
-    Noop,
-    /// Batches in sector order with deadlines.
-    Deadline,
-    /// CFQ of 2.6.25.
-    Cfq,
-    /// CFQ of a later revision.
-    RevisedCfq,
-    /// Two-layer CFQ.
-    TwoLayerCfq,
-    /// A layer of groups inside CFQ.
-    GroupCfq,
-    /// BFQ.
-    Bfq,
-    /// Fairdisk's own scheduler.
-    Fair,
-    /// Ceilings as leaky buckets.
-    TokenBucket,
-    /// mClock.
-    Mclock,
-    /// Linux's io.cost.
-    Iocost,
-    /// Linux's io.latency.
-    Iolatency,
-    /// Seastar's I/O scheduler.
-    Shares,
+    families {
+        /// First come, first served.
+        Noop(NoopParams),
+        /// Batches in sector order with deadlines.
+        Deadline(DeadlineParams),
+        /// A queue per task, slices of disk time, and idling for the task being served.
+        Cfq(CfqParams),
+        /// Turns of groups; inside its turn, each group is a complete CFQ.
+        TwoLayerCfq(TwoLayerParams),
+        /// Turns of groups in CFQ's scheduler, longer ones for high priorities.
+        GroupCfq(GroupCfqParams),
+        /// A queue per task, budgets of sectors, nested groups with weights.
+        Bfq(BfqParams),
+        /// Nested groups with weights, floors, ceilings and latency targets, on any device.
+        Fair(FairParams),
+        /// Ceilings per group; otherwise first come, first served.
+        TokenBucket(TokenBucketParams),
+        /// A floor, a ceiling and a weight per group, kept by tags.
+        Mclock(MclockParams),
+        /// Shares of the device's throughput, by the cost of requests.
+        Iocost(IocostParams),
+        /// Latency targets per group; otherwise first come, first served.
+        Iolatency(IolatencyParams),
+        /// Shares of what the device can complete within a latency goal.
+        Shares(SharesParams),
+    }
+    besides {
+        /// CFQ of a later revision than 2.6.25: [`SchedulerSpec::Cfq`] with any switch on.
+        RevisedCfq,
+    }
 }
 
 /// A computation over elevators of any one type, compiled for each scheduler.

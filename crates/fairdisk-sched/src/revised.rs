@@ -24,8 +24,6 @@ mod waits;
 mod window;
 mod workload;
 
-pub(crate) use groups::BLKIO_WEIGHTS;
-
 use crate::cfq::CfqParams;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Driving, Elevator, GroupId,

@@ -19,7 +19,6 @@ mod classes;
 use crate::family::Family;
 use crate::groups::{Costs, GroupQueues};
 use crate::honours::{Honours, Nesting};
-use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use classes::Classes;
 use fairdisk_core::{
@@ -51,13 +50,14 @@ impl Default for SharesParams {
 
 impl Family for SharesParams {
     const NAME: &'static str = "shares";
+    type Scheduler = Shares;
 
     fn honours(&self) -> Honours {
         Honours { shares: true, nesting: Nesting::OneLevel, costs: true, ..Honours::NONE }
     }
 
-    fn build(&self) -> Scheduler {
-        Scheduler::Shares(Shares::new(*self))
+    fn build(&self) -> Shares {
+        Shares::new(*self)
     }
 }
 

@@ -13,7 +13,6 @@
 use crate::family::Family;
 use crate::groups::{Amount, Ceiling, GroupQueues, Order};
 use crate::honours::Honours;
-use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
@@ -31,13 +30,14 @@ pub struct TokenBucketParams {
 
 impl Family for TokenBucketParams {
     const NAME: &'static str = "token-bucket";
+    type Scheduler = TokenBucket;
 
     fn honours(&self) -> Honours {
         Honours { ceilings: true, bursts: true, ..Honours::NONE }
     }
 
-    fn build(&self) -> Scheduler {
-        Scheduler::TokenBucket(TokenBucket::new(*self))
+    fn build(&self) -> TokenBucket {
+        TokenBucket::new(*self)
     }
 }
 

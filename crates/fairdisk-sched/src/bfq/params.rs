@@ -5,7 +5,6 @@ use super::Bfq;
 use super::schedule::GROUP_WEIGHT_MAX;
 use crate::family::Family;
 use crate::honours::{Honours, Nesting};
-use crate::registry::Scheduler;
 use fairdisk_core::{Span, Weight};
 
 /// The tunables of one BFQ scheduler.
@@ -73,6 +72,7 @@ impl Default for BfqParams {
 
 impl Family for BfqParams {
     const NAME: &'static str = "bfq";
+    type Scheduler = Bfq;
 
     fn honours(&self) -> Honours {
         let weights = [Weight::MIN, GROUP_WEIGHT_MAX as u32];
@@ -80,8 +80,8 @@ impl Family for BfqParams {
         Honours { shares: true, weights, nesting, priorities: true, ..Honours::NONE }
     }
 
-    fn build(&self) -> Scheduler {
-        Scheduler::Bfq(Bfq::new(self))
+    fn build(&self) -> Bfq {
+        Bfq::new(self)
     }
 }
 

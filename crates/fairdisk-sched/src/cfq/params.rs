@@ -5,9 +5,7 @@ use super::jiffies::Jiffies;
 use super::switches::Switches;
 use crate::family::Family;
 use crate::honours::Honours;
-use crate::registry::Scheduler;
-use crate::revised::{BLKIO_WEIGHTS, RevisedCfq};
-use fairdisk_core::{IoPrio, Span};
+use fairdisk_core::{IoPrio, Span, Weight};
 
 /// The settings of one revision of CFQ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,20 +147,16 @@ impl Default for CfqParams {
 
 impl Family for CfqParams {
     const NAME: &'static str = "cfq";
+    type Scheduler = Cfq;
 
     fn honours(&self) -> Honours {
         let shares = self.switches.effective().cgroup_groups;
-        Honours { shares, weights: BLKIO_WEIGHTS, priorities: true, ..Honours::NONE }
+        let weights = Weight::BLKIO_RANGE.map(|weight| weight / Weight::BLKIO_SCALE);
+        Honours { shares, weights, priorities: true, ..Honours::NONE }
     }
 
-    /// Without any switch on, builds the CFQ of 2.6.25, whose code contains none of the later
-    /// changes.
-    fn build(&self) -> Scheduler {
-        if self.switches == Switches::NONE {
-            Scheduler::Cfq(Cfq::new(self))
-        } else {
-            Scheduler::RevisedCfq(RevisedCfq::new(self))
-        }
+    fn build(&self) -> Cfq {
+        Cfq::new(self)
     }
 }
 

@@ -3,7 +3,6 @@
 use super::{Fair, Rules};
 use crate::family::Family;
 use crate::honours::Honours;
-use crate::registry::Scheduler;
 use fairdisk_core::Span;
 
 /// The settings of `fair`. Everything else is measured, or stated by the device's cost model.
@@ -49,12 +48,13 @@ impl Default for FairParams {
 
 impl Family for FairParams {
     const NAME: &'static str = "fair";
+    type Scheduler = Fair;
 
     fn honours(&self) -> Honours {
         Honours::ALL
     }
 
-    fn build(&self) -> Scheduler {
-        Scheduler::Fair(Fair::new(self))
+    fn build(&self) -> Fair {
+        Fair::new(self)
     }
 }

@@ -5,7 +5,6 @@ use crate::cfq::CfqParams;
 use crate::cfq::jiffies::Jiffies;
 use crate::family::Family;
 use crate::honours::Honours;
-use crate::registry::Scheduler;
 use fairdisk_core::{Share, Span, WeightMap};
 
 /// The default of `wait_max`. Ten slices of a group of priority 0.
@@ -63,13 +62,14 @@ impl Default for GroupCfqParams {
 
 impl Family for GroupCfqParams {
     const NAME: &'static str = "group-cfq";
+    type Scheduler = GroupCfq;
 
     fn honours(&self) -> Honours {
         Honours { shares: true, priorities: true, ..Honours::NONE }
     }
 
-    fn build(&self) -> Scheduler {
-        Scheduler::GroupCfq(GroupCfq::new(self))
+    fn build(&self) -> GroupCfq {
+        GroupCfq::new(self)
     }
 }
 

@@ -16,15 +16,9 @@ use fairdisk_core::{GroupId, Share, Span, Weight, WeightMap, dense};
 /// The only group, or the root group if there are more.
 pub(super) const ROOT: u32 = 0;
 
-/// `blkio.weight`: its range, the default, and the weight of the root group.
-const WEIGHT_MIN: u32 = 100;
-const WEIGHT_MAX: u32 = 1000;
+/// `blkio.weight`: the default, and the weight of the root group.
 pub(super) const WEIGHT_DEFAULT: u64 = 500;
 const WEIGHT_ROOT: u64 = 1000;
-
-/// The range of `blkio.weight` on the scale of [`Weight`].
-pub(crate) const BLKIO_WEIGHTS: [u32; 2] =
-    [WEIGHT_MIN / Weight::BLKIO_SCALE, WEIGHT_MAX / Weight::BLKIO_SCALE];
 
 /// Fractional bits of the time charged to groups.
 const SERVICE_SHIFT: u32 = 12;
@@ -35,7 +29,8 @@ fn blkio_weight(group: GroupId, share: Share) -> u64 {
         return WEIGHT_ROOT;
     }
     let weight = Weight::BLKIO_SCALE * share.weight(WeightMap::LinearHigh0).get();
-    weight.clamp(WEIGHT_MIN, WEIGHT_MAX).into()
+    let [min, max] = Weight::BLKIO_RANGE;
+    weight.clamp(min, max).into()
 }
 
 /// The charge for `time` jiffies at the given weight.

@@ -4,7 +4,6 @@ use super::TwoLayerCfq;
 use crate::cfq::CfqParams;
 use crate::family::Family;
 use crate::honours::Honours;
-use crate::registry::Scheduler;
 use fairdisk_core::{Span, WeightMap};
 
 /// The default of `wait_max`.
@@ -56,12 +55,13 @@ impl Default for TwoLayerParams {
 
 impl Family for TwoLayerParams {
     const NAME: &'static str = "two-layer-cfq";
+    type Scheduler = TwoLayerCfq;
 
     fn honours(&self) -> Honours {
         Honours { shares: true, priorities: true, idle: true, ..Honours::NONE }
     }
 
-    fn build(&self) -> Scheduler {
-        Scheduler::TwoLayerCfq(TwoLayerCfq::new(self))
+    fn build(&self) -> TwoLayerCfq {
+        TwoLayerCfq::new(self)
     }
 }
