@@ -180,6 +180,7 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.check_standing(decision, now);
         self.check_patience(now);
         self.standing = None;
+        self.inner.check_accounts();
         match decision {
             Decision::Dispatch(id, why) => {
                 self.check_overtaking(id);
@@ -204,6 +205,7 @@ impl<E: Elevator> Elevator for Auditor<E> {
             completion.request
         );
         self.inner.complete(now, completion);
+        self.inner.check_accounts();
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {
@@ -327,6 +329,10 @@ impl<E: Elevator> Reporting for Auditor<E> {
 
     fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
         self.inner.held_back(now, group)
+    }
+
+    fn check_accounts(&self) {
+        self.inner.check_accounts();
     }
 }
 

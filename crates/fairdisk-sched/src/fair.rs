@@ -28,6 +28,7 @@
 
 mod again;
 mod allowance;
+mod audit;
 mod awaited;
 mod backlog;
 mod cache;
@@ -460,6 +461,10 @@ impl Reporting for Fair {
 
     fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {
         self.why_held_back_by_bar(now, group.0)
+    }
+
+    fn check_accounts(&self) {
+        self.check_all_accounts();
     }
 }
 

@@ -283,6 +283,7 @@ impl Reporting for Scheduler {
         fn charged(&self, group: GroupId) -> Option<Span>;
         fn deferred(&self, group: GroupId) -> Option<Span>;
         fn held_back(&self, now: Instant, group: GroupId) -> Option<Why>;
+        fn check_accounts(&self);
     }
 }
 

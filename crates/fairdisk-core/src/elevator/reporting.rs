@@ -25,4 +25,11 @@ pub trait Reporting {
     fn held_back(&self, _now: Instant, _group: GroupId) -> Option<Why> {
         None
     }
+
+    /// Checks that every account is the sum of what it counts. It may look at everything, so only
+    /// an [`Auditor`](crate::Auditor) asks.
+    ///
+    /// # Panics
+    /// If an account is wrong.
+    fn check_accounts(&self) {}
 }

@@ -33,6 +33,11 @@ impl Barred {
         self.capped -= u32::from(!before.is_none());
     }
 
+    /// The number of groups with a ceiling.
+    pub(super) const fn capped(&self) -> u32 {
+        self.capped
+    }
+
     /// Whether any group has a ceiling.
     pub(super) const fn has_ceilings(&self) -> bool {
         self.capped > 0

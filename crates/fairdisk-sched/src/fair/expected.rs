@@ -62,6 +62,11 @@ impl Expected {
         self.until.key(group).is_some()
     }
 
+    /// The number of expected groups that need all of their room.
+    pub(super) const fn needing_all(&self) -> u32 {
+        self.needing_all
+    }
+
     /// Whether any expected group needs all of its room.
     pub(super) const fn need_all(&self) -> bool {
         self.needing_all > 0

@@ -169,6 +169,29 @@ impl Hierarchy {
         self.refresh(of_group(group));
     }
 
+    /// Makes an account wrong.
+    #[cfg(test)]
+    pub(super) fn spoil(&mut self) {
+        self.lines[OUTERMOST as usize].weight += 1;
+    }
+
+    /// Looks at every member, so it is for tests.
+    ///
+    /// # Panics
+    /// If the weight of a line is not the sum of the weights in it.
+    pub(super) fn check_accounts(&self) {
+        for (at, line) in self.lines.iter().enumerate() {
+            let of = |state| {
+                let members = self.members.iter().filter(move |one| one.line == at as u32);
+                let weights = members.filter(move |one| one.state == state).map(|one| one.weight);
+                weights.sum::<u64>()
+            };
+            let weights = [State::InLine, State::Expected, State::Paced].map(of);
+            let accounts = [line.weight, line.expected_weight, line.paced_weight];
+            assert_eq!(accounts, weights, "weights of line {at}");
+        }
+    }
+
     /// Resets the starts of the group, so that a new group with this number is neither ahead nor
     /// behind.
     pub(super) fn forget(&mut self, group: u32) {

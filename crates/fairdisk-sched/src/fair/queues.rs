@@ -145,6 +145,12 @@ impl Queues {
         self.queues.get(at)
     }
 
+    /// All queues that have not been freed.
+    pub(super) fn used(&self) -> impl Iterator<Item = (u32, &Queue)> {
+        let all = (0..self.queues.len()).map(|at| (at, &self.queues[at]));
+        all.filter(|(_, queue)| queue.group != NIL)
+    }
+
     /// Whether `at` is a queue that has not been freed.
     pub(super) fn is_used(&self, at: u32) -> bool {
         self.get(at).is_some_and(|queue| queue.group != NIL)

@@ -126,6 +126,11 @@ impl Requests {
         rq
     }
 
+    /// All requests.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Rq> {
+        self.slots.iter().filter(|rq| rq.queue != NIL)
+    }
+
     /// The request in slot `at`, if there is one.
     pub(super) fn get(&self, at: u32) -> Option<&Rq> {
         self.slots.get(at as usize).filter(|rq| rq.queue != NIL)

@@ -46,6 +46,11 @@ impl Returning {
         self.order.first().is_none()
     }
 
+    /// How many groups are back.
+    pub(super) const fn back(&self) -> u32 {
+        self.back
+    }
+
     /// Sets whether the group is back: it left its turn early, and has something queued again.
     #[inline]
     pub(super) const fn set_back(&mut self, group: &mut Group, is_back: bool) {
