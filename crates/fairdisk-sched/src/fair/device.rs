@@ -21,7 +21,7 @@ const ALONE_FACTOR: u64 = 4;
 /// the average rotational delay and the longest seek about twice the average, and next to no read
 /// has both. On a disk that picks the next of several commands some reads exceed this by waiting.
 /// Chosen: with three times, a reader beside buffered writers on `hdd-ncq` is 23 points short
-/// instead of 3 (docs/isolation.md).
+/// instead of 3.
 const OVERLONG_FACTOR: u64 = 2;
 
 /// What is known of the device.

@@ -10,7 +10,8 @@ use super::{Fair, Step};
 use fairdisk_core::{Instant, Span, TaskId, Why};
 
 /// Those in line get at least a fourth of their part of a device without a head, however long
-/// others stay behind. Chosen, as the next: docs/isolation.md compares others.
+/// others stay behind. Chosen: with half of it, a few readers beside large writes on `nvme` do 15
+/// to 18 thousand I/Os a second, with a fourth 26 to 33, and alone 50.
 const HELD_FACTOR: u64 = 4;
 
 /// What becomes of the group that is first in line.

@@ -14,7 +14,7 @@ pub(super) struct Trouble {
 
 /// Others are not the cause if 8 requests are late, at more than one in 50. That is twice what the
 /// 99th percentile allows, and 8 seldom come by chance. Chosen, as the next two: nine variants were
-/// compared on one row of the matrix (docs/isolation.md).
+/// compared on one row of the matrix.
 const LATE_JUDGED: u32 = 8;
 const LATE_ONE_IN: u32 = 50;
 /// Requests ignored after that: 20 times 200, of which one may be late, so that what was of no use
