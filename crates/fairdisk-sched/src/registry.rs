@@ -23,7 +23,7 @@ use fairdisk_core::{
     Reporting, Request, RequestId, Span, Submitter, TaskId, Why,
 };
 
-/// Defines [`SchedulerSpec`] and [`Scheduler`] from one line per family, its variant and its settings
+/// Defines [`SchedulerSpec`] and [`Scheduler`] from one line per family, its variant and settings
 /// type, and one per scheduler that another family's settings stand for; and `each!`, which calls a
 /// method of the scheduler that it is.
 macro_rules! schedulers {

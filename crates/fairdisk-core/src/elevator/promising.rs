@@ -7,8 +7,8 @@ use crate::refusal::Refusal;
 /// By default every change is accepted.
 pub trait Promising {
     /// Whether the elevator can do what `change` asks for. The engine asks before it calls
-    /// [`configure`](super::Elevator::configure). A change that was not asked about, such as the groups a new
-    /// elevator finds, is applied as well as possible.
+    /// [`configure`](super::Elevator::configure). A change that was not asked about, such as the
+    /// groups a new elevator finds, is applied as well as possible.
     ///
     /// # Errors
     /// Returns the reason for the refusal; nothing changes then.
