@@ -5,7 +5,7 @@ use crate::attach::{AttachError, Leftovers};
 use crate::cost::CostModel;
 use crate::qos::Qos;
 use crate::refusal::Refusal;
-use crate::request::{Bio, GroupId, IoPrio, Request, RequestId, TaskId};
+use crate::request::{Bio, GroupId, IoPrio, Lba, Request, RequestId, Sectors, TaskId};
 use crate::share::Share;
 use crate::time::{Instant, Span};
 use crate::why::Why;
@@ -350,8 +350,9 @@ pub enum Handover {
 ///
 /// A *turn* of a task is a run of its synchronous requests that are dispatched within `length`. A
 /// request is part of the turn of the one before if nothing else of the group is dispatched between
-/// them, or if the later one begins where the earlier one ended. What another group
-/// [waits for](Why::Awaited) is part of no turn.
+/// them, or if the later one begins where the earlier one ended. One that begins where the last of
+/// its group ended, or up to `near` after it, is part of the turn of that, whosever it was. What
+/// another group [waits for](Why::Awaited) is part of no turn.
 ///
 /// While a task has synchronous requests queued and none of them is dispatched, the others of its
 /// group and priority have at most `each` turns for each of them that has any at a time, the task
@@ -368,6 +369,17 @@ pub struct Turns {
     pub length: Span,
     /// How many requests of a turn count, of a task that then waits for longer.
     pub continued: u32,
+    /// How far behind the last request of the group one of another task may begin that is part of
+    /// its turn.
+    pub near: Sectors,
+}
+
+impl Turns {
+    /// Whether a request that begins here is part of the turn of one that ended at `end`.
+    #[must_use]
+    pub const fn is_near(&self, end: Lba, begin: Lba) -> bool {
+        begin.0 >= end.0 && begin.0 - end.0 <= self.near.0 as u64
+    }
 }
 
 /// What an elevator states about itself.
