@@ -128,6 +128,13 @@ impl Requests {
         TURNS_MOST.is_near(place, Lba(self.places.key(at))).then_some(at)
     }
 
+    /// The first request of the group that begins a little before this place, or at it.
+    pub(super) fn first_near(&self, group: &Tree, place: Lba) -> Option<u32> {
+        let from = place.0.saturating_sub(TURNS_MOST.near.0.into());
+        let at = self.places.lower_bound(group, from)?;
+        (self.places.key(at) <= place.0).then_some(at)
+    }
+
     /// Forgets where a request of the group begins, which is queued no more.
     pub(super) fn unplace(&mut self, at: u32, group: &mut Tree) {
         if self.places.contains(at) {

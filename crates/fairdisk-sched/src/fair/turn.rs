@@ -8,6 +8,7 @@
 
 use super::group::Away;
 use super::patience::Patience;
+use super::queue::Queue;
 use super::queues::TURNS_MOST;
 use super::requests::Rq;
 use super::{Fair, Step};
@@ -115,26 +116,47 @@ impl Fair {
         if let Some(next) = self.next_in_turn(now, turn) {
             let of_first = self.next_of(now, first);
             return match self.makes_way(turn, of_first) {
-                Some(why) => self.serve(now, of_first, why),
+                Some(why) => self.serve(now, self.first_near(of_first), why),
                 None => self.serve(now, next, Why::SliceContinues),
             };
         }
         match self.patience_with_queue(now, turn) {
             Patience::Until(at) => Ok(Step::WaitUntil(at, Why::IdleWait)),
-            other => self.serve(now, self.next_of(now, first), other.why(Why::QueueEmptied)),
+            other => {
+                let next = self.first_near(self.next_of(now, first));
+                self.serve(now, next, other.why(Why::QueueEmptied))
+            }
         }
     }
 
-    /// The request with which the turn goes on: of its group and class the one that begins where
-    /// the last one ended or a little after it, as tasks that read one file close together are
-    /// served as one; else the next of its queue.
+    /// The request with which the turn goes on: of its group and class the next one near, as tasks
+    /// that read one file close together are served as one; else the next of its queue.
     fn next_in_turn(&self, now: Instant, turn: Turn) -> Option<u32> {
-        let queue = self.queues.get(turn.queue)?;
+        let queue = self.queues.get(turn.queue).filter(|queue| queue.group == turn.group)?;
         let by_place = &self.groups[turn.group as usize].by_place;
-        let near = self.requests.next_near(by_place, queue.position);
-        let class = |at: &u32| self.queues[self.requests[*at].queue].class();
-        near.filter(|at| queue.task.is_some() && class(at) == queue.class())
-            .or_else(|| (queue.waiting > 0).then(|| self.next_of(now, turn.queue)))
+        let is_like = |at: &u32| self.is_like(queue, *at);
+        if let Some(next) = self.requests.next_near(by_place, queue.position).filter(is_like) {
+            return Some(next);
+        }
+        match queue.waiting {
+            0 => self.requests.first_near(by_place, queue.position).filter(is_like),
+            _ => Some(self.first_near(self.next_of(now, turn.queue))),
+        }
+    }
+
+    /// The first of the requests near this one, with which the others are on the way.
+    fn first_near(&self, at: u32) -> u32 {
+        let Rq { queue, start, .. } = self.requests[at];
+        let queue = &self.queues[queue];
+        let by_place = &self.groups[queue.group as usize].by_place;
+        let first = self.requests.first_near(by_place, start);
+        first.filter(|first| self.is_like(queue, *first)).unwrap_or(at)
+    }
+
+    /// Whether the request and those of the queue are of tasks of one class.
+    fn is_like(&self, queue: &Queue, at: u32) -> bool {
+        let other = &self.queues[self.requests[at].queue];
+        queue.task.is_some() && other.class() == queue.class()
     }
 
     /// Ends the turn.
