@@ -240,6 +240,9 @@ impl Elevator for Fair {
             entry.past.commits.wants(now);
         }
         self.requests.insert(request, queue, q);
+        if request.sync && self.device.rotational {
+            self.requests.place(request.id.0, &mut entry.by_place);
+        }
         entry.waiting += 1;
         self.queued += 1;
         if q.waiting == 1 {
@@ -417,7 +420,9 @@ impl Merging for Fair {
             Merge::Absorbed { absorbed, .. } => self.requests[absorbed.0].bios,
         };
         let queue = self.requests[request.id.0].queue;
-        self.requests.grown(request, bios, &mut self.queues[queue]);
+        let queue = &mut self.queues[queue];
+        let by_place = &mut self.groups[queue.group as usize].by_place;
+        self.requests.grown(request, bios, queue, by_place);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::elevator::{Change, Turns};
 use crate::request::{GroupId, IoPrio, Lba, Request, RequestId, TaskId};
-use crate::time::{Instant, Span};
+use crate::time::Instant;
 use crate::why::Why;
 use alloc::collections::BTreeMap;
 
@@ -144,11 +144,10 @@ impl TurnsAudit {
             return;
         };
         let (member, start, end) = left;
-        let length = bound.map_or(Span::ZERO, |bound| bound.length);
         // What another group waits for is part of no turn.
         if why == Why::Awaited {
             self.last.entry(member).and_modify(|last| last.end = end);
-        } else if !self.goes_on((now, group, member), (start, end), length) {
+        } else if !self.goes_on((now, group, member), (start, end), bound) {
             self.last.insert(member, LastTurn { since: now, continued: 0, end });
             self.kinds.entry((group, priority)).or_default().turns += 1;
         }
@@ -167,17 +166,27 @@ impl TurnsAudit {
     }
 
     /// Notes that a request of a task is dispatched, and returns whether it is part of the task's
-    /// last turn.
+    /// last turn, or of that of the task before, which it takes over.
     fn goes_on(
         &mut self,
         (now, group, member): (Instant, GroupId, Member),
         (start, end): (Lba, Lba),
-        length: Span,
+        bound: Option<Turns>,
     ) -> bool {
-        let is_next = self.served_last.insert(group, member) == Some(member);
+        let before = self.served_last.insert(group, member);
+        let is_next = before == Some(member);
+        let taken_over = before.filter(|_| !is_next).and_then(|before| self.last.get(&before));
+        let is_near = |last: &&LastTurn| bound.is_some_and(|it| it.is_near(last.end, start));
+        let taken_over = taken_over.filter(is_near).map(|last| last.since);
+        if let Some(since) = taken_over {
+            let end = self.last.get(&member).map_or(end, |last| last.end);
+            self.last.insert(member, LastTurn { since, continued: 0, end });
+        }
         let Some(last) = self.last.get_mut(&member) else { return false };
         let continues = last.end == start;
-        let goes_on = (continues || is_next) && now.since(last.since) < length;
+        let goes_on = continues || is_next || taken_over.is_some();
+        let is_short = |bound: Turns| now.since(last.since) < bound.length;
+        let goes_on = goes_on && bound.is_some_and(is_short);
         last.continued += u64::from(goes_on && continues);
         last.end = end;
         goes_on

@@ -1,5 +1,6 @@
 //! What an elevator states about itself.
 
+use crate::request::{Lba, Sectors};
 use crate::time::Span;
 
 /// How an elevator fills the dispatch list.
@@ -16,8 +17,9 @@ pub enum Handover {
 ///
 /// A *turn* of a task is a run of its synchronous requests that are dispatched within `length`. A
 /// request is part of the turn of the one before if nothing else of the group is dispatched between
-/// them, or if the later one begins where the earlier one ended. What another group
-/// [waits for](crate::Why::Awaited) is part of no turn.
+/// them, or if the later one begins where the earlier one ended. One that begins where the last of
+/// its group ended, or no further away than `near`, is part of the turn of that, whosever it was.
+/// What another group [waits for](crate::Why::Awaited) is part of no turn.
 ///
 /// While a task has synchronous requests queued and none of them is dispatched, the others of its
 /// group and priority have at most `each` turns for each of them that has any at a time, the task
@@ -34,6 +36,17 @@ pub struct Turns {
     pub length: Span,
     /// How many requests of a turn count, of a task that then waits for longer.
     pub continued: u32,
+    /// How far from the last request of the group one of another task may begin that is part of its
+    /// turn.
+    pub near: Sectors,
+}
+
+impl Turns {
+    /// Whether a request that begins here is part of the turn of one that ended at `end`.
+    #[must_use]
+    pub const fn is_near(&self, end: Lba, begin: Lba) -> bool {
+        begin.0.abs_diff(end.0) <= self.near.0 as u64
+    }
 }
 
 /// What an elevator states about itself.

@@ -5,6 +5,7 @@ mod commits;
 mod floors;
 mod ionice;
 mod room;
+mod streams;
 mod targets;
 mod untold;
 mod write_cache;

@@ -159,12 +159,18 @@ mod tests {
         fair.admit(Instant::ZERO, &request(6, 6, Op::Read, Instant::ZERO));
         let mut served = Vec::new();
         let mut decision = fair.decide(Instant::ZERO);
-        while let Decision::Dispatch(RequestId(slot), _) = decision {
-            served.push(slot);
-            if served.len() == 5 {
-                break;
-            }
-            decision = next(&mut fair, slot, 8 * served.len() as u64);
+        loop {
+            decision = match decision {
+                Decision::Dispatch(RequestId(slot), _) => {
+                    served.push(slot);
+                    if served.len() == 5 {
+                        break;
+                    }
+                    next(&mut fair, slot, 8 * served.len() as u64)
+                }
+                Decision::WaitUntil(at, _) => fair.decide(at),
+                other => panic!("{other:?}"),
+            };
         }
         assert_eq!(served, [1, 2, 3, 4, 6], "each group had one");
         fair.admit(Instant::ZERO, &request(15, 5, Op::Write, Instant::ZERO));

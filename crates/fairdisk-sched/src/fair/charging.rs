@@ -420,14 +420,14 @@ mod tests {
         let us = |us| Instant::ZERO + Span::from_us(us);
         let mut fair = told_to_take(8);
         let write = |fair: &mut Fair, slot: u32, group: u32| {
-            let now = us(400 * u64::from(slot));
+            let now = us(600 * u64::from(slot));
             fair.admit(now, &request(slot, group, Op::Write, now));
             assert!(matches!(fair.decide(now), Decision::Dispatch(..)));
             let (request, device_time) = (RequestId(slot), Span::from_us(400));
             fair.complete(now + device_time, &Completion { request, device_time, ok: true });
         };
         (0..3).for_each(|slot| write(&mut fair, slot, 1 + slot));
-        fair.configure(us(1200), &Change::GroupRemoved { group: GroupId(1) });
+        fair.configure(us(1800), &Change::GroupRemoved { group: GroupId(1) });
         write(&mut fair, 3, 3);
         let parts = fair.cache.parts_of_flush(Span::from_ms(60), true, &fair.groups);
         assert_eq!(parts.iter().filter(|(group, _)| *group == 3).count(), 1, "{parts:?}");

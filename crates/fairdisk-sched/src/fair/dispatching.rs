@@ -1,5 +1,6 @@
 //! What a request leaves behind in every part of the scheduler when it is dispatched.
 
+use super::turn::SETTLED;
 use super::{Fair, NIL, Step};
 use fairdisk_core::{Instant, RequestId, Why};
 
@@ -8,23 +9,27 @@ impl Fair {
     #[inline]
     pub(super) fn dispatch(&mut self, now: Instant, at: u32, why: Why) -> Step {
         let rq = &mut self.requests[at];
-        rq.follows = why == Why::SliceContinues;
-        if let Some(turn) = &mut self.turn {
-            let was_away = core::mem::replace(&mut turn.is_head_away, turn.queue != rq.queue);
-            rq.follows &= !was_away;
-        }
+        rq.follows = self.turn.as_mut().is_some_and(|turn| {
+            turn.in_a_row = match why {
+                _ if turn.queue != rq.queue => 0,
+                Why::SliceContinues => SETTLED.min(turn.in_a_row + 1),
+                _ => 1,
+            };
+            turn.in_a_row == SETTLED
+        });
         rq.for_floor = why == Why::BelowFloor;
         let queue = rq.queue;
         let q = &self.queues[queue];
         let (group, continues) = (q.group, rq.start == q.position);
         rq.continues_queue = continues;
-        let (end, op, amount, may_be_cached) = (rq.end, rq.op, rq.amount(), rq.may_be_cached);
+        let (start, end) = (rq.start, rq.end);
+        let (op, amount, may_be_cached) = (rq.op, rq.amount(), rq.may_be_cached);
         match self.targets.is_empty() || !self.params.rules.brought {
             true => self.tree.reach(group),
             false => self.reach_beside_targets(group, why),
         }
         // What another group waits for goes before all of its own.
-        self.queues.reach(now, queue, (why != Why::Awaited, continues));
+        self.queues.reach(now, queue, (why != Why::Awaited).then_some(start));
         self.take_out(at);
         let q = &mut self.queues[queue];
         q.streak.add(continues && !op.is_write());
@@ -73,6 +78,7 @@ impl Fair {
             self.queues.leave(queue);
         }
         let entry = &mut self.groups[group as usize];
+        self.requests.unplace(at, &mut entry.by_place);
         entry.waiting -= 1;
         entry.held.let_go(at);
         if entry.waiting == 0 {

@@ -16,6 +16,7 @@ use super::usual::Usual;
 use super::{Fair, NIL};
 use crate::groups::Amount;
 use fairdisk_core::list::List;
+use fairdisk_core::tree::Tree;
 use fairdisk_core::{Instant, Qos, Span};
 
 /// A group.
@@ -43,6 +44,8 @@ pub(super) struct Group {
     pub(super) room: Room,
     /// How long they may have the disk between two of its turns for that.
     pub(super) interval: Interval,
+    /// The synchronous ones of the queued requests by where they begin, on a disk with a head.
+    pub(super) by_place: Tree,
     /// Requests of the group's own tasks: queued, and at the device.
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
@@ -161,6 +164,7 @@ impl Group {
             idle: None,
             room: Room::default(),
             interval: Interval::default(),
+            by_place: Tree::new(),
             waiting: 0,
             in_flight: 0,
             is_back: false,

@@ -12,22 +12,21 @@ use super::queue::Queue;
 use super::queues::For;
 use super::turn::Turn;
 use super::{Fair, Step};
-use fairdisk_core::{Instant, Span, Why};
+use fairdisk_core::{Instant, Why};
 
 impl Fair {
     /// An expected queue of another priority in the group that is before this one.
     #[inline]
     pub(super) fn expected_inside(&mut self, now: Instant, group: u32, queue: u32) -> Option<u32> {
         match self.params.rules.inside && self.queues.has_priorities(group) {
-            true => self.expected_before(now, queue, For::OtherRanks, Span::ZERO),
+            true => self.expected_before(now, queue, For::OtherRanks),
             false => None,
         }
     }
 
-    /// An expected queue of its group for which this one has to wait, if it had less by more than
-    /// `lead`. Where several requests are worked on at once, other groups would wait with them,
+    /// An expected queue of its group for which this one has to wait. Where several requests are worked on at once, other groups would wait with them,
     /// while less than the device takes is there: so nobody does beside other groups.
-    fn expected_before(&mut self, now: Instant, queue: u32, whom: For, lead: Span) -> Option<u32> {
+    fn expected_before(&mut self, now: Instant, queue: u32, whom: For) -> Option<u32> {
         let group = self.queues[queue].group;
         let entry = &self.groups[group as usize];
         let is_alone = || !self.tree.others_want(group) && self.in_flight == entry.in_flight;
@@ -35,7 +34,7 @@ impl Fair {
             return None;
         }
         let most = self.idle_most(entry);
-        self.queues.expected_before(now, queue, whom, (lead, most))
+        self.queues.expected_before(now, queue, whom, most)
     }
 
     /// Until when a queue with nothing queued is expected in its group.
@@ -76,34 +75,17 @@ impl Fair {
     /// queue, which streams, is better alone.
     pub(super) fn has_company_inside(&self, queue: u32) -> bool {
         let Queue { group, in_flight, .. } = self.queues[queue];
-        let is_shared = || {
-            self.queues.others_in_line(queue) || self.groups[group as usize].in_flight > in_flight
-        };
-        self.has_turns_inside(group) && is_shared()
-    }
-
-    /// Whether streams of the group have the device to themselves in turns. A disk with one head
-    /// prefers a stream to anything else, or mixes it with others at no cost to them, so there it
-    /// only has to wait now and then. Nobody asked for more unless priorities are set.
-    fn has_turns_inside(&self, group: u32) -> bool {
-        !self.device.is_measured() || self.queues.has_priorities(group)
+        self.queues.others_in_line(queue) || self.groups[group as usize].in_flight > in_flight
     }
 
     /// Until when a queue that streams waits for an expected queue of its group that does not, or
-    /// has another priority. Without turns it does so once it had half a round more than that one,
-    /// until it has no more.
+    /// has another priority.
     pub(super) fn yields_inside(&mut self, now: Instant, queue: u32) -> Option<Instant> {
         if !self.params.rules.inside {
             return None;
         }
-        let q = &self.queues[queue];
-        let lead = match q.is_caught_up_with || self.has_turns_inside(q.group) {
-            true => Span::ZERO,
-            false => self.params.round / 2,
-        };
-        let before = self.expected_before(now, queue, For::Seekers, lead);
-        self.queues[queue].is_caught_up_with = before.is_some();
-        before.and_then(|before| self.expected_until(before))
+        let before = self.expected_before(now, queue, For::Seekers)?;
+        self.expected_until(before)
     }
 
     /// Whether a task of a better class than the queue's is next in its group.

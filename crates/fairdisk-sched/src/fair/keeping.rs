@@ -185,14 +185,12 @@ impl Fair {
         self.nearness(self.queues.first_of(now, group))
     }
 
-    /// How much less time a request takes that follows one of the same queue.
+    /// How much less time a request takes that follows one of the same queue. A queue that nothing
+    /// is known of gets a try: beside many others it would have no two requests in a row by chance.
     fn nearness(&self, queue: u32) -> Span {
-        let following = self.queues.get(queue).and_then(|queue| queue.following.get());
-        match following {
-            Some(following) if self.device.rotational => {
-                self.device.switching.or_zero() - following
-            }
-            _ => Span::ZERO,
+        match self.queues.get(queue).filter(|_| self.device.rotational) {
+            Some(queue) => self.device.switching.or_zero() - queue.following.or_zero(),
+            None => Span::ZERO,
         }
     }
 }

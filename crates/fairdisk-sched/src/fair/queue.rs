@@ -39,8 +39,6 @@ pub(super) struct Queue {
     pub(super) position: Lba,
     /// How far the reads have been sequential.
     pub(super) streak: Streak,
-    /// Whether it streams and waits until others of its group have had as much.
-    pub(super) is_caught_up_with: bool,
     /// When the last of its requests completed, if any has.
     pub(super) quiet_since: Option<Instant>,
     /// Mean think time: from `quiet_since` to the next request.
@@ -70,7 +68,6 @@ impl Queue {
             flushes: 0,
             position: Lba(0),
             streak: Streak::default(),
-            is_caught_up_with: false,
             quiet_since: None,
             think: Mean::default(),
             service: Mean::default(),

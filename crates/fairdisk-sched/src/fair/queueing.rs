@@ -149,7 +149,7 @@ impl Fair {
                 if let Some(step) = self.yields(now, group, queue) {
                     return Some(step);
                 }
-                if self.has_company_inside(queue) {
+                if self.has_company(queue) {
                     let used_by_queue = Span::ZERO;
                     self.turn = Some(Turn { queue, used_by_queue, alone: true, ..turn });
                     return self.go_on_alone(now);

@@ -17,7 +17,7 @@ use core::ops::{Index, IndexMut};
 use expected::{Places, Ranks};
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{Instant, IoPrio, Span, TaskId, dense};
+use fairdisk_core::{Instant, IoPrio, Lba, Span, TaskId, dense};
 use turns::Level;
 
 /// The queues of one class of a group that have requests queued: its line.
@@ -439,12 +439,12 @@ impl Queues {
     }
 
     /// Advances the virtual time of the class of the queue, which is in line and about to be
-    /// served, in the order of its group or not, with a request that `continues` its last one or
-    /// not. A queue that keeps the disk runs ahead of the others; newcomers start beside those.
+    /// served with a request that begins at `place`, if that is in the order of its group. A queue
+    /// that keeps the disk runs ahead of the others; newcomers start beside those.
     #[inline]
-    pub(super) fn reach(&mut self, now: Instant, at: u32, (in_order, continues): (bool, bool)) {
-        if in_order {
-            self.count_turn(now, at, continues);
+    pub(super) fn reach(&mut self, now: Instant, at: u32, place: Option<Lba>) {
+        if let Some(place) = place {
+            self.count_turn(now, at, place);
         }
         if self.queues[at].waiting > 1 {
             self.end_waiting(at);

@@ -2,11 +2,12 @@
 
 use super::NIL;
 use super::queue::Queue;
+use super::queues::TURNS_MOST;
 use crate::groups::Amount;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::list::Lists;
-use fairdisk_core::tree::Forest;
+use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Flags, Instant, Lba, Op, Request, Span, dense};
 
 /// A request, from its arrival to its completion.
@@ -82,12 +83,19 @@ impl Rq {
 pub(super) struct Requests {
     slots: Vec<Rq>,
     positions: Forest<u64>,
+    /// Synchronous requests of each group on a disk with a head.
+    places: Forest<u64>,
     ages: Lists<Instant>,
 }
 
 impl Requests {
     pub(super) const fn new() -> Self {
-        Self { slots: Vec::new(), positions: Forest::new(), ages: Lists::new() }
+        Self {
+            slots: Vec::new(),
+            positions: Forest::new(),
+            places: Forest::new(),
+            ages: Lists::new(),
+        }
     }
 
     /// Adds a new request to its queue.
@@ -107,6 +115,31 @@ impl Requests {
         self.positions.insert(&mut queue.by_position, request.id.0, request.start.0);
         self.ages.insert(&mut queue.by_age, request.id.0, request.arrived);
         queue.waiting += 1;
+    }
+
+    /// Notes where a queued request of the group begins, whichever its queue.
+    pub(super) fn place(&mut self, at: u32, group: &mut Tree) {
+        self.places.insert(group, at, self.slots[at as usize].start.0);
+    }
+
+    /// The next request of the group that begins at this place or a little after it.
+    pub(super) fn next_near(&self, group: &Tree, place: Lba) -> Option<u32> {
+        let at = self.places.lower_bound(group, place.0)?;
+        TURNS_MOST.is_near(place, Lba(self.places.key(at))).then_some(at)
+    }
+
+    /// The first request of the group that begins a little before this place, or at it.
+    pub(super) fn first_near(&self, group: &Tree, place: Lba) -> Option<u32> {
+        let from = place.0.saturating_sub(TURNS_MOST.near.0.into());
+        let at = self.places.lower_bound(group, from)?;
+        (self.places.key(at) <= place.0).then_some(at)
+    }
+
+    /// Forgets where a request of the group begins, which is queued no more.
+    pub(super) fn unplace(&mut self, at: u32, group: &mut Tree) {
+        if self.places.contains(at) {
+            self.places.remove(group, at);
+        }
     }
 
     /// Removes a queued request from its queue.
@@ -160,7 +193,13 @@ impl Requests {
     }
 
     /// Updates a queued request that has grown by a merge.
-    pub(super) fn grown(&mut self, request: &Request, bios: u32, queue: &mut Queue) {
+    pub(super) fn grown(
+        &mut self,
+        request: &Request,
+        bios: u32,
+        queue: &mut Queue,
+        by_place: &mut Tree,
+    ) {
         let at = request.id.0;
         let rq = &mut self[at];
         let moved = rq.start != request.start;
@@ -168,6 +207,9 @@ impl Requests {
         rq.bios += bios;
         if moved {
             self.positions.set_key(&mut queue.by_position, at, request.start.0);
+            if self.places.contains(at) {
+                self.places.set_key(by_place, at, request.start.0);
+            }
         }
         if request.arrived < self.ages.key(at) {
             self.ages.remove(&mut queue.by_age, at);

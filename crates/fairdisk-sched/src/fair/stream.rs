@@ -130,6 +130,10 @@ impl Fair {
         if is_over || !q.streak.is_stream() || self.is_interrupted(now, turn) {
             return None;
         }
+        if let Some(returned) = self.serve_returned(now, turn) {
+            return returned.ok();
+        }
+        let q = &self.queues[queue];
         if self.in_flight > q.in_flight && self.device.has_work_elsewhere(self.at_work) {
             return Some(Step::WaitCompletion(Why::OthersInFlight));
         }

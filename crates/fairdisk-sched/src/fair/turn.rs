@@ -8,9 +8,16 @@
 
 use super::group::Away;
 use super::patience::Patience;
+use super::queue::Queue;
+use super::queues::TURNS_MOST;
+use super::requests::Rq;
 use super::{Fair, Step};
 use core::cmp::Ordering;
 use fairdisk_core::{Instant, Span, Why};
+
+/// The third request in a row shows what staying is worth. The first may lie in the buffer of the
+/// disk, which had read ahead there, and the second then pays for the way.
+pub(super) const SETTLED: u8 = 3;
 
 /// The current turn.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +33,8 @@ pub(super) struct Turn {
     pub(super) kept_since: Option<Instant>,
     /// Whether no other queue's requests are issued, on a device that serves several.
     pub(super) alone: bool,
-    /// Whether another queue has been served since this one was.
-    pub(super) is_head_away: bool,
+    /// How many requests were served in a row where the turn is, up to `SETTLED`.
+    pub(super) in_a_row: u8,
     /// Whether the group has the turn for its latency target.
     pub(super) is_brought: bool,
 }
@@ -42,7 +49,7 @@ impl Turn {
             used_by_queue,
             kept_since: None,
             alone: false,
-            is_head_away: false,
+            in_a_row: 0,
             is_brought: false,
         }
     }
@@ -95,7 +102,7 @@ impl Fair {
 
     /// The next step in the turn, or why it has ended.
     fn go_on(&mut self, now: Instant, turn: Turn) -> Result<Step, Why> {
-        let Turn { group, queue, .. } = turn;
+        let group = turn.group;
         if self.groups[group as usize].waiting == 0 {
             return self.keep_for_group(now, turn);
         }
@@ -106,16 +113,50 @@ impl Fair {
             return returned;
         }
         let first = self.queues.first_of(now, group);
-        if self.queues.get(queue).is_some_and(|queue| queue.waiting > 0) {
-            return match self.makes_way(turn, first) {
-                Some(why) => self.serve(now, first, why),
-                None => self.serve(now, queue, Why::SliceContinues),
+        if let Some(next) = self.next_in_turn(now, turn) {
+            let of_first = self.next_of(now, first);
+            return match self.makes_way(turn, of_first) {
+                Some(why) => self.serve(now, self.first_near(of_first), why),
+                None => self.serve(now, next, Why::SliceContinues),
             };
         }
         match self.patience_with_queue(now, turn) {
             Patience::Until(at) => Ok(Step::WaitUntil(at, Why::IdleWait)),
-            other => self.serve(now, first, other.why(Why::QueueEmptied)),
+            other => {
+                let next = self.first_near(self.next_of(now, first));
+                self.serve(now, next, other.why(Why::QueueEmptied))
+            }
         }
+    }
+
+    /// The request with which the turn goes on: of its group and class the next one near, as tasks
+    /// that read one file close together are served as one; else the next of its queue.
+    fn next_in_turn(&self, now: Instant, turn: Turn) -> Option<u32> {
+        let queue = self.queues.get(turn.queue).filter(|queue| queue.group == turn.group)?;
+        let by_place = &self.groups[turn.group as usize].by_place;
+        let is_like = |at: &u32| self.is_like(queue, *at);
+        if let Some(next) = self.requests.next_near(by_place, queue.position).filter(is_like) {
+            return Some(next);
+        }
+        match queue.waiting {
+            0 => self.requests.first_near(by_place, queue.position).filter(is_like),
+            _ => Some(self.first_near(self.next_of(now, turn.queue))),
+        }
+    }
+
+    /// The first of the requests near this one, with which the others are on the way.
+    fn first_near(&self, at: u32) -> u32 {
+        let Rq { queue, start, .. } = self.requests[at];
+        let queue = &self.queues[queue];
+        let by_place = &self.groups[queue.group as usize].by_place;
+        let first = self.requests.first_near(by_place, start);
+        first.filter(|first| self.is_like(queue, *first)).unwrap_or(at)
+    }
+
+    /// Whether the request and those of the queue are of tasks of one class.
+    fn is_like(&self, queue: &Queue, at: u32) -> bool {
+        let other = &self.queues[self.requests[at].queue];
+        queue.task.is_some() && other.class() == queue.class()
     }
 
     /// Ends the turn.
@@ -133,34 +174,36 @@ impl Fair {
         self.turn.insert(Turn::new(group, queue))
     }
 
-    /// Why the queue that is served in the turn, and has more requests, makes way for `first`, the
-    /// first in line; `None` if it goes on.
-    fn makes_way(&self, turn: Turn, first: u32) -> Option<Why> {
+    /// Why the turn, which could go on where it is, makes way for this request of the queue that
+    /// is first in line; `None` if it goes on, which may bring it there.
+    fn makes_way(&self, turn: Turn, at: u32) -> Option<Why> {
+        let Rq { queue: first, start, .. } = self.requests[at];
         if first == turn.queue {
             return None;
         }
-        let class = |queue: u32| self.queues[queue].class();
-        match class(first).cmp(&class(turn.queue)) {
+        let queue = &self.queues[turn.queue];
+        let is_near = queue.task.is_some() && TURNS_MOST.is_near(queue.position, start);
+        match self.queues[first].class().cmp(&queue.class()) {
             Ordering::Less => Some(Why::Preempted),
-            Ordering::Equal if self.stays_before(turn, first) => None,
+            Ordering::Equal if is_near || self.stays_before(turn, first) => None,
             Ordering::Equal => Some(Why::SliceExpired),
             Ordering::Greater => Some(Why::ClassStarved),
         }
     }
 
-    /// Serves a queue of the group whose turn it is, unless the group is at its ceiling.
-    fn serve(&mut self, now: Instant, queue: u32, why: Why) -> Result<Step, Why> {
-        let at = self.next_of(now, queue);
+    /// Serves a request of the group whose turn it is, unless the group is at its ceiling.
+    fn serve(&mut self, now: Instant, at: u32, why: Why) -> Result<Step, Why> {
         if self.bar_at_ceiling(now, at) {
             return Err(Why::GroupCeilingReached);
         }
         if let Some(until) = self.write_waits(now, at) {
             return Ok(Step::WaitUntil(until, Why::HeldForThinker));
         }
-        if let Some(turn) = &mut self.turn
-            && turn.queue != queue
-        {
-            (turn.queue, turn.used_by_queue) = (queue, Span::ZERO);
+        if let Some(turn) = &mut self.turn {
+            turn.queue = self.requests[at].queue;
+            if why != Why::SliceContinues {
+                turn.used_by_queue = Span::ZERO;
+            }
         }
         Ok(self.dispatch(now, at, why))
     }

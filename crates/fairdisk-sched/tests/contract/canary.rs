@@ -106,7 +106,8 @@ impl Elevator for Canary {
 
     fn describe(&self) -> Description {
         let named = Description::new("canary", Handover::Single);
-        let turns_max = Some(Turns { each: 1, length: Span::from_ms(1), continued: 1 });
+        let turns_max =
+            Some(Turns { each: 1, length: Span::from_ms(1), continued: 1, near: Sectors(0) });
         let wait_max = Some(Span::from_ms(20));
         match self.wrong {
             Wrong::Nothing => Description { wait_max, turns_max, ..named },

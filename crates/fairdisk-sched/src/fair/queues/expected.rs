@@ -207,7 +207,7 @@ impl Queues {
     }
 
     /// An expected queue of the group for which this one, which has something queued, has to wait:
-    /// one of a better class, or one of the same class that has had less by more than `lead`. None
+    /// one of a better class, or one of the same class that has had less. None
     /// if the class was passed over for so long that it is its turn. Tasks that think for longer
     /// than `most` are not expected. Drops places of queues that should have come back by `now`.
     pub(in super::super) fn expected_before(
@@ -215,14 +215,14 @@ impl Queues {
         now: Instant,
         at: u32,
         whom: For,
-        (lead, most): (Span, Span),
+        most: Span,
     ) -> Option<u32> {
         if whom == For::Seekers {
             self.note_stream(at);
         }
         let queue = &self.queues[at];
         let (group, class, own) = (queue.group, queue.class(), queue.rank());
-        let start = queue.start.saturating_sub(lead.as_ns() / queue.weight());
+        let start = queue.start;
         let leaf = &mut self.leaves[group as usize];
         if leaf.classes[class].is_passed_over(now, self.patience) {
             return None;

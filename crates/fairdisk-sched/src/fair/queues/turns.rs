@@ -8,7 +8,7 @@
 use super::super::NIL;
 use super::{Class, Queues};
 use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{Instant, Span, Turns};
+use fairdisk_core::{Instant, Lba, Sectors, Span, Turns};
 
 /// A task goes first once others of its class and level had this many turns for each of them that
 /// was in line when it began to wait, and for each request of its own last turn that began where
@@ -20,7 +20,7 @@ const PASSED_OVER_TURNS: u64 = 3;
 /// The bound that follows. Who was passed over for longer goes before, and a turn that was
 /// interrupted for a floor may go on.
 pub(in super::super) const TURNS_MOST: Turns =
-    Turns { each: 5, length: Span::from_s(1), continued: 256 };
+    Turns { each: 5, length: Span::from_s(1), continued: 256, near: Sectors(2048) };
 
 /// The queues of a class that have one level. The queue for asynchronous writes has none.
 #[derive(Clone, Debug)]
@@ -88,15 +88,23 @@ impl Queues {
         self.due.remove(&mut level.waits, at);
     }
 
-    /// Notes that a queue in line is served in its group's order, with a request that `continues`
-    /// its last one or not: that begins a [turn](Turns) or is part of the last one.
+    /// Notes that a queue in line is served in its group's order, with a request that begins at
+    /// `place`: that begins a [turn](Turns) or is part of the last one.
     #[inline]
-    pub(super) fn count_turn(&mut self, now: Instant, at: u32, continues: bool) {
+    pub(super) fn count_turn(&mut self, now: Instant, at: u32, place: Lba) {
         let leaf = &mut self.leaves[self.queues[at].group as usize];
-        let goes_on = continues || leaf.served_last == at;
-        leaf.served_last = at;
+        let before = core::mem::replace(&mut leaf.served_last, at);
         let Some((group, class, level)) = self.place_of(at) else { return };
-        let turn = &mut self.queues[at].last_turn;
+        let taken_over =
+            self.get(before).filter(|it| before != at && TURNS_MOST.is_near(it.position, place));
+        let taken_over = taken_over.and_then(|it| it.last_turn.since);
+        let queue = &mut self.queues[at];
+        if taken_over.is_some() {
+            queue.last_turn = LastTurn { since: taken_over, continued: 0 };
+        }
+        let continues = queue.position == place;
+        let goes_on = continues || before == at || taken_over.is_some();
+        let turn = &mut queue.last_turn;
         if goes_on && turn.since.is_some_and(|since| now.since(since) < TURNS_MOST.length) {
             turn.continued = (turn.continued + u32::from(continues)).min(TURNS_MOST.continued);
             return;
