@@ -12,16 +12,17 @@
 //!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `think`. Who thinks
 //!   for too long is served once it is back: `returning`, `allowance`.
 //! - Where several are served at once, their modelled cost is charged: `queueing`, `device`,
-//!   `sharing`. Groups make room for each other (`expected`, `reserved`, `trial`, `room_worth`,
-//!   `write_room`), and tasks of a group (`inside`). A task that streams from several heads gets
-//!   turns alone: `stream`, `pace`. Reads and writes may take turns: `direction`, `directions`.
-//! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
-//!   goes first: `awaited`.
-//! - Where costs are not told: `depth_limit`, and `sharing` together or in turns, by `looks`.
+//!   `sharing`. Groups make room for each other (`expected`, `reserved`, `trial`), and tasks of a
+//!   group (`inside`). A task that streams from several heads gets turns alone: `stream`, `pace`.
+//! - Promises to a group: `ceiling`, `floor`, `target`. What another group waits for goes first:
+//!   `awaited`.
+//! - Without a head: groups have the device together or in turns (`sharing`). Where costs are not
+//!   told, how much may be there is searched for (`depth_limit`). Both are tried: `ways`, `looks`.
 //! - What a device does after it has acknowledged a write: `cache`, `writes_first`; and
 //!   beside whoever has that flushed: `backlog`, `commits`.
 //! - Each rule is a switch: `rules`.
-//! - What is learned by measuring: `service`, `usual`, `mean`, `median`, `pairs`.
+//! - What is learned by measuring: `service`, `usual`, `mean`, `median`. All accounts are checked
+//!   in storms: `audit`.
 //!
 //! docs/fair.md states the rules and defines the terms used here: behind, ahead, think time, stated
 //! time.

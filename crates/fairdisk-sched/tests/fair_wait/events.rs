@@ -102,7 +102,6 @@ impl Storm {
         self.configure(Change::GroupRemoved { group: number_of(group) });
         let it = &mut self.groups[group];
         (it.weight, it.target, it.idle, it.tasks) = (100, None, None, None);
-        self.came = self.now;
         let again = self.seen()[group].most();
         self.add(group, again);
     }
@@ -205,7 +204,6 @@ impl Storm {
         (self.elevator, self.is_fair) = (Auditor::new(spec.build()), name == FAIR);
         self.tell_disk();
         self.tell_groups();
-        self.came = self.now;
         for group in &mut self.groups {
             // What is at the disk is not known to it.
             (group.queued, group.at_disk) = (0, 0);

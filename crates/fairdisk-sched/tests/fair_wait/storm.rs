@@ -83,8 +83,6 @@ pub(crate) struct Storm {
     pub(crate) picks_next: bool,
     /// Whether groups may have latency targets.
     pub(crate) has_targets: bool,
-    /// When the last group came of which nothing was known, or a setting changed.
-    pub(crate) came: Instant,
     /// The requests at the disk, apart from the one being served; when that is done, and how long
     /// it takes.
     pub(crate) at_disk: Vec<RequestId>,
@@ -136,7 +134,6 @@ impl Storm {
             rotational,
             picks_next,
             has_targets,
-            came: Instant::ZERO,
             at_disk: Vec::new(),
             serving: None,
             event_in,
@@ -184,7 +181,7 @@ impl Storm {
         let latency_p99 = has_target.then(|| Span::from_ms(self.prng.between(1, 60)));
         let qos = Qos { latency_p99, ..Qos::NONE };
         self.configure(Change::GroupQos { group: number_of(group), qos });
-        (self.groups[group].target, self.came) = (latency_p99, self.now);
+        self.groups[group].target = latency_p99;
     }
 
     /// Submits a request of the task.
@@ -214,13 +211,9 @@ impl Storm {
 
     // ---- waiting -------------------------------------------------------------------------
 
-    /// The groups as they are. A round is as long as was asked for; where the disk picks the next
-    /// of several, it is no longer than a tenth of the time in which nobody came, nor than four
-    /// times what was asked for.
+    /// The groups as they are. A round is as long as was asked for.
     pub(crate) fn seen(&self) -> [Seen; GROUPS] {
-        let asked = FairParams::default().round;
-        let longest = if self.picks_next { asked + asked + asked + asked } else { asked };
-        let round = (self.now.since(self.came) / 10).clamp(asked, longest);
+        let round = FairParams::default().round;
         let wants = |group: &&Group| !group.is_quiet();
         let all = self.groups.iter().filter(wants).map(|group| group.weight).sum::<u64>();
         // What is at the disk when a turn is used up is done first.
@@ -228,7 +221,7 @@ impl Storm {
         let mut seen = [Seen::default(); GROUPS];
         for (one, group) in seen.iter_mut().zip(&self.groups).filter(|(_, it)| !it.is_quiet()) {
             let part = match self.rotational {
-                true => round.scaled(group.weight, all).max(asked / 8),
+                true => round.scaled(group.weight, all).max(round / 8),
                 false => Span::ZERO,
             };
             one.weight = group.weight;
