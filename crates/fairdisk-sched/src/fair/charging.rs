@@ -12,7 +12,6 @@
 //!   flush costs as much as the smallest write.
 
 use super::cache::Late;
-use super::device::Device;
 use super::requests::Rq;
 use super::service::is_buffered;
 use super::{Fair, NIL};
@@ -115,9 +114,8 @@ impl Fair {
     /// Charges a completed request. `device_time` is what it took, if it was alone at the device.
     #[inline]
     pub(super) fn charge_completed(&mut self, now: Instant, rq: &Rq, device_time: Span) {
-        if !self.device.is_serial() && !self.device.is_told() {
-            let cost = Device::untold_cost_of(rq);
-            self.look(now, self.queues[rq.queue].group, cost);
+        if !self.device.is_serial() {
+            self.look(now, rq);
         }
         self.at_work = self.at_work - rq.charged;
         let (service, is_theirs) = self.measure(now, rq, device_time);
@@ -164,9 +162,11 @@ impl Fair {
         }
     }
 
-    /// Accounts for a completed request of the group in what is tried where costs are not told.
-    fn look(&mut self, now: Instant, group: u32, cost: Span) {
-        if self.params.rules.depth_limit && !self.device.is_in_turns() {
+    /// Accounts for a completed request in what is tried: how much may be at the device, where its
+    /// costs are not told, and whether groups have turns, where it has no head.
+    fn look(&mut self, now: Instant, rq: &Rq) {
+        let (group, cost) = (self.queues[rq.queue].group, self.device.cost_in_look(rq));
+        if self.params.rules.depth_limit && !self.device.is_told() && !self.device.is_in_turns() {
             self.look_at_depth(now, group, cost);
         }
         if self.params.rules.sharing && !self.device.rotational {

@@ -163,9 +163,9 @@ impl Device {
         self.rotational && !self.is_serial()
     }
 
-    /// Whether groups are served in turns on a device without a head, as its costs are not told.
+    /// Whether groups are served in turns on a device without a head.
     pub(super) const fn is_in_turns(&self) -> bool {
-        !self.rotational && !self.is_serial() && !self.is_told() && self.sharing.is_in_turns()
+        !self.rotational && !self.is_serial() && self.sharing.is_in_turns()
     }
 
     /// Whether any request keeps all of it busy for other groups: it has one head, or groups have
@@ -277,9 +277,12 @@ impl Device {
         self.costs.as_ref().map_or(UNTOLD, |costs| costs.write).of(false, SMALL_BYTES)
     }
 
-    /// What a request counts in a look: what it costs beside others where no costs are told.
-    pub(super) fn untold_cost_of(rq: &Rq) -> Span {
-        Self::untold_cost(Self::untold_bytes(rq))
+    /// What a request counts in a look: what it costs beside others, as told or assumed.
+    pub(super) fn cost_in_look(&self, rq: &Rq) -> Span {
+        match &self.costs {
+            Some(costs) => costs.cost(rq.op, false, rq.bytes()),
+            None => Self::untold_cost(Self::untold_bytes(rq)),
+        }
     }
 
     /// The size by which a request is costed where no costs are told: one that moves no data, such

@@ -103,19 +103,26 @@ impl Fair {
         looks.completed(now, cost, least)
     }
 
-    /// Forgets the groups that neither had anything done in the look nor want it, and returns the
-    /// others, with what each had done.
+    /// Returns the groups that had something done in the look or want it, with what each had done.
+    /// Forgets those that were not there in the look before either: a group that comes and goes
+    /// makes no new set of groups each time.
     pub(super) fn there_in_look(&mut self, of: Of) -> Vec<(u32, Span)> {
         let number = self.looks(of).number;
         let there = core::mem::take(&mut self.looks(of).groups);
-        let done = |group: u32| {
+        let (mut found, mut kept) = (Vec::new(), Vec::new());
+        for group in there {
             let entry = &self.groups[group as usize];
             let done = entry.done_in_look[of as usize];
             let cost = if done.look == number { done.cost } else { Span::ZERO };
-            (cost > Span::ZERO || entry.waiting > 0).then_some((group, cost))
-        };
-        let found: Vec<(u32, Span)> = there.into_iter().filter_map(done).collect();
-        self.looks(of).groups.extend(found.iter().map(|(group, _)| *group));
+            let is_there = cost > Span::ZERO || entry.waiting > 0;
+            if is_there {
+                found.push((group, cost));
+            }
+            if is_there || done.look == number.wrapping_sub(1) {
+                kept.push(group);
+            }
+        }
+        self.looks(of).groups = kept;
         found
     }
 

@@ -1,11 +1,12 @@
-//! Whether groups are served together or in turns, on a device without a head whose costs are not
-//! told.
+//! Whether groups are served together or in turns, on a device without a head.
 //!
 //! Together such a device does more, but there a group with few requests in flight gets less than
 //! its weight, and nobody knows what a request costs beside others. In turns one group has the
 //! device to itself for its part of a round, as on a disk with a head: what it uses is the time
 //! that passes, whatever its requests cost. Which of the two is better depends on the loads, so
-//! both are tried: a [look](super::looks) at the one and a look at the other make a *pair*.
+//! both are tried: a [look](super::looks) at the one and a look at the other make a
+//! [pair](super::ways). Where costs are told, that is done only if groups together lack a
+//! sixteenth of what their weights say: elsewhere nothing is to be gained.
 //!
 //! In turns each group has its part of the time, and shows what it can do in that. So what it does
 //! together, as a multiple of that, is what it has of the device together, in parts of its own: its
@@ -25,8 +26,10 @@ const LOOK_REQUESTS: u32 = 128;
 pub(super) struct Sharing {
     pub(super) looks: Looks,
     ways: Ways,
-    /// How many groups there were at the end of the last look.
-    groups_before: usize,
+    /// Which groups there were at the end of the last look, as a sum that differs for another set.
+    groups_before: u64,
+    /// What groups lacked of their shares in the last looks at them together, in parts of `ONE`.
+    lacking: i64,
 }
 
 /// What a group did in the last look at each way, as the cost done in `RATE_TIME`.
@@ -47,6 +50,19 @@ impl Rates {
     }
 }
 
+/// 2^64 divided by the golden ratio.
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Together groups lack much if it is a sixteenth: twice as much as by chance in a short look.
+const LACKING_MUCH: i64 = ONE / 16;
+/// With each look the earlier ones count an eighth less.
+const LACKING_LOOKS: i64 = 8;
+
+/// A number of which sums tell sets of groups apart (Fibonacci hashing, twice).
+const fn hash(group: u32) -> u64 {
+    let once = (group as u64 + 1).wrapping_mul(SPREAD);
+    (once ^ once >> 32).wrapping_mul(SPREAD)
+}
+
 impl Sharing {
     /// Whether groups are served in turns.
     pub(super) const fn is_in_turns(&self) -> bool {
@@ -56,13 +72,15 @@ impl Sharing {
     /// Ends a look. `better` says by how much it is better in turns, if this was a pair, and
     /// `may_take_turns` whether they may be tried.
     fn end_look(&mut self, now: Instant, better: i64, may_take_turns: bool) {
-        let groups = if may_take_turns { self.looks.groups().len() } else { 0 };
-        if core::mem::replace(&mut self.groups_before, groups) != groups {
+        let groups = self.looks.groups();
+        let may_try = may_take_turns && groups.len() > 1;
+        let set = groups.iter().map(|group| hash(*group)).fold(0, u64::wrapping_add);
+        if core::mem::replace(&mut self.groups_before, set) != set || !may_try {
             // Of these groups nothing is known yet.
             self.ways.forget();
         }
-        let tells = groups > 1 && !self.looks.is_held_back;
-        self.ways.end_look(tells.then_some(better), groups > 1);
+        let tells = may_try && !self.looks.is_held_back;
+        self.ways.end_look(tells.then_some(better), may_try);
         self.looks.next(now);
     }
 }
@@ -91,13 +109,30 @@ impl Fair {
         }
         let ends_pair = self.device.sharing.ways.ends_pair();
         let better = if ends_pair { self.better_in_turns(&there) } else { 0 };
+        if !was_in_turns {
+            let lacking = self.lacking_together(&there);
+            let before = &mut self.device.sharing.lacking;
+            *before += (lacking - *before) / LACKING_LOOKS;
+        }
+        let gains = !self.device.is_told() || self.device.sharing.lacking > LACKING_MUCH;
         // Turns would have to be broken off for floors and targets.
-        let may_take_turns = self.floors.is_empty() && self.targets.is_empty();
+        let may_take_turns = gains && self.floors.is_empty() && self.targets.is_empty();
         self.device.sharing.end_look(now, better, may_take_turns);
         if self.device.sharing.is_in_turns() != was_in_turns {
             self.device.depth_limit.begin_anew(now);
             self.forget_debts();
         }
+    }
+
+    /// What these groups lack of their shares, in parts of `ONE` of all that was done.
+    fn lacking_together(&self, there: &[(u32, Span)]) -> i64 {
+        let all: Span = there.iter().fold(Span::ZERO, |all, (_, done)| all + *done);
+        let parts: i64 = there.iter().map(|(group, _)| self.part_in_look(*group)).sum();
+        let lacks = |(group, done): &(u32, Span)| {
+            let got = done.scaled(ONE as u64, all.as_ns().max(1)).as_ns() as i64;
+            (self.part_in_look(*group) * ONE / parts.max(1) - got).max(0)
+        };
+        there.iter().map(lacks).sum()
     }
 
     /// By how much it is better for these groups in turns than together, in parts of `ONE`.

@@ -4,9 +4,9 @@
 //! the second way is better. A pair begins with the way that the one before ended with, so that
 //! each change of ways serves two pairs.
 //!
-//! A pair costs something, as one of the two ways is the worse one. So it is tried only if there is
-//! a token for it. There is one after each sixteen looks, and there are eight at most: a new case is
-//! soon known, and one that changes all the time is tried in an eighth of it.
+//! A pair costs something, as one of the two ways is the worse one. So it is tried only if there
+//! is a token for it. There is one after each sixteen looks, and there are eight at most: a new
+//! case is soon known, and one that changes all the time is tried in an eighth of it.
 
 /// The unit of logarithms.
 pub(super) const ONE: i64 = 1 << 10;
@@ -87,15 +87,21 @@ impl Ways {
         }
         self.pair = if is_due { Pair::Begins } else { Pair::None };
         if !is_due {
-            self.is_second = self.better.sum > 0;
+            self.is_second = self.is_second_better();
         }
         true
+    }
+
+    /// Whether the second way is better as far as pairs tell. That is not waited for until it is
+    /// more than chance: ways that differ little cost little.
+    const fn is_second_better(&self) -> bool {
+        self.better.sum > 0
     }
 
     /// Breaks a pair off.
     pub(super) fn break_off(&mut self) {
         if self.pair != Pair::None {
-            (self.pair, self.is_second) = (Pair::None, self.better.sum > 0);
+            (self.pair, self.is_second) = (Pair::None, self.is_second_better());
         }
     }
 
