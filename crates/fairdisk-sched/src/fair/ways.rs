@@ -5,8 +5,8 @@
 //! each change of ways serves two pairs.
 //!
 //! A pair costs something, as one of the two ways is the worse one. So it is tried only if there is
-//! a token for it. There is one after each sixteen looks, and there are eight at most: a new case is
-//! soon known, and one that changes all the time is tried in an eighth of it.
+//! a token for it. There is one after each sixteen looks, and there are eight at most: a new case
+//! is soon known, and one that changes all the time is tried in an eighth of it.
 
 /// The unit of logarithms.
 pub(super) const ONE: i64 = 1 << 10;
