@@ -33,7 +33,7 @@ impl Fair {
         self.take_out(at);
         let q = &mut self.queues[queue];
         q.streak.add(continues && !op.is_write());
-        q.position = end;
+        (q.continues, q.position) = (continues, end);
         q.in_flight += 1;
         let is_background = q.task.is_none();
         let entry = &mut self.groups[group as usize];

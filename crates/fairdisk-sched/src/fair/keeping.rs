@@ -185,12 +185,16 @@ impl Fair {
         self.nearness(self.queues.first_of(now, group))
     }
 
-    /// How much less time a request takes that follows one of the same queue. A queue that nothing
-    /// is known of gets a try: beside many others it would have no two requests in a row by chance.
+    /// How much less time a request takes that follows one of the same queue. While that is not
+    /// known, a queue gets a try whose requests continue one another: beside many others it would
+    /// have no two in a row by chance.
     fn nearness(&self, queue: u32) -> Span {
-        match self.queues.get(queue).filter(|_| self.device.rotational) {
-            Some(queue) => self.device.switching.or_zero() - queue.following.or_zero(),
-            None => Span::ZERO,
+        let Some(queue) = self.queues.get(queue).filter(|_| self.device.rotational) else {
+            return Span::ZERO;
+        };
+        match queue.following.get() {
+            None if !queue.continues => Span::ZERO,
+            following => self.device.switching.or_zero() - following.unwrap_or(Span::ZERO),
         }
     }
 }

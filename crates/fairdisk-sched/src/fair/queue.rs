@@ -35,8 +35,10 @@ pub(super) struct Queue {
     pub(super) in_flight: u32,
     /// Flushes of the task at the device or on their way there.
     pub(super) flushes: u8,
-    /// The end of the last dispatched request.
+    /// The end of the last dispatched request, or nowhere.
     pub(super) position: Lba,
+    /// Whether that began where the one before had ended.
+    pub(super) continues: bool,
     /// How far the reads have been sequential.
     pub(super) streak: Streak,
     /// When the last of its requests completed, if any has.
@@ -66,7 +68,8 @@ impl Queue {
             waiting: 0,
             in_flight: 0,
             flushes: 0,
-            position: Lba(0),
+            position: Lba(u64::MAX),
+            continues: false,
             streak: Streak::default(),
             quiet_since: None,
             think: Mean::default(),
