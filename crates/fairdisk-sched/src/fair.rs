@@ -59,8 +59,10 @@ mod queues;
 mod requests;
 mod reserved;
 mod returning;
+mod room_worth;
 mod rounds;
 mod rules;
+mod saving;
 mod service;
 mod sharing;
 mod step;
@@ -236,6 +238,7 @@ impl Elevator for Fair {
         if entry.is_quiet() {
             if entry.was_away(now, self.params.credit) {
                 entry.past.trial.break_off();
+                entry.past.worth.break_off();
             }
             entry.past.burst = Span::ZERO;
             entry.past.commits.wants(now);

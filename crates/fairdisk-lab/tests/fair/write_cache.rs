@@ -118,7 +118,7 @@ fn durable_writes_leave_a_flash_disk_to_readers() {
 #[test]
 fn few_writers_have_their_share_beside_many_on_flash() {
     for (device, row, least) in [
-        ("sata-ssd", "2 beside 32", 37.0),
+        ("sata-ssd", "2 beside 32", 34.0),
         ("sata-ssd", "8 beside 64", 49.0),
         ("nvme", "2 beside 32", 13.0),
         ("nvme", "8 beside 64", 47.0),

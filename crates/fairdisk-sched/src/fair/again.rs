@@ -12,7 +12,7 @@ impl Fair {
     /// the time is listed here, except for the end of its own wait.
     pub(super) fn decide_again_at(&mut self, now: Instant) -> Option<Instant> {
         let promised = [self.barred.first(), self.floor_due(), self.targets.first_due()];
-        let saves = [self.room_at(now)];
+        let saves = [self.next_saver(now), self.room_at(now)];
         let returns = match self.device.is_serial() {
             true => [self.next_return(now), None],
             false => [self.expected.first_until(), self.targets.presence_check_at()],

@@ -18,17 +18,20 @@ pub(super) use crate::groups::Ceiling;
 #[derive(Debug)]
 pub(super) struct Barred {
     until: Order<Instant>,
+    /// The groups that were at their ceiling, by when they will have saved up all that they may.
+    full: Order<Instant>,
     /// The number of groups with a ceiling. While it is zero, no ceiling is checked.
     capped: u32,
 }
 
 impl Barred {
     pub(super) const fn new() -> Self {
-        Self { until: Order::new(), capped: 0 }
+        Self { until: Order::new(), full: Order::new(), capped: 0 }
     }
 
     /// Notes that the group's ceiling is `after` instead of `before`.
-    pub(super) fn changed(&mut self, before: &Rates, after: &Rates) {
+    pub(super) fn changed(&mut self, group: u32, before: &Rates, after: &Rates) {
+        self.saves_until(group, None);
         self.capped += u32::from(!after.is_none());
         self.capped -= u32::from(!before.is_none());
     }
@@ -73,6 +76,21 @@ impl Barred {
         groups.filter_map(|group| self.until.key(group)).max()
     }
 
+    /// The group that has first saved up all that it may, and when.
+    pub(super) fn first_full(&self) -> Option<(u32, Instant)> {
+        self.full.first()
+    }
+
+    /// Whether the group was at its ceiling and what it saves up matters.
+    fn is_saving(&self, group: u32) -> bool {
+        self.full.key(group).is_some()
+    }
+
+    /// Notes when the group will have saved up all that it may; `None` if that does not matter.
+    pub(super) fn saves_until(&mut self, group: u32, full: Option<Instant>) {
+        self.full.place(group, full);
+    }
+
     /// Lifts the bar of the group. Returns whether it had one.
     pub(super) fn release(&mut self, group: u32, tree: &mut Hierarchy) -> bool {
         let barred = self.contains(group);
@@ -105,6 +123,7 @@ impl Barred {
         });
         let Some((one, at)) = over else { return false };
         self.bar_until(one, at, tree);
+        self.saves_until(one, Some(groups[one as usize].full_at()));
         true
     }
 
@@ -215,6 +234,9 @@ impl Fair {
             let Group { qos, ceiling, there, .. } = &mut self.groups[one as usize];
             ceiling.pass(now, &qos.ceiling, amount);
             there.add(amount);
+            if self.barred.is_saving(one) {
+                self.barred.saves_until(one, Some(self.groups[one as usize].full_at()));
+            }
         }
     }
 

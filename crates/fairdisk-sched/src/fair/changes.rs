@@ -28,7 +28,7 @@ impl Fair {
         entry.ceiling.change(now, &entry.qos.ceiling, &qos.ceiling);
         entry.done.change(now, &entry.qos.ceiling, &qos.ceiling);
         let before = core::mem::replace(&mut entry.qos, qos);
-        self.barred.changed(&before.ceiling, &qos.ceiling);
+        self.barred.changed(group.0, &before.ceiling, &qos.ceiling);
         self.set_floor(now, group.0, &before);
         self.release_barred(group.0);
         self.set_target(now, group.0, &before);

@@ -37,9 +37,13 @@ impl Fair {
         let rq = &mut self.requests[at];
         (rq.charged, rq.dispatched, rq.is_counted) = (cost, now, !rq.may_be_cached);
         self.cache.reads += u32::from(rq.is_counted);
-        self.at_work += cost;
+        if rq.is_durable() && self.params.rules.programs {
+            rq.is_programmed = self.device.begin_durable(cost);
+        }
+        self.at_work += rq.work();
         let group = self.queues[queue].group;
-        self.groups[group as usize].past.burst += cost;
+        let past = &mut self.groups[group as usize].past;
+        (past.burst, past.spent) = (past.burst + cost, past.spent + cost);
         let time = match self.device.is_paced() {
             true if self.has_alone(queue) => {
                 self.requests[at].is_alone = true;
@@ -117,7 +121,8 @@ impl Fair {
         if !self.device.is_serial() {
             self.look(now, rq);
         }
-        self.at_work = self.at_work - rq.charged;
+        self.at_work = self.at_work - rq.work();
+        self.expected.done += rq.charged;
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
         // While others leave room for a floor, the time that passes is what it takes.
@@ -184,6 +189,9 @@ impl Fair {
         }
         if !rq.op.is_write() {
             return (now.since(before), false);
+        }
+        if rq.is_durable() {
+            self.device.end_durable(now, rq);
         }
         if rq.is_durable() || self.cache.reads == 0 || !self.device.is_measured() {
             return (now.since(before), false);

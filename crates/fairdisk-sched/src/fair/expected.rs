@@ -26,7 +26,13 @@ pub(super) struct Expected {
     needing_all: u32,
     /// How often others had to make all of the room, and how often only a part of it.
     pub(super) made: Made,
+    /// How often anything was held back on a device without a head, and the cost of all that was
+    /// done.
+    pub(super) held_back: u64,
+    pub(super) done: Span,
     pub(super) held: Option<Held>,
+    /// The group of which it is tried what room is worth, and until when no other is.
+    pub(super) tries_room: Option<(u32, Instant)>,
 }
 
 /// What is next in line on a device without a head, and is held back.
@@ -49,7 +55,15 @@ pub(super) struct Made {
 impl Expected {
     pub(super) fn new() -> Self {
         let (until, made) = (Order::new(), Made::default());
-        Self { until, needing_all: 0, made, held: None }
+        Self {
+            until,
+            needing_all: 0,
+            made,
+            held_back: 0,
+            done: Span::ZERO,
+            held: None,
+            tries_room: None,
+        }
     }
 
     /// When the first of these groups stops being expected.
@@ -115,11 +129,12 @@ impl Fair {
     /// Updates whether the group, which has nothing queued, is expected.
     #[inline(never)]
     pub(super) fn expect_back(&mut self, now: Instant, group: u32, queue: u32) {
+        let is_worth_it = self.is_worth_room(now, group);
         let entry = &self.groups[group as usize];
         // Nobody makes room at a device that serves one at a time, but who is served out of turn
         // for a target gets ahead of those that are expected.
-        let makes_room =
-            self.params.rules.room && !self.device.is_serial() || !self.targets.is_empty();
+        let makes_room = self.params.rules.room && is_worth_it && !self.device.is_serial()
+            || !self.targets.is_empty();
         let until =
             if makes_room && entry.is_quiet() { self.back_by(now, group, queue) } else { None };
         let expected = makes_room && !entry.is_quiet() || until.is_some();

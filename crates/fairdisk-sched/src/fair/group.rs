@@ -8,6 +8,7 @@ use super::floor::{PaidUntil, Use};
 use super::looks;
 use super::mean::Mean;
 use super::queue::Queue;
+use super::room_worth::RoomWorth;
 use super::sharing;
 use super::target::{Interval, PRESENT, Room};
 use super::think::{Done, Think};
@@ -98,6 +99,9 @@ pub(super) struct Past {
     /// The time of reads of a group that has only been seen to read after writes of others: each
     /// counts with its stated time at most.
     pub(super) presumed: Mean<64>,
+    /// The cost of all its requests, and whether room for it is worth that others make it.
+    pub(super) spent: Span,
+    pub(super) worth: RoomWorth,
     /// How much room the group needs at the device.
     pub(super) trial: Trial,
     /// The group's writes that the device has acknowledged and not yet done.
@@ -121,6 +125,8 @@ impl Past {
             flushing: Mean::default(),
             usual: Usual::default(),
             presumed: Mean::default(),
+            spent: Span::ZERO,
+            worth: RoomWorth::default(),
             trial: Trial::default(),
             traces: Traces::default(),
             writes: Writes::default(),
@@ -192,6 +198,11 @@ impl Group {
         self.past.flushing.add(took / u64::from(requests.max(1)));
     }
 
+    /// How long the group pauses before each of its requests, in the mean.
+    pub(super) fn pause(&self) -> Span {
+        self.past.think.or_zero() + self.flushing()
+    }
+
     /// The mean time that flushes took for each of the group's requests, if there still are any.
     pub(super) fn flushing(&self) -> Span {
         if self.past.unflushed <= UNFLUSHED_MOST {
@@ -225,6 +236,11 @@ impl Group {
         let (rates, burst) = (&self.qos.ceiling, self.qos.burst);
         let let_go = self.ceiling.ready_at(rates, burst, amount);
         let_go.max(self.done.ready_beside(now, (rates, burst), self.there, amount))
+    }
+
+    /// When the group will have saved up all that its ceiling allows.
+    pub(super) fn full_at(&self) -> Instant {
+        self.ceiling.empty_at(&self.qos.ceiling)
     }
 
     /// Whether the group has had nothing to do for longer than `longest`, or left its turn early.

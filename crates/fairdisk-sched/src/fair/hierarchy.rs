@@ -169,6 +169,16 @@ impl Hierarchy {
         self.refresh(of_group(group));
     }
 
+    /// Whether the group may be served before a turn of `served` goes on: at each level at which
+    /// only one of them lies in a member, the group's member is first or not ahead.
+    pub(super) fn may_go_before(&self, group: u32, served: u32) -> bool {
+        self.path(group).take_while(|one| !self.lies_in(served, *one)).all(|one| {
+            let Member { start, line, .. } = *self.member(of_group(one));
+            let line = self.line(line);
+            start <= line.reached || self.order.first(&line.tree) == Some(of_group(one))
+        })
+    }
+
     /// Makes an account wrong.
     #[cfg(test)]
     pub(super) fn spoil(&mut self) {

@@ -187,13 +187,14 @@ impl Fair {
 
     /// How much less time a request takes that follows one of the same queue. While that is not
     /// known, a queue gets a try whose requests continue one another: beside many others it would
-    /// have no two in a row by chance.
+    /// have no two in a row by chance. Where the disk takes several commands, none follows another
+    /// for certain, and nothing would be learned.
     fn nearness(&self, queue: u32) -> Span {
         let Some(queue) = self.queues.get(queue).filter(|_| self.device.rotational) else {
             return Span::ZERO;
         };
         match queue.following.get() {
-            None if !queue.continues => Span::ZERO,
+            None if !queue.continues || !self.device.is_serial() => Span::ZERO,
             following => self.device.switching.or_zero() - following.unwrap_or(Span::ZERO),
         }
     }

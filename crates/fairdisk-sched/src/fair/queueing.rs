@@ -5,6 +5,8 @@
 use super::expected::Held;
 use super::hierarchy::WHOLE_DISK;
 use super::queue::WEIGHT_MOST;
+use super::requests::Rq;
+use super::saving::Heeded;
 use super::turn::Turn;
 use super::{Fair, Step};
 use fairdisk_core::{Instant, Span, TaskId, Why};
@@ -163,7 +165,14 @@ impl Fair {
             if let Some(step) = kept.or_else(|| self.make_room(now, group, at)) {
                 return Some(step);
             }
-            if self.bar_at_ceiling(now, at) || self.bar_before_flush(now, group, at) {
+            if self.barred.has_ceilings() {
+                match self.heed_ceilings_at_depth(now, at) {
+                    Heeded::TurnGoesOn => {}
+                    Heeded::TurnEnded => return None,
+                    Heeded::Next(step) => return Some(step),
+                }
+            }
+            if self.bar_before_flush(now, group, at) {
                 self.end_turn(now);
                 return None;
             }
@@ -226,8 +235,11 @@ impl Fair {
         self.device.depth_limit.contend();
         let rq = &self.requests[at];
         let waits = match rq.op.is_write() {
-            true => self.is_saturated(self.at_work + self.cost_of(at)),
-            false => self.is_saturated(self.at_work) && !self.may_have_more(),
+            true => self.is_saturated(self.at_work + self.cost_of(at) + self.programs_beside(rq)),
+            false => {
+                let more = self.device.more_to_saturate();
+                self.is_saturated(self.at_work - more) && !self.may_have_more(more)
+            }
         };
         let due = inside.and_then(|queue| self.expected_until(queue)).unwrap_or(Instant::MAX);
         if !waits || !self.device.is_flash() {
@@ -246,6 +258,7 @@ impl Fair {
             Some(held) => held.until.min(most()),
         };
         self.expected.held = Some(Held { request: at, until, is_inside: inside.is_some() });
+        self.expected.held_back += 1;
         (until > now).then_some(Step::wait_until(until.min(due), Why::DepthLimited))
     }
 
@@ -259,6 +272,12 @@ impl Fair {
         }
         let all = WEIGHT_MOST * u64::from(self.queues.in_line_with(self.requests[at].queue) + 1);
         self.cost_of(at).scaled(HELD_FACTOR * all, queue.weight())
+    }
+
+    /// What the device programs beside a write that is durable when it completes, and counts like
+    /// it: all of that delays the reads for which there is to be room.
+    fn programs_beside(&self, rq: &Rq) -> Span {
+        if rq.is_durable() { self.device.programs } else { Span::ZERO }
     }
 
     /// How long those in line are held back at most, with this request of the group as the next: a

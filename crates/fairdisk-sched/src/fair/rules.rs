@@ -69,6 +69,8 @@ rules! {
         "nothing is charged after a read on a device that finishes all writes before it reads";
     usual_by_depth ["usual"]
         "the usual time of a read is kept by the number of reads at the device";
+    saving ["saving"]
+        "a turn ends before another group loses what its ceiling allows";
     kept_slices []
         "a turn on a disk that takes several requests lasts until the last of its group is done";
     streams_alone ["stream"]
@@ -87,8 +89,12 @@ rules! {
         "others get a little more room where a group is as fast with less";
     depth_limit ["depth_limit"]
         "how much others may have at a device is searched for where no costs are told";
+    room_worth ["room_worth"]
+        "no room is made for a group that gains less by it than all others lose";
     sharing ["sharing"]
         "groups are served in turns where that is fairer and no costs are told";
+    programs []
+        "a durable write that programs a page counts beside the reads it delays";
     floor_room ["floor/room"]
         "others leave room for a floor on a device that takes several requests";
     target_first []

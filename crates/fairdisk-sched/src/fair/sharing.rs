@@ -14,6 +14,7 @@
 //! logarithm of their mean: a loss of one group counts twice as much as a gain of all.
 
 use super::Fair;
+use super::hierarchy::WHOLE_DISK;
 use super::looks::{Looks, Of, RATE_TIME};
 use super::ways::{ONE, Ways, logarithm};
 use fairdisk_core::{Instant, Span};
@@ -124,15 +125,25 @@ impl Fair {
         }
     }
 
-    /// What these groups lack of their shares, in parts of `ONE` of all that was done.
+    /// What these groups lack of their shares, or of what they could use alone if that is less, in
+    /// parts of `ONE` of all that was done.
     fn lacking_together(&self, there: &[(u32, Span)]) -> i64 {
         let all: Span = there.iter().fold(Span::ZERO, |all, (_, done)| all + *done);
         let parts: i64 = there.iter().map(|(group, _)| self.part_in_look(*group)).sum();
         let lacks = |(group, done): &(u32, Span)| {
             let got = done.scaled(ONE as u64, all.as_ns().max(1)).as_ns() as i64;
-            (self.part_in_look(*group) * ONE / parts.max(1) - got).max(0)
+            let part = self.part_in_look(*group) * ONE / parts.max(1);
+            (part.min(self.usable_part(*group)) - got).max(0)
         };
         there.iter().map(lacks).sum()
+    }
+
+    /// What part of the device the group can use if nothing else is there, in parts of `ONE`.
+    fn usable_part(&self, group: u32) -> i64 {
+        let entry = &self.groups[group as usize];
+        let requests = entry.past.worth.requests().max(entry.in_flight + entry.waiting).max(1);
+        let one = self.device.part_alone(entry.last.bytes, entry.pause());
+        (one.saturating_mul(requests.into()).min(WHOLE_DISK) >> 22) as i64
     }
 
     /// By how much it is better for these groups in turns than together, in parts of `ONE`.

@@ -139,7 +139,8 @@ impl Fair {
         }
         if q.waiting > 0 {
             let at = self.next_of(now, queue);
-            let ends = self.bar_at_ceiling(now, at);
+            let ends = self.barred.has_ceilings()
+                && (self.bar_at_ceiling(now, at) || self.saver(now).is_some());
             return (!ends).then(|| self.dispatch(now, at, Why::SliceContinues));
         }
         if q.in_flight > 0 {

@@ -153,7 +153,8 @@ impl Fair {
     /// the room does not wait for it, unless another has a turn.
     pub(super) fn hold_back_for_room(&mut self, now: Instant) -> bool {
         let most = self.targets.leave_room(now, &self.groups);
-        let is_full = most.is_some_and(|most| self.device.time_of(self.at_work) > most);
+        let is_full = most
+            .is_some_and(|most| self.device.time_of(self.at_work + self.device.programs) > most);
         let has_turns = |turn: Turn| turn.alone || self.device.is_measured();
         let leaves_it = |(group, _)| {
             self.tree.first() == Some(group)

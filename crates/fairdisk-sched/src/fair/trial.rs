@@ -88,15 +88,15 @@ impl Fair {
     }
 
     /// Whether others may have more at the device than what keeps it busy, as no expected group
-    /// needs all of its room.
-    pub(super) fn may_have_more(&mut self) -> bool {
+    /// needs all of its room. Of the work there, `beside` does not keep the device busy.
+    pub(super) fn may_have_more(&mut self, beside: Span) -> bool {
         if !self.device.is_flash() || self.expected.need_all() || !self.params.rules.less_room {
             self.expected.made.all += 1;
             return false;
         }
         self.expected.made.less += 1;
         // Whether this is less than five quarters of what keeps the device busy.
-        !self.device.is_saturated(self.at_work - self.at_work / (MORE_PARTS + 1))
+        !self.device.is_saturated(self.at_work - self.at_work / (MORE_PARTS + 1) - beside)
     }
 }
 

@@ -191,10 +191,13 @@ impl Fair {
         }
     }
 
-    /// Serves a request of the group whose turn it is, unless the group is at its ceiling.
+    /// Serves a request of the group whose turn it is, unless the group is at its ceiling, or another
+    /// would lose what its ceiling allows.
     fn serve(&mut self, now: Instant, at: u32, why: Why) -> Result<Step, Why> {
-        if self.bar_at_ceiling(now, at) {
-            return Err(Why::GroupCeilingReached);
+        if self.barred.has_ceilings()
+            && let Some(step) = self.heed_ceilings(now, at)
+        {
+            return step;
         }
         if let Some(until) = self.write_waits(now, at) {
             return Ok(Step::WaitUntil(until, Why::HeldForThinker));

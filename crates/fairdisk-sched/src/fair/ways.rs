@@ -45,6 +45,11 @@ impl Ways {
         self.is_second
     }
 
+    /// Whether the current look is one of a pair.
+    pub(super) fn is_tried(&self) -> bool {
+        self.pair != Pair::None
+    }
+
     /// Whether the current look ends a pair.
     pub(super) fn ends_pair(&self) -> bool {
         self.pair == Pair::Ends

@@ -112,6 +112,13 @@ impl Ceiling {
         fits(rates.iops, amount.ios) && fits(rates.bytes_per_s, amount.bytes)
     }
 
+    /// When the last bucket will be empty.
+    pub(crate) fn empty_at(&self, rates: &Rates) -> Instant {
+        let ios = rates.iops.map(|_| self.ios.empty_at);
+        let bytes = rates.bytes_per_s.map(|_| self.bytes.empty_at);
+        ios.max(bytes).unwrap_or(Instant::ZERO)
+    }
+
     /// Fills the buckets with `amount` at `now`.
     pub(crate) fn pass(&mut self, now: Instant, rates: &Rates, amount: Amount) {
         if let Some(rate) = rates.iops {
