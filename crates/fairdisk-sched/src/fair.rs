@@ -411,7 +411,9 @@ impl Merging for Fair {
         };
         let known = self.requests.get(request.id.0).map(|rq| rq.queue);
         let is_of_queue = request.sync == bio.sync && queue.is_some() && known == queue;
-        is_of_queue && self.ceilings_let_grow(request, Amount::of(bio))
+        is_of_queue
+            && !self.would_hold_up_others(request, bio)
+            && self.ceilings_let_grow(request, Amount::of(bio))
     }
 
     fn may_absorb(&self, request: &Request, next: &Request) -> bool {

@@ -7,7 +7,7 @@ use super::mean::Mean;
 use super::requests::Rq;
 use super::service::Service;
 use super::sharing::Sharing;
-use fairdisk_core::{Cost, CostModel, Instant, Lba, Span};
+use fairdisk_core::{Cost, CostModel, Instant, Lba, Op, Span};
 
 /// Size in bytes of a request that costs a seek more than its transfer: one page.
 const SMALL_BYTES: u64 = 4096;
@@ -179,6 +179,13 @@ impl Device {
     /// Whether the device has no head, serves several requests at once, and its costs are known.
     pub(super) const fn is_flash(&self) -> bool {
         !self.rotational && !self.is_serial() && self.is_told()
+    }
+
+    /// Whether a request of this size alone is more than enough to keep a device without a head
+    /// fully busy.
+    pub(super) fn is_filled_by(&self, op: Op, bytes: u64) -> bool {
+        let costs = self.costs.as_ref().filter(|_| self.is_flash());
+        costs.is_some_and(|costs| costs.cost(op, true, bytes) > costs.saturation)
     }
 
     /// How long the device takes for requests of this total cost; zero if that is unknown.

@@ -9,12 +9,14 @@ use super::requests::Rq;
 use super::saving::Heeded;
 use super::turn::Turn;
 use super::{Fair, Step};
-use fairdisk_core::{Instant, Span, TaskId, Why};
+use fairdisk_core::{Bio, Instant, Request, Span, TaskId, Why};
 
 /// Those in line get at least a fourth of their part of a device without a head, however long
 /// others stay behind. Chosen: with half of it, a few readers beside large writes on `nvme` do 15
 /// to 18 thousand I/Os a second, with a fourth 26 to 33, and alone 50.
 const HELD_FACTOR: u64 = 4;
+/// Writes are merged up to twice what fills the device.
+const WRITE_FACTOR: u64 = 2;
 
 /// What becomes of the group that is first in line.
 #[derive(Clone, Copy, Debug)]
@@ -220,7 +222,7 @@ impl Fair {
     /// Lets the group, which is first in line with this request, and everybody behind it wait if an
     /// expected group is behind it and the device is fully busy; `None` if it need not wait. A
     /// write counts with all of its cost: the device may acknowledge it at once and work on it long
-    /// afterwards.
+    /// afterwards. So does a read that fills a device without a head by itself.
     fn make_room(&mut self, now: Instant, group: u32, at: u32) -> Option<Step> {
         // A flush waits for the backlog alone, which `backlog` sees to.
         let flushes = !self.device.works_beside_flushes() && self.cache.flushes > 0;
@@ -236,10 +238,7 @@ impl Fair {
         let rq = &self.requests[at];
         let waits = match rq.op.is_write() {
             true => self.is_saturated(self.at_work + self.cost_of(at) + self.programs_beside(rq)),
-            false => {
-                let more = self.device.more_to_saturate();
-                self.is_saturated(self.at_work - more) && !self.may_have_more(more)
-            }
+            false => self.has_no_room_for_read(at),
         };
         let due = inside.and_then(|queue| self.expected_until(queue)).unwrap_or(Instant::MAX);
         if !waits || !self.device.is_flash() {
@@ -274,6 +273,17 @@ impl Fair {
         self.cost_of(at).scaled(HELD_FACTOR * all, queue.weight())
     }
 
+    /// Whether the device is fully busy for this read.
+    #[inline]
+    fn has_no_room_for_read(&mut self, at: u32) -> bool {
+        let (rq, more) = (&self.requests[at], self.device.more_to_saturate());
+        let is_large = self.device.is_filled_by(rq.op, rq.bytes());
+        match is_large && self.params.rules.large_requests {
+            true => self.is_saturated(self.at_work + self.cost_of(at) - more),
+            false => self.is_saturated(self.at_work - more) && !self.may_have_more(more),
+        }
+    }
+
     /// What the device programs beside a write that is durable when it completes, and counts like
     /// it: all of that delays the reads for which there is to be room.
     fn programs_beside(&self, rq: &Rq) -> Span {
@@ -287,6 +297,24 @@ impl Fair {
     fn held_back_most(&self, group: u32, at: u32) -> Span {
         let part = self.tree.part_in_line(group);
         self.cost_of(at).scaled(HELD_FACTOR * WHOLE_DISK, part)
+    }
+
+    /// Whether the request would hold others up if the bio were merged into it. Without a head
+    /// nothing is gained by a request that is more than enough to keep the device fully busy by
+    /// itself, and what others have there waits for all of it. Writes, which wait for room in
+    /// any case, are merged a little further.
+    pub(super) fn would_hold_up_others(&self, request: &Request, bio: &Bio) -> bool {
+        let bytes = request.sectors.bytes() + bio.sectors.bytes();
+        let bytes = if request.op.is_write() { bytes / WRITE_FACTOR } else { bytes };
+        let group = bio.group.0;
+        let has_company = || {
+            self.tree.others_want(group)
+                || self.tree.has_passed_expected(group)
+                || self.in_flight > self.groups[group as usize].in_flight
+        };
+        self.params.rules.large_requests
+            && self.device.is_filled_by(request.op, bytes)
+            && has_company()
     }
 
     /// Whether the next requests of the task pass at once, as [`Elevator::lets_through`] has it.

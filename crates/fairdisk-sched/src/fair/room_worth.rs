@@ -100,7 +100,8 @@ impl RoomWorth {
         let is_known = is_only && self.until > Instant::ZERO;
         // If nobody was held back, or it has enough with room, there is no reason to try without.
         let may_try = is_known && (!self.has_room() || was_held_back && !has_enough);
-        self.ways.end_look(is_known.then_some(LACKS_MORE - by_room), may_try);
+        let tells = may_try || is_known && self.ways.prefers_second();
+        self.ways.end_look(tells.then_some(LACKS_MORE - by_room), may_try);
         (self.since, self.until, self.before) = (now, now + LOOK_TIME, totals);
     }
 }

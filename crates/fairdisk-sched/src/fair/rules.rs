@@ -95,6 +95,8 @@ rules! {
         "groups are served in turns where that is fairer and no costs are told";
     programs []
         "a durable write that programs a page counts beside the reads it delays";
+    large_requests []
+        "one request that fills a device without a head by itself waits as a write does";
     floor_room ["floor/room"]
         "others leave room for a floor on a device that takes several requests";
     target_first []

@@ -5,8 +5,8 @@
 //! device to itself for its part of a round, as on a disk with a head: what it uses is the time
 //! that passes, whatever its requests cost. Which of the two is better depends on the loads, so
 //! both are tried: a [look](super::looks) at the one and a look at the other make a
-//! [pair](super::ways). Where costs are told, that is done only if groups together lack a
-//! sixteenth of what their weights say: elsewhere nothing is to be gained.
+//! [pair](super::ways). Where costs are told, that is done only if groups that could use their
+//! shares lack a sixteenth of all together: elsewhere nothing is to be gained.
 //!
 //! In turns each group has its part of the time, and shows what it can do in that. So what it does
 //! together, as a multiple of that, is what it has of the device together, in parts of its own: its
@@ -125,15 +125,15 @@ impl Fair {
         }
     }
 
-    /// What these groups lack of their shares, or of what they could use alone if that is less, in
-    /// parts of `ONE` of all that was done.
+    /// What these groups lack of their shares, in parts of `ONE` of all that was done. One that
+    /// could not use its share alone either lacks nothing: for it most of its turn would be lost.
     fn lacking_together(&self, there: &[(u32, Span)]) -> i64 {
         let all: Span = there.iter().fold(Span::ZERO, |all, (_, done)| all + *done);
         let parts: i64 = there.iter().map(|(group, _)| self.part_in_look(*group)).sum();
         let lacks = |(group, done): &(u32, Span)| {
             let got = done.scaled(ONE as u64, all.as_ns().max(1)).as_ns() as i64;
             let part = self.part_in_look(*group) * ONE / parts.max(1);
-            (part.min(self.usable_part(*group)) - got).max(0)
+            if self.usable_part(*group) < part { 0 } else { (part - got).max(0) }
         };
         there.iter().map(lacks).sum()
     }

@@ -92,21 +92,21 @@ impl Ways {
         }
         self.pair = if is_due { Pair::Begins } else { Pair::None };
         if !is_due {
-            self.is_second = self.is_second_better();
+            self.is_second = self.prefers_second();
         }
         true
     }
 
     /// Whether the second way is better as far as pairs tell. That is not waited for until it is
     /// more than chance: ways that differ little cost little.
-    const fn is_second_better(&self) -> bool {
+    pub(super) const fn prefers_second(&self) -> bool {
         self.better.sum > 0
     }
 
     /// Breaks a pair off.
     pub(super) fn break_off(&mut self) {
         if self.pair != Pair::None {
-            (self.pair, self.is_second) = (Pair::None, self.is_second_better());
+            (self.pair, self.is_second) = (Pair::None, self.prefers_second());
         }
     }
 
