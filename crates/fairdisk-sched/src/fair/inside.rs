@@ -24,8 +24,9 @@ impl Fair {
         }
     }
 
-    /// An expected queue of its group for which this one has to wait. Where several requests are worked on at once, other groups would wait with them,
-    /// while less than the device takes is there: so nobody does beside other groups.
+    /// An expected queue of its group for which this one has to wait. Where several requests are
+    /// worked on at once, other groups would wait with them, while less than the device takes is
+    /// there: so nobody does beside other groups.
     fn expected_before(&mut self, now: Instant, queue: u32, whom: For) -> Option<u32> {
         let group = self.queues[queue].group;
         let entry = &self.groups[group as usize];

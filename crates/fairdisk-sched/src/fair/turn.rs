@@ -191,8 +191,8 @@ impl Fair {
         }
     }
 
-    /// Serves a request of the group whose turn it is, unless the group is at its ceiling, or another
-    /// would lose what its ceiling allows.
+    /// Serves a request of the group whose turn it is, unless the group is at its ceiling, or
+    /// another would lose what its ceiling allows.
     fn serve(&mut self, now: Instant, at: u32, why: Why) -> Result<Step, Why> {
         if self.barred.has_ceilings()
             && let Some(step) = self.heed_ceilings(now, at)
