@@ -122,7 +122,7 @@ impl Fair {
     #[cold]
     #[inline(never)]
     fn end_look_of_room(&mut self, now: Instant, group: u32) {
-        let Fair { expected, tree, device, .. } = self;
+        let Self { expected, tree, device, .. } = self;
         let other = expected.tries_room.filter(|(one, until)| *one != group && *until > now);
         let is_only = other.is_none() && self.targets.is_empty();
         let part = tree.part_beside_all(group);
