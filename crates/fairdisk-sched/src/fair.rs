@@ -12,10 +12,11 @@
 //!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `think`. Who thinks
 //!   for too long is served once it is back: `returning`, `allowance`.
 //! - Where several are served at once, their modelled cost is charged: `queueing`, `device`,
-//!   `sharing`. Groups make room for each other (`expected`, `reserved`, `trial`), and tasks of a
-//!   group (`inside`). A task that streams from several heads gets turns alone: `stream`, `pace`.
-//! - Promises to a group: `ceiling`, `floor`, `target`. What another group waits for goes first:
-//!   `awaited`.
+//!   `sharing`. Groups make room for each other (`expected`, `reserved`, `trial`, `room_worth`),
+//!   and tasks of a group (`inside`). A task that streams from several heads gets turns alone:
+//!   `stream`, `pace`.
+//! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
+//!   goes first: `awaited`.
 //! - Without a head: groups have the device together or in turns (`sharing`). Where costs are not
 //!   told, how much may be there is searched for (`depth_limit`). Both are tried: `ways`, `looks`.
 //! - What a device does after it has acknowledged a write: `cache`, `writes_first`; and

@@ -17,10 +17,9 @@ impl Fair {
             true => [self.next_return(now), None],
             false => [self.expected.first_until(), self.targets.presence_check_at()],
         };
-        let overtakes = [self.another_is_next(now)];
         let fits = self.targets.intervals.presence_check_at();
-        let others = saves.into_iter().chain([fits, self.reserved.first_until()]);
-        promised.into_iter().chain(returns).chain(overtakes).chain(others).flatten().min()
+        let others = [self.another_is_next(now), fits, self.reserved.first_until()];
+        promised.into_iter().chain(saves).chain(returns).chain(others).flatten().min()
     }
 
     /// When another request may be next, of the group that is first in line or of the one whose

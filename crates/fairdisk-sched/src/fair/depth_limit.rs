@@ -39,8 +39,6 @@ pub(super) struct DepthLimit {
     limit: Span,
     /// A somewhat lower limit, and a somewhat higher one.
     ways: Ways,
-    /// How good the look was that began the pair.
-    first: i64,
 }
 
 impl DepthLimit {
@@ -90,9 +88,8 @@ impl DepthLimit {
             self.limit = self.peak;
             return;
         }
-        let better = if self.ways.is_second() { good - self.first } else { self.first - good };
-        self.first = good;
-        self.ways.end_look_of_close(Some(better));
+        let better = self.ways.compare(good);
+        self.ways.end_look_of_close(better);
         if let Some(better) = self.ways.better() {
             let step = self.limit / STEP_PARTS;
             self.limit = if better > 0 { self.limit + step } else { self.limit - step };

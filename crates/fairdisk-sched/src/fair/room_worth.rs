@@ -32,8 +32,6 @@ const WHOLE: u64 = 1 << 20;
 pub(super) struct RoomWorth {
     /// With room, and without.
     ways: Ways,
-    /// What the group lacked in the look that began the pair, as a logarithm.
-    first: i64,
     since: Instant,
     /// When the look may end.
     until: Instant,
@@ -95,13 +93,12 @@ impl RoomWorth {
         let has_enough = self.has_room() && own >= most.scaled(ENOUGH_QUARTERS, 4);
         let lacks = if has_enough { Span::ZERO } else { most - own };
         let lacks = logarithm(lacks.scaled(WHOLE, all.as_ns().max(1)).as_ns().max(1));
-        let by_room = if self.has_room() { self.first - lacks } else { lacks - self.first };
-        self.first = lacks;
+        let without = self.ways.compare(-lacks);
         let is_known = is_only && self.until > Instant::ZERO;
         // If nobody was held back, or it has enough with room, there is no reason to try without.
         let may_try = is_known && (!self.has_room() || was_held_back && !has_enough);
         let tells = may_try || is_known && self.ways.prefers_second();
-        self.ways.end_look(tells.then_some(LACKS_MORE - by_room), may_try);
+        self.ways.end_look(tells.then_some(without + LACKS_MORE), may_try);
         (self.since, self.until, self.before) = (now, now + LOOK_TIME, totals);
     }
 }

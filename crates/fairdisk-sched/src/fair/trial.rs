@@ -31,8 +31,6 @@ pub(super) struct Trial {
     requests: u32,
     /// The cost of the group's requests in this look.
     cost: Span,
-    /// How fast the group was in the look that began the pair.
-    first: i64,
     /// How often others had made room when this look began.
     made: Made,
 }
@@ -71,8 +69,7 @@ impl Trial {
         let tells = if self.has_all_room() { made_all } else { made_less };
         let rate = self.cost.scaled(RATE_TIME.as_ns(), now.since(self.began).as_ns().max(1));
         let rate = logarithm(rate.as_ns().max(1));
-        let less = if self.has_all_room() { self.first - rate } else { rate - self.first };
-        self.first = rate;
+        let less = self.ways.compare(rate);
         self.ways.end_look(tells.then_some(less + SLOWER), tells);
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Ways {
     pair: Pair,
     looks: u32,
     tokens: u32,
+    /// How good the look before was, where looks are compared by one figure.
+    before: i64,
 }
 
 /// What the current look is of a pair.
@@ -60,6 +62,13 @@ impl Ways {
         self.better.is_known().then_some(self.better.sum)
     }
 
+    /// By how much the second way is better according to a look that was as good as `good` and the
+    /// one before.
+    pub(super) const fn compare(&mut self, good: i64) -> i64 {
+        let before = core::mem::replace(&mut self.before, good);
+        if self.is_second { good - before } else { before - good }
+    }
+
     /// Ends a look. `better` says by how much the second way was better in the pair, if the look
     /// ends one, and is `None` if the look tells nothing; `may_try` says whether a pair may begin.
     pub(super) fn end_look(&mut self, better: Option<i64>, may_try: bool) {
@@ -76,8 +85,8 @@ impl Ways {
     }
 
     /// Ends a look where the two ways are close together, so that pairs cost nothing.
-    pub(super) fn end_look_of_close(&mut self, better: Option<i64>) {
-        self.go_on(better, better.is_some());
+    pub(super) fn end_look_of_close(&mut self, better: i64) {
+        self.go_on(Some(better), true);
     }
 
     /// Goes on to the next look, which begins a pair if that `is_due`. Returns whether a pair could
