@@ -169,10 +169,9 @@ fn who_pauses_now_and_then_has_its_share() {
         ("hdd-7200-2007", "4 ms after 4 reads", 47.0),
         ("hdd-7200-2007", "2 ms after 8 reads of a stream", 47.0),
         ("hdd-7200-2007", "3 ms after 4 writes and a flush", 42.0),
-        // Nobody idles for a group there, and what the cache of the disk holds is not flushed.
-        ("hdd-ncq", "4 ms after 4 reads", 21.0),
-        ("hdd-ncq", "2 ms after 8 reads of a stream", 15.0),
-        ("hdd-ncq", "3 ms after 4 writes and a flush", 25.0),
+        ("hdd-ncq", "4 ms after 4 reads", 47.0),
+        ("hdd-ncq", "2 ms after 8 reads of a stream", 34.0),
+        ("hdd-ncq", "3 ms after 4 writes and a flush", 45.0),
     ] {
         let result = run_in("pauses.toml", device, "fair", row, Options::default());
         let shares = shares(&result.expect("it runs"));

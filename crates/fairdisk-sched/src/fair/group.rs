@@ -145,6 +145,8 @@ impl Past {
 pub(super) enum Away {
     /// It goes on, or ended for another reason.
     No,
+    /// It goes on, though the group has been away for longer than usual.
+    Late,
     /// It ended while the group was behind, because the group was away for too long. Between its
     /// pauses the group is worth waiting for.
     Outlasted,
@@ -226,6 +228,9 @@ impl Group {
         let is_away = self.past.away != Away::No;
         if let Some(thought) = thought.filter(|thought| is_away && *thought >= self.past.waited) {
             self.past.think.add_pause(thought);
+        }
+        if self.past.away == Away::Late {
+            self.past.away = Away::No;
         }
         self.left_early()
     }

@@ -29,11 +29,21 @@ impl Fair {
                 self.begin_keeping(now);
                 Ok(Step::WaitUntil(at, Why::GroupIdleWait))
             }
+            Patience::Longer(at, waited) => {
+                self.note_late(turn.group, waited);
+                Ok(Step::WaitUntil(at, Why::GroupIdleWait))
+            }
             other => {
                 self.note_leaving(now, turn.group, other);
                 Err(other.why(Why::GroupEmptied))
             }
         }
+    }
+
+    /// Notes that a group was waited for in vain for as long as is usual, `waited`.
+    pub(super) fn note_late(&mut self, group: u32, waited: Span) {
+        let entry = &mut self.groups[group as usize];
+        (entry.past.away, entry.past.waited) = (Away::Late, waited);
     }
 
     /// Notes why the turn of a group ends that has nothing queued. What it misses while it is
@@ -104,14 +114,16 @@ impl Fair {
         if !used_up {
             gain.time += self.nearness(turn.queue);
         }
-        let absent = Absent { since, think: group.past.think.get() };
+        let pause = group.past.think.pause().filter(|_| self.params.rules.pauses);
+        let absent = Absent { since, think: group.past.think.get(), pause };
         let by_rule = match self.params.rules.idling {
             true => absent.patience(now, gain, self.idle_most(group)),
             false => Patience::NotWorthIt,
         };
         match group.idle {
             Some(idle)
-                if !matches!(by_rule, Patience::Until(_)) && (behind.is_some() || !used_up) =>
+                if !matches!(by_rule, Patience::Until(_) | Patience::Longer(..))
+                    && (behind.is_some() || !used_up) =>
             {
                 let rest = if used_up { Span::ZERO } else { self.length(turn.group) - turn.used };
                 let own = rest.max(behind.unwrap_or(Span::ZERO));
@@ -149,7 +161,9 @@ impl Fair {
         if !self.params.rules.idling {
             return Patience::NotWorthIt;
         }
-        let absent = Absent { since, think: queue.think.get() };
+        let is_pause = group.is_quiet() && self.params.rules.pauses;
+        let pause = group.past.think.pause().filter(|_| is_pause);
+        let absent = Absent { since, think: queue.think.get(), pause };
         absent.patience(now, gain, self.idle_most(group))
     }
 

@@ -13,7 +13,10 @@ pub(super) enum Patience {
     Until(Instant),
     /// Until then, as `idle=` asks; the group is charged for it.
     AskedFor(Instant),
-    /// It has not come back within the usual wait, which is given.
+    /// Until then, by the rule: it has been away for longer than is usual, the second value, but
+    /// its pauses are not too long to wait for.
+    Longer(Instant, Span),
+    /// It has not come back within the usual wait, which is given, nor after one of its pauses.
     Over(Span),
     /// It has not come back in the time that `idle=` asks for, or cannot pay for more of it.
     Spent,
@@ -66,14 +69,15 @@ pub(super) fn wait_for(think: Span, gain: Span, most: Span) -> Span {
 pub(super) struct Absent {
     /// When it was last served.
     pub(super) since: Instant,
-    /// How long it thinks in the mean.
+    /// How long it thinks in the mean, and how long its pauses are.
     pub(super) think: Option<Span>,
+    pub(super) pause: Option<Span>,
 }
 
 impl Absent {
     /// Whether to keep the disk free for it, and no longer than `most`.
     pub(super) fn patience(self, now: Instant, gain: Gain, most: Span) -> Patience {
-        let Self { since, think } = self;
+        let Self { since, think, pause } = self;
         let Gain { own, isolation, others, time } = gain;
         let (think, gained) = (think.unwrap_or(Span::ZERO), isolation + time);
         if gained == Span::ZERO {
@@ -84,7 +88,14 @@ impl Absent {
             return Patience::TooLong;
         }
         let usual = wait_for(think, gained, most);
-        if since + usual > now { Patience::Until(since + usual) } else { Patience::Over(usual) }
+        if since + usual > now {
+            return Patience::Until(since + usual);
+        }
+        let pause = pause.filter(|pause| *pause <= worth.min(most));
+        match pause.map(|pause| since + wait_for(pause, gained, most)) {
+            Some(until) if until > now => Patience::Longer(until, usual),
+            _ => Patience::Over(usual),
+        }
     }
 
     /// Whether to keep the disk free for it for `idle`, as set, while it can pay for it. If its

@@ -57,6 +57,8 @@ rules! {
         "writes are held while they would delay the flush of a group that is behind";
     idling ["patience"]
         "the disk is kept free for a group or task that will be back soon";
+    pauses []
+        "a group with two kinds of think time is also waited for as long as its pauses are";
     returning ["returning"]
         "a group that thinks for too long is served as soon as it is back";
     write_allowance ["allowance"]

@@ -177,6 +177,10 @@ impl Fair {
         }
         match self.patience_for(now, turn, gain) {
             Patience::Until(until) => Some(until),
+            Patience::Longer(until, waited) => {
+                self.note_late(turn.group, waited);
+                Some(until)
+            }
             over @ Patience::Over(_) => {
                 if is_measured && self.groups[turn.group as usize].is_quiet() {
                     self.note_leaving(now, turn.group, over);
