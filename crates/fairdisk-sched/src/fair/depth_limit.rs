@@ -38,7 +38,7 @@ pub(super) struct DepthLimit {
     /// How much work may be at the device before groups are held back; zero while unknown.
     limit: Span,
     /// A somewhat lower limit, and a somewhat higher one.
-    ways: Ways,
+    ways: Ways<false>,
 }
 
 impl DepthLimit {

@@ -31,7 +31,7 @@ const WHOLE: u64 = 1 << 20;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RoomWorth {
     /// With room, and without.
-    ways: Ways,
+    ways: Ways<true>,
     since: Instant,
     /// When the look may end.
     until: Instant,

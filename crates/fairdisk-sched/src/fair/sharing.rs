@@ -26,7 +26,7 @@ const LOOK_REQUESTS: u32 = 128;
 #[derive(Debug, Default)]
 pub(super) struct Sharing {
     pub(super) looks: Looks,
-    ways: Ways,
+    ways: Ways<false>,
     /// Which groups there were at the end of the last look, as a sum that differs for another set.
     groups_before: u64,
     /// What groups lacked of their shares in the last looks at them together, in parts of `ONE`.

@@ -26,7 +26,7 @@ const SLOWER: i64 = ONE / 32;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trial {
     /// All room, and less.
-    ways: Ways,
+    ways: Ways<true>,
     began: Instant,
     requests: u32,
     /// The cost of the group's requests in this look.

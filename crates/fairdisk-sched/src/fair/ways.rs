@@ -17,12 +17,15 @@ const DIFFERENCE_MOST: i64 = ONE / 8;
 const CHANCE_FACTOR: i64 = 2;
 /// Pairs after which all of them count half.
 const PAIRS: u32 = 64;
+/// Pairs that follow each other.
+const PAIRS_FIRST: u32 = 8;
 const LOOKS_PER_TOKEN: u32 = 16;
 const TOKENS_MOST: u32 = 8;
 
-/// What is known of two ways, and which of them the current look is at.
+/// What is known of two ways, and which of them the current look is at. With `WAITS` the first way
+/// is taken until the second one is known to be better; the first pairs follow each other then.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ways {
+pub(super) struct Ways<const WAITS: bool> {
     better: Better,
     is_second: bool,
     pair: Pair,
@@ -41,7 +44,7 @@ enum Pair {
     Ends,
 }
 
-impl Ways {
+impl<const WAITS: bool> Ways<WAITS> {
     /// Whether the current look is at the second way.
     pub(super) const fn is_second(&self) -> bool {
         self.is_second
@@ -76,12 +79,16 @@ impl Ways {
             self.tokens = (self.tokens + 1).min(TOKENS_MOST);
         }
         self.looks = self.looks.wrapping_add(1);
-        let is_due = self.tokens == TOKENS_MOST || !self.better.is_known() && self.tokens > 0;
+        let is_new = match WAITS {
+            true => self.better.pairs < PAIRS_FIRST,
+            false => !self.better.is_known() && self.tokens > 0,
+        };
+        let is_due = is_new || self.tokens == TOKENS_MOST;
         if !self.go_on(better, may_try && is_due) || self.pair != Pair::Begins {
             return;
         }
-        // What is known is tried again once in as many looks as all tokens take.
-        self.tokens = if self.better.is_known() { 0 } else { self.tokens - 1 };
+        // What is not new is tried again once in as many looks as all tokens take.
+        self.tokens = if is_new { self.tokens.saturating_sub(1) } else { 0 };
     }
 
     /// Ends a look where the two ways are close together, so that pairs cost nothing.
@@ -106,10 +113,9 @@ impl Ways {
         true
     }
 
-    /// Whether the second way is better as far as pairs tell. That is not waited for until it is
-    /// more than chance: ways that differ little cost little.
+    /// Whether the second way is better as far as pairs tell.
     pub(super) const fn prefers_second(&self) -> bool {
-        self.better.sum > 0
+        self.better.sum > 0 && (!WAITS || self.better.is_known())
     }
 
     /// Breaks a pair off.
@@ -149,7 +155,7 @@ impl Better {
         (self.sum, self.squares, self.pairs) =
             (self.sum + by, self.squares + by * by, self.pairs + 1);
         if self.pairs == PAIRS {
-            (self.sum, self.squares, self.pairs) = (self.sum / 2, self.squares / 4, 0);
+            (self.sum, self.squares, self.pairs) = (self.sum / 2, self.squares / 4, PAIRS / 2);
         }
     }
 
@@ -175,7 +181,7 @@ mod tests {
 
     /// In how many of so many looks the second way is taken, which is better by `better`, give or
     /// take `noise`.
-    fn looks(ways: &mut Ways, looks: u32, better: i64, noise: u64) -> u32 {
+    fn looks(ways: &mut Ways<false>, looks: u32, better: i64, noise: u64) -> u32 {
         let mut prng = Prng::new(1);
         let look = |_| {
             let second = ways.is_second();
@@ -189,7 +195,7 @@ mod tests {
     #[test]
     fn the_better_way_is_taken_and_the_other_one_tried_now_and_then() {
         for (better, range) in [(40, 990..=1000), (-40, 0..=10)] {
-            let mut ways = Ways::default();
+            let mut ways = Ways::<false>::default();
             looks(&mut ways, 500, better, 60);
             assert_eq!(ways.better().map(i64::signum), Some(i64::signum(better)));
             let second = looks(&mut ways, 1000, better, 60);
@@ -199,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_way_that_has_become_better_is_taken() {
-        let mut ways = Ways::default();
+        let mut ways = Ways::<false>::default();
         looks(&mut ways, 500, -40, 60);
         looks(&mut ways, 20_000, 40, 60);
         assert!(looks(&mut ways, 1000, 40, 60) > 980);
@@ -207,8 +213,8 @@ mod tests {
 
     #[test]
     fn a_new_case_is_tried_as_often_as_there_are_tokens() {
-        let mut ways = Ways::default();
-        let tries = |ways: &mut Ways| {
+        let mut ways = Ways::<false>::default();
+        let tries = |ways: &mut Ways<false>| {
             let try_pair = |_| {
                 ways.forget();
                 ways.end_look(Some(0), true);
@@ -223,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_look_that_tells_nothing_ends_its_pair() {
-        let mut ways = Ways::default();
+        let mut ways = Ways::<false>::default();
         ways.end_look(Some(0), true);
         ways.end_look(None, false);
         ways.end_look(Some(ONE), false);
