@@ -245,7 +245,7 @@ impl Elevator for Fair {
             entry.past.commits.wants(now);
         }
         self.requests.insert(request, queue, q);
-        if request.sync && self.device.rotational {
+        if request.sync && self.device.rotational && self.device.is_serial() {
             self.requests.place(request.id.0, &mut entry.by_place);
         }
         entry.waiting += 1;

@@ -4,6 +4,7 @@ use super::backlog::Held;
 use super::cache::{Traces, Writes};
 use super::ceiling::Ceiling;
 use super::commits::Commits;
+use super::device::Device;
 use super::floor::{PaidUntil, Use};
 use super::looks;
 use super::mean::Mean;
@@ -45,7 +46,8 @@ pub(super) struct Group {
     pub(super) room: Room,
     /// How long they may have the disk between two of its turns for that.
     pub(super) interval: Interval,
-    /// The synchronous ones of the queued requests by where they begin, on a disk with a head.
+    /// The synchronous ones of the queued requests by where they begin, on a disk with a head that
+    /// serves one at a time.
     pub(super) by_place: Tree,
     /// Requests of the group's own tasks: queued, and at the device.
     pub(super) waiting: u32,
@@ -203,6 +205,12 @@ impl Group {
     /// How long the group pauses before each of its requests, in the mean.
     pub(super) fn pause(&self) -> Span {
         self.past.think.or_zero() + self.flushing()
+    }
+
+    /// What part of the device the group can use with one request at a time, if nothing else is
+    /// there, in parts of 2^32.
+    pub(super) fn usable_alone(&self, device: &Device) -> u64 {
+        device.part_alone(self.last.bytes, self.pause())
     }
 
     /// The mean time that flushes took for each of the group's requests, if there still are any.

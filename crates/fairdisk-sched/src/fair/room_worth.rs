@@ -124,7 +124,7 @@ impl Fair {
         let is_only = other.is_none() && self.targets.is_empty();
         let part = tree.part_beside_all(group);
         let entry = &mut self.groups[group as usize];
-        let claim = Claim { part, usable: device.part_alone(entry.last.bytes, entry.pause()) };
+        let claim = Claim { part, usable: entry.usable_alone(device) };
         let worth = &mut entry.past.worth;
         worth.requests = worth.requests.max(entry.in_flight).max(1);
         let totals =

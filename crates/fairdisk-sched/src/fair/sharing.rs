@@ -142,7 +142,7 @@ impl Fair {
     fn usable_part(&self, group: u32) -> i64 {
         let entry = &self.groups[group as usize];
         let requests = entry.past.worth.requests().max(entry.in_flight + entry.waiting).max(1);
-        let one = self.device.part_alone(entry.last.bytes, entry.pause());
+        let one = entry.usable_alone(&self.device);
         (one.saturating_mul(requests.into()).min(WHOLE_DISK) >> 22) as i64
     }
 

@@ -207,9 +207,9 @@ impl Queues {
     }
 
     /// An expected queue of the group for which this one, which has something queued, has to wait:
-    /// one of a better class, or one of the same class that has had less. None
-    /// if the class was passed over for so long that it is its turn. Tasks that think for longer
-    /// than `most` are not expected. Drops places of queues that should have come back by `now`.
+    /// one of a better class, or one of the same class that has had less. None if the class was
+    /// passed over for so long that it is its turn. Tasks that think for longer than `most` are not
+    /// expected. Drops places of queues that should have come back by `now`.
     pub(in super::super) fn expected_before(
         &mut self,
         now: Instant,
