@@ -2,10 +2,10 @@
 //! target, and inside a group its tasks with their `ionice`. What it shares out is the device's
 //! time.
 //!
-//! A request waits in the queue of its task (`requests`, `queue`) inside its `group`. The next
-//! `step` is decided in `turn` on a device that serves one request at a time, and in `queueing` on
-//! one that serves several; `again` says until when a wait stays right. What is dispatched passes
-//! through `dispatching`, and `charging` says who pays for it, when and how much.
+//! A request waits in the queue of its task (`requests`, `queue`) inside its `group`. The next one
+//! is found in `decide`, which asks in one order and changes nothing while it asks; `again` says
+//! until when a wait stays right. What is dispatched passes through `dispatching`, and `charging`
+//! says who pays for it, when and how much.
 //!
 //! - The order: `hierarchy` orders the groups, `queues` the tasks of a group.
 //! - Where requests are served one after the other, whoever has the disk may keep it for a turn:
@@ -38,6 +38,7 @@ mod ceiling;
 mod changes;
 mod charging;
 mod commits;
+mod decide;
 mod depth_limit;
 mod device;
 mod dispatching;
@@ -66,7 +67,6 @@ mod rules;
 mod saving;
 mod service;
 mod sharing;
-mod step;
 mod stream;
 mod target;
 mod think;
@@ -103,7 +103,6 @@ use requests::Requests;
 use reserved::Reserved;
 use returning::Returning;
 use rounds::Rounds;
-use step::Step;
 use stream::Idle;
 use target::{Ahead, Targets};
 use think::Done;
@@ -267,35 +266,7 @@ impl Elevator for Fair {
 
     #[inline]
     fn decide(&mut self, now: Instant) -> Decision {
-        self.end_keeping_if_over(now);
-        if self.queued == 0 {
-            return match self.in_flight {
-                0 => Decision::Idle,
-                _ => Decision::WaitCompletion(Why::NothingQueued),
-            };
-        }
-        self.tree.pass(now);
-        while let Some(group) = self.barred.due(now) {
-            self.release_barred(group);
-        }
-        loop {
-            let (bars, is_serial) = (self.barred.len(), self.device.is_serial());
-            let step = if is_serial { self.step_serial(now) } else { self.step_queueing(now) };
-            return match step {
-                Step::Dispatch(id, why) => Decision::Dispatch(id, why),
-                // Whoever was barred on the way here may have been first until then, so another
-                // wait, or none, may be right without it.
-                _ if self.barred.len() != bars => continue,
-                Step::WaitUntil(at, why) => {
-                    Decision::WaitUntil(self.decide_again_at(now).unwrap_or(at).min(at), why)
-                }
-                Step::WaitCompletion(why) if is_serial => Decision::WaitCompletion(why),
-                Step::WaitCompletion(why) => match self.decide_again_at(now) {
-                    Some(at) => Decision::WaitUntil(at, why),
-                    None => Decision::WaitCompletion(why),
-                },
-            };
-        }
+        self.decide_next(now)
     }
 
     #[inline]

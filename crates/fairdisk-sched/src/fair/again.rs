@@ -10,7 +10,7 @@ use fairdisk_core::Instant;
 impl Fair {
     /// The next instant at which time alone may change the decision. Whatever a step compares with
     /// the time is listed here, except for the end of its own wait.
-    pub(super) fn decide_again_at(&mut self, now: Instant) -> Option<Instant> {
+    pub(super) fn decide_again_at(&self, now: Instant) -> Option<Instant> {
         let promised = [self.barred.first(), self.floor_due(), self.targets.first_due()];
         let saves = [self.next_saver(now), self.room_at(now)];
         let returns = match self.device.is_serial() {

@@ -7,6 +7,7 @@
 //! the allowance shrinks if these reads take longer than after absences in which nobody wrote, and
 //! grows if they do not.
 
+use super::decide::Notes;
 use super::mean::Mean;
 use super::requests::Rq;
 use super::service::Service;
@@ -45,6 +46,16 @@ pub(super) struct Allowance {
     quiet: Mean<32>,
     /// The absences so far in which somebody wanted to write.
     absences: u32,
+}
+
+/// A write that was checked against the allowance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    most: Span,
+    /// Whether the allowance is used up.
+    is_short: bool,
+    /// Whether the write has to wait.
+    waits: bool,
 }
 
 impl Allowance {
@@ -94,19 +105,18 @@ impl Allowance {
     }
 
     /// Checks a write of stated time `cost` against the allowance while a thinker is away for
-    /// `pause`. Returns whether the write has to wait. One write is always let through, except in
-    /// an absence in which nobody may write.
-    fn withhold(&mut self, cost: Span, pause: Span) -> bool {
-        if !self.hides {
-            return false;
-        }
-        if self.most == Span::ZERO {
-            self.most = pause;
-        }
-        self.is_asked = true;
-        let is_short = self.used + cost > self.most;
-        self.is_short |= is_short;
-        self.is_probed() || self.used > Span::ZERO && is_short
+    /// `pause`. One write is always let through, except in an absence in which nobody may write.
+    fn ask(&self, cost: Span, pause: Span) -> Option<Asked> {
+        let most = if self.most == Span::ZERO { pause } else { self.most };
+        let is_short = self.used + cost > most;
+        let waits = self.is_probed() || self.used > Span::ZERO && is_short;
+        self.hides.then_some(Asked { most, is_short, waits })
+    }
+
+    /// Notes that a write was checked.
+    pub(super) const fn note(&mut self, asked: Asked) {
+        (self.most, self.is_asked) = (asked.most, true);
+        self.is_short |= asked.is_short;
     }
 
     const fn is_probed(&self) -> bool {
@@ -161,17 +171,17 @@ impl Fair {
     /// Until when the request has to wait if it stays the next; `None` unless it is a write for
     /// which the allowance is used up.
     #[inline]
-    pub(super) fn write_waits(&mut self, now: Instant, at: u32) -> Option<Instant> {
+    pub(super) fn write_waits(&self, now: Instant, at: u32, notes: &mut Notes) -> Option<Instant> {
         let may_wait = !self.returning.is_empty()
             && self.requests[at].may_be_cached
             && self.params.rules.write_allowance;
-        if may_wait { self.write_waits_for_thinker(now, at) } else { None }
+        if may_wait { self.write_waits_for_thinker(now, at, notes) } else { None }
     }
 
     #[cold]
     #[inline(never)]
-    fn write_waits_for_thinker(&mut self, now: Instant, at: u32) -> Option<Instant> {
-        let due = self.next_back(now).filter(|due| !due.is_later)?;
+    fn write_waits_for_thinker(&self, now: Instant, at: u32, notes: &mut Notes) -> Option<Instant> {
+        let due = self.first_due_back().filter(|due| !due.is_later)?;
         if !self.empties_cache() || self.tree.behind_by(due.group).is_none() {
             return None;
         }
@@ -183,8 +193,9 @@ impl Fair {
         let pause = pause.unwrap_or(Span::ZERO);
         // A shorter think time is bridged by keeping the disk free.
         let is_away = pause > self.params.idle_max;
-        let waits = is_away && self.returning.allowance.withhold(cost, pause);
-        waits.then_some(due.until)
+        let asked = self.returning.allowance.ask(cost, pause).filter(|_| is_away)?;
+        notes.allowance = Some(asked);
+        asked.waits.then_some(due.until)
     }
 
     /// Judges the first request of a group that has come back. A read that shared the device with

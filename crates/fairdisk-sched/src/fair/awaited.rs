@@ -5,8 +5,9 @@
 //! Its group is charged as for any service. A group that is ahead of its share by [`DEBT_MOST`]
 //! waits for its turn all the same: whoever waits brings service forward, and does not add to it.
 
+use super::Fair;
+use super::decide::{After, Answer, Notes};
 use super::hierarchy::DEBT_MOST;
-use super::{Fair, Step};
 use alloc::collections::VecDeque;
 use fairdisk_core::{Instant, Why};
 
@@ -30,6 +31,24 @@ impl Awaited {
         Self { requests: VecDeque::new(), was_in_vain: false }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// Notes that a look served none although it was at as many as are looked at.
+    #[inline]
+    pub(super) const fn note(&mut self, in_vain: bool) {
+        self.was_in_vain |= in_vain;
+    }
+
+    /// Notes that this one is served. Those before it were passed over.
+    pub(super) fn note_served(&mut self, at: u32) {
+        if let Some(passed_over) = self.requests.iter().position(|one| *one == at) {
+            self.requests.rotate_left(passed_over);
+        }
+        self.was_in_vain = false;
+    }
+
     /// Notes that something has happened: after a look in vain others are looked at.
     #[inline]
     pub(super) fn look_on(&mut self) {
@@ -50,30 +69,37 @@ impl Fair {
         }
     }
 
-    /// Serves a request that another group waits for.
+    /// Drops those that are no longer queued of the first ones.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn settle_awaited(&mut self) {
+        let mut queued = 0;
+        while queued < LOOKED_AT {
+            let Some(at) = self.awaited.requests.get(queued) else { return };
+            match self.requests.get(*at).is_some_and(|rq| rq.is_awaited) {
+                true => queued += 1,
+                false => _ = self.awaited.requests.remove(queued),
+            }
+        }
+    }
+
+    /// A request that another group waits for is next.
     #[inline]
-    pub(super) fn serve_awaited(&mut self, now: Instant) -> Option<Step> {
-        if self.awaited.requests.is_empty() { None } else { self.serve_first_awaited(now) }
+    pub(super) fn first_awaited(&self, now: Instant, notes: &mut Notes) -> Option<Answer> {
+        if self.awaited.is_empty() { None } else { self.first_of_awaited(now, notes) }
     }
 
     #[cold]
-    fn serve_first_awaited(&mut self, now: Instant) -> Option<Step> {
-        let mut passed_over = 0;
-        while passed_over < LOOKED_AT {
-            let at = *self.awaited.requests.get(passed_over)?;
-            let rq = self.requests.get(at).filter(|rq| rq.is_awaited);
-            let Some(group) = rq.map(|rq| self.queues[rq.queue].group) else {
-                self.awaited.requests.remove(passed_over);
-                continue;
-            };
-            if !self.tree.is_ahead(group, DEBT_MOST) && !self.bar_at_ceiling(now, at) {
-                self.awaited.requests.rotate_left(passed_over);
-                self.awaited.was_in_vain = false;
-                return Some(self.dispatch(now, at, Why::Awaited));
+    fn first_of_awaited(&self, now: Instant, notes: &mut Notes) -> Option<Answer> {
+        for at in self.awaited.requests.iter().take(LOOKED_AT) {
+            let group = self.queues[self.requests[*at].queue].group;
+            let is_barred = self.barred.has_ceilings() && self.tree.is_barred(group);
+            if !is_barred && !self.tree.is_ahead(group, DEBT_MOST) {
+                // As a floor, it begins no turn.
+                return Some(self.dispatch_or_bar(now, *at, Why::Awaited, After::Aside));
             }
-            passed_over += 1;
         }
-        self.awaited.was_in_vain = true;
+        notes.awaited_in_vain = self.awaited.requests.len() >= LOOKED_AT;
         None
     }
 }

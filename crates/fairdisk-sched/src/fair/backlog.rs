@@ -11,7 +11,9 @@
 //! began is done when it ends.
 
 use super::Fair;
+use super::ceiling::{Bar, Cause};
 use super::commits::{Flush, WHOLE};
+use super::decide::Notes;
 use crate::groups::Order;
 use alloc::vec::Vec;
 use fairdisk_core::{Instant, Span, Submitter};
@@ -43,6 +45,18 @@ pub(super) struct Backlog {
     due: Order<Instant>,
     /// The groups of which a write is held.
     held: Vec<u32>,
+}
+
+/// A write that was looked at while a group commits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delayed {
+    /// The group that commits.
+    whose: u32,
+    /// The group that writes, and its write.
+    by: u32,
+    write: u32,
+    /// Until when the write waits at most, if it has to.
+    until: Option<Instant>,
 }
 
 /// A write of a group that was held for another's flush.
@@ -187,69 +201,81 @@ impl Fair {
         self.let_writes_go();
     }
 
-    /// Bars the group if its next request is a write that would delay the next flush of a group
-    /// that is behind. Returns whether it is barred.
+    /// The bar for which the request, the group's next, has to wait if it is a write that would
+    /// delay the next flush of a group that is behind.
     #[inline]
-    pub(super) fn bar_before_flush(&mut self, now: Instant, group: u32, at: u32) -> bool {
-        !self.backlog.is_unawaited() && self.bar_write_before_flush(now, group, at)
+    pub(super) fn flush_bar(
+        &self,
+        now: Instant,
+        group: u32,
+        at: u32,
+        notes: &mut Notes,
+    ) -> Option<Bar> {
+        if self.backlog.is_unawaited() { None } else { self.write_bar(now, group, at, notes) }
     }
 
     #[cold]
     #[inline(never)]
-    fn bar_write_before_flush(&mut self, now: Instant, group: u32, at: u32) -> bool {
-        let rq = &self.requests[at];
-        if !rq.may_be_cached || !self.backlog.pace.is_known() || !self.may_wait_alone(group) {
-            return false;
+    fn write_bar(&self, now: Instant, group: u32, at: u32, notes: &mut Notes) -> Option<Bar> {
+        let (rq, backlog) = (&self.requests[at], &self.backlog);
+        if !rq.may_be_cached || !backlog.pace.is_known() || !self.may_wait_alone(group) {
+            return None;
         }
         let cost = self.device.cost_of_next(rq);
-        let Some((whose, due)) = self.first_committing(now, group) else { return false };
-        let weights = self.tree.weights_beside(group, whose);
-        let backlog = &self.backlog;
+        let (whose, due) = self.first_committing(now, group)?;
         let left = backlog.left(now);
         let takes = backlog.pace.time_of(left + cost);
-        let share = self.device.time_of(cost).scaled(weights.1, weights.0);
+        let commits = &self.groups[whose as usize].past.commits;
+        let fits = commits.lets_write(due.since(now), takes);
+        let mut delayed = Delayed { whose, by: group, write: at, until: None };
+        let until = fits.err().map(|fits| {
+            // The pace may have become known better since.
+            let before = self.groups[group as usize].held.write.filter(|(one, _)| *one == at);
+            let weights = self.tree.weights_beside(group, whose);
+            let share = self.device.time_of(cost).scaled(weights.1, weights.0);
+            let most = before.map_or(Instant::MAX, |(_, until)| until).min(now + takes + share);
+            delayed.until = Some(most);
+            let fits = fits.filter(|wait| *wait <= backlog.pace.time_of(left));
+            fits.map_or(most, |wait| most.min(now + wait)).min(commits.gone())
+        });
+        notes.delayed = Some(delayed);
+        let until = until.filter(|until| *until > now)?;
+        Some(Bar { group, until, cause: Cause::Flush })
+    }
+
+    /// Notes that a write was looked at that may delay a flush.
+    pub(super) fn note_delayed(&mut self, Delayed { whose, by, write, until }: Delayed) {
         let others = self.tree.weight_of_others(whose, WHOLE);
-        let commits = &mut self.groups[whose as usize].past.commits;
-        let gone = commits.gone();
-        let Err(fits) = commits.lets_write(due.since(now), takes, others) else { return false };
-        // The pace may have become known better since.
-        let held = &mut self.groups[group as usize].held;
-        let before = held.write.filter(|(request, _)| *request == at);
-        let most = before.map_or(now + takes + share, |(_, until)| until.min(now + takes + share));
-        held.write = Some((at, most));
-        let fits = fits.filter(|wait| *wait <= self.backlog.pace.time_of(left));
-        let until = fits.map_or(most, |wait| most.min(now + wait)).min(gone);
-        if until <= now {
-            return false;
+        self.groups[whose as usize].past.commits.looked_at(others, until.is_some());
+        if let Some(until) = until {
+            self.groups[by as usize].held.write = Some((write, until));
         }
-        if held.bar.replace(until).is_none() {
-            self.backlog.held.push(group);
+    }
+
+    /// Notes that the bar on a group is for the flush of another.
+    pub(super) fn hold_for_flush(&mut self, bar: Bar) {
+        if self.groups[bar.group as usize].held.bar.replace(bar.until).is_none() {
+            self.backlog.held.push(bar.group);
         }
-        self.hold_back_in_look();
-        self.barred.pace_until(group, until, &mut self.tree);
-        true
     }
 
     /// The committing group but this one that is to flush first of those that are behind, and when.
-    fn first_committing(&mut self, now: Instant, but: u32) -> Option<(u32, Instant)> {
-        let mut passed = [None; LOOKED_AT];
-        let mut found = None;
-        for place in &mut passed {
-            let Some((group, due)) = self.backlog.due.first() else { break };
+    fn first_committing(&self, now: Instant, but: u32) -> Option<(u32, Instant)> {
+        self.backlog.due.iter().take(LOOKED_AT).find(|(group, _)| {
+            *group != but
+                && self.groups[*group as usize].past.commits.gone() > now
+                && self.tree.behind_by(*group).is_some()
+        })
+    }
+
+    /// Drops the first of the groups that commit no more.
+    pub(super) fn settle_commits(&mut self, now: Instant) {
+        while let Some((group, _)) = self.backlog.due.first() {
+            if self.groups[group as usize].past.commits.gone() > now {
+                return;
+            }
             self.backlog.due.place(group, None);
-            if self.groups[group as usize].past.commits.gone() <= now {
-                continue;
-            }
-            *place = Some((group, due));
-            if group != but && self.tree.behind_by(group).is_some() {
-                found = *place;
-                break;
-            }
         }
-        for (group, due) in passed.into_iter().flatten() {
-            self.backlog.due.place(group, Some(due));
-        }
-        found
     }
 
     /// Forgets that a group commits.

@@ -5,16 +5,35 @@
 //! counts what is at the device, as if all of it completed now: a request makes room for another
 //! only once it is done.
 
+use super::Fair;
+use super::decide::Answer;
 use super::group::Group;
 use super::hierarchy::Hierarchy;
-use super::{Fair, Step};
 use crate::groups::{Amount, Nested, Order};
 use fairdisk_core::{Instant, Rates, Request, Why};
 
 pub(super) use crate::groups::Ceiling;
 
-/// The barred groups, by when their bar ends: those at their ceiling, those whose writes have to
-/// wait for a latency target.
+/// A group gets no service until then.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bar {
+    pub(super) group: u32,
+    pub(super) until: Instant,
+    pub(super) cause: Cause,
+}
+
+/// Why a group is barred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// It is at its ceiling.
+    Ceiling,
+    /// Its next write has to keep the pace for a latency target of another.
+    WritePace,
+    /// Its next write would delay the flush of another.
+    Flush,
+}
+
+/// The barred groups, by when their bar ends.
 #[derive(Debug)]
 pub(super) struct Barred {
     until: Order<Instant>,
@@ -44,11 +63,6 @@ impl Barred {
     /// Whether any group has a ceiling.
     pub(super) const fn has_ceilings(&self) -> bool {
         self.capped > 0
-    }
-
-    /// The number of bars.
-    pub(super) const fn len(&self) -> u32 {
-        self.until.len()
     }
 
     /// When the first bar ends.
@@ -107,53 +121,47 @@ impl Barred {
         self.until.first().filter(|(_, at)| *at <= now).map(|(group, _)| group)
     }
 
-    /// Bars the first group, from `group` outwards, that would exceed its ceiling with `amount`
-    /// more. Returns whether there is one.
-    pub(super) fn bar(
-        &mut self,
-        now: Instant,
-        group: u32,
-        amount: Amount,
-        tree: &mut Hierarchy,
-        groups: &[Group],
-    ) -> bool {
-        let over = tree.path(group).find_map(|one| {
-            let at = groups[one as usize].ready_at(now, amount);
-            (at > now).then_some((one, at))
-        });
-        let Some((one, at)) = over else { return false };
-        self.bar_until(one, at, tree);
-        self.saves_until(one, Some(groups[one as usize].full_at()));
-        true
-    }
-
-    /// Bars the group until `at`.
-    pub(super) fn bar_until(&mut self, group: u32, at: Instant, tree: &mut Hierarchy) {
-        self.until.place(group, Some(at));
-        tree.set_barred(group, true);
-    }
-
-    /// Bars the group until `at` so that its writes keep a pace. It is not charged with that: it
-    /// keeps its place.
-    pub(super) fn pace_until(&mut self, group: u32, at: Instant, tree: &mut Hierarchy) {
-        self.until.place(group, Some(at));
-        tree.set_paced(group);
+    /// Begins a bar. A group whose writes wait for others is not charged with that: it keeps its
+    /// place.
+    fn begin(&mut self, Bar { group, until, cause }: Bar, tree: &mut Hierarchy) {
+        self.until.place(group, Some(until));
+        match cause {
+            Cause::Ceiling => tree.set_barred(group, true),
+            Cause::WritePace | Cause::Flush => tree.set_paced(group),
+        }
     }
 }
 
 impl Fair {
-    /// Bars the first group around the request that is at its ceiling, or would be with the
-    /// request. Returns whether one is barred, so that the request has to wait.
+    /// The bar for which the request has to wait, if a group around it is at its ceiling, or would
+    /// be with the request: that of the innermost one.
     #[inline]
-    pub(super) fn bar_at_ceiling(&mut self, now: Instant, at: u32) -> bool {
-        self.barred.has_ceilings() && self.bar_above_ceiling(now, at)
+    pub(super) fn ceiling_bar(&self, now: Instant, at: u32) -> Option<Bar> {
+        if self.barred.has_ceilings() { self.bar_above_ceiling(now, at) } else { None }
     }
 
-    fn bar_above_ceiling(&mut self, now: Instant, at: u32) -> bool {
+    fn bar_above_ceiling(&self, now: Instant, at: u32) -> Option<Bar> {
         let rq = &self.requests[at];
-        let (group, amount) = (self.queues[rq.queue].group, rq.amount());
-        self.tree.is_barred(group)
-            || self.barred.bar(now, group, amount, &mut self.tree, &self.groups)
+        self.tree.path(self.queues[rq.queue].group).find_map(|group| {
+            let until = self.groups[group as usize].ready_at(now, rq.amount());
+            (until > now).then_some(Bar { group, until, cause: Cause::Ceiling })
+        })
+    }
+
+    /// Begins a bar.
+    pub(super) fn begin_bar(&mut self, bar: Bar) {
+        match bar.cause {
+            Cause::Ceiling => {
+                let full = self.groups[bar.group as usize].full_at();
+                self.barred.saves_until(bar.group, Some(full));
+            }
+            Cause::WritePace => self.hold_back_in_look(),
+            Cause::Flush => {
+                self.hold_back_in_look();
+                self.hold_for_flush(bar);
+            }
+        }
+        self.barred.begin(bar, &mut self.tree);
     }
 
     /// Lifts the bar of the group, and lets floors that waited for it claim service again.
@@ -203,9 +211,9 @@ impl Fair {
 
     /// Waits for the first bar to end, and gives the reason for that one: no group in line may be
     /// served before.
-    pub(super) fn wait_for_ceilings(&self) -> Step {
+    pub(super) fn wait_for_bars(&self) -> Answer {
         let at = self.barred.first().expect("whoever wants the disk and is not barred is in line");
-        Step::WaitUntil(at, self.why_barred())
+        Answer::Wait(at, self.why_barred())
     }
 
     /// Whether the ceilings of the request's group, and of the groups around it, let it grow by

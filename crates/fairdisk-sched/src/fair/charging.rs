@@ -126,7 +126,7 @@ impl Fair {
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
         // While others leave room for a floor, the time that passes is what it takes.
-        let is_told = self.device.is_told() && !self.floors.makes_room;
+        let is_told = self.device.is_told() && !self.floors.room_needed.is_made;
         let is_timed = self.device.is_measured() || !is_told;
         let took = match is_timed {
             true if is_theirs => Span::ZERO,

@@ -222,23 +222,22 @@ impl Commits {
 
     /// Whether others may write now, so that the device `takes` so long for them, with so much time
     /// until the next flush is `due`. If not, after how long they may if nothing else happens: the
-    /// device works its backlog off meanwhile. `others` is their weight as a part of the group's
-    /// own, in parts of `WHOLE`.
-    pub(super) fn lets_write(
-        &mut self,
-        due: Span,
-        takes: Span,
-        others: u64,
-    ) -> Result<(), Option<Span>> {
-        self.cycle.others = self.cycle.others.max(others);
+    /// device works its backlog off meanwhile.
+    pub(super) fn lets_write(&self, due: Span, takes: Span) -> Result<(), Option<Span>> {
         let most = due.scaled(self.part, WHOLE);
         let is_known = !self.is_probe() && self.served.get().is_some();
         if is_known && takes <= most {
             return Ok(());
         }
-        self.cycle.is_short = true;
         let nearer = WHOLE - self.part;
         Err((is_known && nearer > 0).then(|| (takes - most).scaled(WHOLE, nearer)))
+    }
+
+    /// Notes that a write of others was looked at, whose weight is given as a part of the group's
+    /// own, in parts of `WHOLE`, and whether it had to wait.
+    pub(super) fn looked_at(&mut self, others: u64, waits: bool) {
+        self.cycle.others = self.cycle.others.max(others);
+        self.cycle.is_short |= waits;
     }
 }
 
@@ -266,8 +265,11 @@ mod tests {
             let Self { commits, now, sent } = self;
             commits.wants(*now);
             let due = commits.begin(Flush { by: TaskId(1), began: *now, sent: *sent });
-            let mut asks = || commits.lets_write(due.since(*now), takes, WHOLE / 8);
-            let lets = takes > Span::ZERO && asks().is_ok();
+            let lets = commits.lets_write(due.since(*now), takes).is_ok();
+            if takes > Span::ZERO {
+                commits.looked_at(WHOLE / 8, !lets);
+            }
+            let lets = takes > Span::ZERO && lets;
             let more = if lets { longer } else { Span::ZERO };
             if lets {
                 *sent += takes;

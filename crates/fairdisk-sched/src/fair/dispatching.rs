@@ -1,13 +1,13 @@
 //! What a request leaves behind in every part of the scheduler when it is dispatched.
 
 use super::turn::SETTLED;
-use super::{Fair, NIL, Step};
-use fairdisk_core::{Instant, RequestId, Why};
+use super::{Fair, NIL};
+use fairdisk_core::{Instant, Why};
 
 impl Fair {
     /// Dispatches a request, and charges it to ceilings, floors and shares.
     #[inline]
-    pub(super) fn dispatch(&mut self, now: Instant, at: u32, why: Why) -> Step {
+    pub(super) fn dispatch(&mut self, now: Instant, at: u32, why: Why) {
         let rq = &mut self.requests[at];
         rq.follows = self.turn.as_mut().is_some_and(|turn| {
             turn.in_a_row = match why {
@@ -30,12 +30,18 @@ impl Fair {
         }
         // What another group waits for goes before all of its own.
         self.queues.reach(now, queue, (why != Why::Awaited).then_some(start));
+        if why == Why::Awaited {
+            self.awaited.note_served(at);
+        }
         self.take_out(at);
         let q = &mut self.queues[queue];
         q.streak.add(continues && !op.is_write());
         (q.continues, q.position) = (continues, end);
         q.in_flight += 1;
-        let is_background = q.task.is_none();
+        let (is_background, streams) = (q.task.is_none(), q.streak.is_stream());
+        if streams && self.params.rules.inside && self.device.pays_alone() {
+            self.queues.note_stream(queue);
+        }
         let entry = &mut self.groups[group as usize];
         entry.in_flight += 1;
         let is_back = entry.is_back && !is_background;
@@ -60,7 +66,6 @@ impl Fair {
         if is_empty {
             self.expect_back(now, group, NIL);
         }
-        Step::Dispatch(RequestId(at), why)
     }
 
     /// Removes a queued request from its queue.

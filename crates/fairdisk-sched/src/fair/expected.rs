@@ -100,6 +100,16 @@ impl Expected {
         self.needing_all = self.needing_all - u32::from(needed) + u32::from(needs);
     }
 
+    /// Notes how often others had to make room in a decision, and what was held back for it.
+    #[inline]
+    pub(super) fn note(&mut self, made: Made, held: Option<Held>) {
+        self.made.all += made.all;
+        self.made.less += made.less;
+        if held.is_some() {
+            (self.held, self.held_back) = (held, self.held_back + 1);
+        }
+    }
+
     /// Notes that the request is no longer queued.
     #[inline]
     pub(super) fn let_go(&mut self, at: u32) {

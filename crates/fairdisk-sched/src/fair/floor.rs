@@ -10,8 +10,9 @@
 
 mod room;
 
-pub(super) use room::Use;
+pub(super) use room::{FloorRoom, Use};
 
+use super::decide::{After, Answer};
 use super::device::Device;
 use super::requests::Rq;
 use super::{Fair, NIL};
@@ -20,7 +21,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use fairdisk_core::list::{List, Lists};
-use fairdisk_core::{GroupId, Instant, Qos, Rates, Refusal, Span};
+use fairdisk_core::{GroupId, Instant, Qos, Rates, Refusal, Span, Why};
 
 /// The device time per second that all floors together may take: all but `REST`.
 const PROMISED_MOST: Span = Span::from_ms(900);
@@ -64,10 +65,7 @@ pub(super) struct Floors {
     /// or before the one by which the device has to have done what is there.
     room: Order<Instant>,
     ease: room::Ease,
-    /// When others have to leave room if nothing happens until then.
-    room_at: Option<Instant>,
-    /// Whether others wait for a group's room.
-    pub(super) makes_room: bool,
+    pub(super) room_needed: FloorRoom,
 }
 
 impl Floors {
@@ -80,13 +78,17 @@ impl Floors {
             owed: Span::ZERO,
             room: Order::new(),
             ease: room::Ease::new(),
-            room_at: None,
-            makes_room: false,
+            room_needed: FloorRoom::NONE,
         }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
         self.all.first().is_none()
+    }
+
+    /// The group whose floor is due first, and when, unless service by share is owed first.
+    fn first_due(&self) -> Option<(u32, Instant)> {
+        if self.owed > REST { None } else { self.due.first() }
     }
 
     /// All groups with a floor.
@@ -264,40 +266,34 @@ impl Fair {
         !self.groups[group as usize].qos.floor.is_none()
     }
 
-    /// When the first floor is due; `None` if none is, or if service by share is owed first.
-    pub(super) fn floor_due(&mut self) -> Option<Instant> {
-        if self.floors.owed > REST {
-            return None;
-        }
-        loop {
-            let (group, due) = self.floors.due.first()?;
+    /// Lets floors be due only of groups that have something to claim, and determines which needs
+    /// room first.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn settle_floors(&mut self, now: Instant) {
+        self.settle_room(now);
+        while let Some((group, _)) = self.floors.due.first() {
             if self.tree.first_inside(group).is_some() {
-                return Some(due);
+                return;
             }
             self.floors.due.place(group, None);
             self.floor_wants(group);
         }
     }
 
-    /// The request that is to be served for a floor that is due, unless a ceiling bars it.
-    #[inline]
-    pub(super) fn next_below_floor(&mut self, now: Instant) -> Option<u32> {
-        while let Some(group) = self.below_floor(now) {
-            let at = self.next_of(now, self.queues.first_of(now, group));
-            if !self.bar_at_ceiling(now, at) {
-                return Some(at);
-            }
-        }
-        None
+    /// When the first floor is due; `None` if none is, or if service by share is owed first.
+    pub(super) fn floor_due(&self) -> Option<Instant> {
+        self.floors.first_due().map(|(_, due)| due)
     }
 
-    /// The group whose own tasks are to be served for a floor that is due.
-    fn below_floor(&mut self, now: Instant) -> Option<u32> {
-        if self.floors.is_empty() || self.floor_due()? > now {
-            return None;
-        }
-        let (group, _) = self.floors.due.first()?;
-        self.tree.first_inside(group)
+    /// A request is served for a floor that is due. It begins no turn, which would be more than is
+    /// promised and would cost share later.
+    #[inline]
+    pub(super) fn below_floor(&self, now: Instant) -> Option<Answer> {
+        let (group, _) = self.floors.first_due().filter(|(_, due)| *due <= now)?;
+        let group = self.tree.first_inside(group)?;
+        let at = self.next_of(now, self.queues.first_of(now, group));
+        Some(self.dispatch_or_bar(now, at, Why::BelowFloor, After::Aside))
     }
 
     /// Counts service of the group towards its floor and those of the groups around it.

@@ -7,17 +7,18 @@
 //! disk with one head that has nothing to do, for as long as it is worth it. And a task that
 //! streams has the device to itself in turns, as beside other groups.
 
+use super::Fair;
+use super::decide::Answer;
 use super::patience::{Gain, Patience};
 use super::queue::Queue;
 use super::queues::For;
 use super::turn::Turn;
-use super::{Fair, Step};
 use fairdisk_core::{Instant, Why};
 
 impl Fair {
     /// An expected queue of another priority in the group that is before this one.
     #[inline]
-    pub(super) fn expected_inside(&mut self, now: Instant, group: u32, queue: u32) -> Option<u32> {
+    pub(super) fn expected_inside(&self, now: Instant, group: u32, queue: u32) -> Option<u32> {
         match self.params.rules.inside && self.queues.has_priorities(group) {
             true => self.expected_before(now, queue, For::OtherRanks),
             false => None,
@@ -27,7 +28,7 @@ impl Fair {
     /// An expected queue of its group for which this one has to wait. Where several requests are
     /// worked on at once, other groups would wait with them, while less than the device takes is
     /// there: so nobody does beside other groups.
-    fn expected_before(&mut self, now: Instant, queue: u32, whom: For) -> Option<u32> {
+    fn expected_before(&self, now: Instant, queue: u32, whom: For) -> Option<u32> {
         let group = self.queues[queue].group;
         let entry = &self.groups[group as usize];
         let is_alone = || !self.tree.others_want(group) && self.in_flight == entry.in_flight;
@@ -36,6 +37,19 @@ impl Fair {
         }
         let most = self.idle_most(entry);
         self.queues.expected_before(now, queue, whom, most)
+    }
+
+    /// Drops the places in a group, whose turn it is or which is first in line, of tasks that should
+    /// have come back by `now`.
+    #[inline]
+    pub(super) fn settle_places(&mut self, now: Instant) {
+        let groups = [self.turn.map(|turn| turn.group), self.tree.first()];
+        for group in groups.into_iter().flatten() {
+            if self.queues.keeps_places(group) {
+                let most = self.idle_most(&self.groups[group as usize]);
+                self.queues.settle_places(now, group, most);
+            }
+        }
     }
 
     /// Until when a queue with nothing queued is expected in its group.
@@ -56,7 +70,7 @@ impl Fair {
 
     /// Keeps a disk that has nothing to do free for a task of the group whose turn it is, before
     /// the one that is next in it.
-    pub(super) fn keep_for_task(&mut self, now: Instant, turn: Turn, next: u32) -> Option<Step> {
+    pub(super) fn keep_for_task(&self, now: Instant, turn: Turn, next: u32) -> Option<Answer> {
         if self.is_busy() {
             return None;
         }
@@ -66,7 +80,7 @@ impl Fair {
         match self.patience_for(now, Turn { queue, ..turn }, gain) {
             Patience::Until(until) => {
                 let until = until.min(self.expected_until(queue)?);
-                Some(Step::WaitUntil(until, Why::IdleWait))
+                Some(Answer::Wait(until, Why::IdleWait))
             }
             _ => None,
         }
@@ -81,7 +95,7 @@ impl Fair {
 
     /// Until when a queue that streams waits for an expected queue of its group that does not, or
     /// has another priority.
-    pub(super) fn yields_inside(&mut self, now: Instant, queue: u32) -> Option<Instant> {
+    pub(super) fn yields_inside(&self, now: Instant, queue: u32) -> Option<Instant> {
         if !self.params.rules.inside {
             return None;
         }

@@ -13,42 +13,52 @@
 //! If `idle=` sets how long a group is waited for, that holds even at a loss. The group is then
 //! charged for the idle time that the rule would not have allowed.
 
+use super::Fair;
+use super::decide::{Answer, Notes, Over};
 use super::group::{Away, Group};
 use super::patience::{Absent, Gain, Patience};
 use super::turn::Turn;
-use super::{Fair, NIL, Step};
 use fairdisk_core::{Instant, Span, Why};
 
 impl Fair {
-    /// Decides whether to keep the disk free for the group whose turn it is, which has nothing
-    /// queued and nothing at the disk. Returns why the turn ends if not.
-    pub(super) fn keep_for_group(&mut self, now: Instant, turn: Turn) -> Result<Step, Why> {
-        match self.patience_with_group(now, turn) {
-            Patience::Until(at) => Ok(Step::WaitUntil(at, Why::GroupIdleWait)),
-            Patience::AskedFor(at) => {
-                self.begin_keeping(now);
-                Ok(Step::WaitUntil(at, Why::GroupIdleWait))
+    /// The disk is kept free for the group whose turn it is, which has nothing queued and nothing at
+    /// the disk; else its turn is over. While requests of others are there, it is not kept at the
+    /// group's cost.
+    pub(super) fn keep_for_group(
+        &self,
+        now: Instant,
+        turn: Turn,
+        notes: &mut Notes,
+    ) -> Result<Answer, Over> {
+        let patience = self.patience_with_group(now, turn);
+        let until = match patience {
+            Patience::Until(until) | Patience::AskedFor(until) | Patience::Longer(until, _) => {
+                until
             }
-            Patience::Longer(at, waited) => {
-                self.note_late(turn.group, waited);
-                Ok(Step::WaitUntil(at, Why::GroupIdleWait))
-            }
-            other => {
-                self.note_leaving(now, turn.group, other);
-                Err(other.why(Why::GroupEmptied))
-            }
+            over => return Err(Over::Left(over)),
+        };
+        let is_asked_for = matches!(patience, Patience::AskedFor(_));
+        if self.in_flight > 0 && (is_asked_for || turn.kept_since.is_some()) {
+            return Err(Over::Served);
         }
+        notes.at_own_cost = is_asked_for;
+        notes.late = patience.outlasted();
+        Ok(Answer::Wait(until, Why::GroupIdleWait))
     }
 
-    /// Notes that a group was waited for in vain for as long as is usual, `waited`.
-    pub(super) fn note_late(&mut self, group: u32, waited: Span) {
-        let entry = &mut self.groups[group as usize];
-        (entry.past.away, entry.past.waited) = (Away::Late, waited);
+    /// Notes that the group whose turn it is was waited for in vain for as long as is usual,
+    /// `waited`.
+    pub(super) fn note_late(&mut self, waited: Span) {
+        if let Some(turn) = self.turn {
+            let entry = &mut self.groups[turn.group as usize];
+            (entry.past.away, entry.past.waited) = (Away::Late, waited);
+        }
     }
 
     /// Notes why the turn of a group ends that has nothing queued. What it misses while it is
     /// behind and thinks, it is not to lose.
-    pub(super) fn note_leaving(&mut self, now: Instant, group: u32, patience: Patience) {
+    pub(super) fn note_leaving(&mut self, now: Instant, patience: Patience) {
+        let Some(Turn { group, queue, .. }) = self.turn else { return };
         let (away, waited) = match patience {
             Patience::TooLong => (Away::TooLong, Span::ZERO),
             Patience::Over(waited) => (Away::Outlasted, waited),
@@ -58,7 +68,6 @@ impl Fair {
         let entry = &mut self.groups[group as usize];
         (entry.past.away, entry.past.waited) = (if is_behind { away } else { Away::No }, waited);
         if is_behind {
-            let queue = self.turn.map_or(NIL, |turn| turn.queue);
             self.will_return(now, group, queue);
         }
     }

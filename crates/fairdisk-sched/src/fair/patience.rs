@@ -27,6 +27,14 @@ pub(super) enum Patience {
 }
 
 impl Patience {
+    /// For how long it was waited in vain, if its pauses are longer.
+    pub(super) const fn outlasted(self) -> Option<Span> {
+        match self {
+            Self::Longer(_, usual) => Some(usual),
+            _ => None,
+        }
+    }
+
     /// The reason for serving somebody else instead; `otherwise` if nothing was waited for.
     pub(super) const fn why(self, otherwise: Why) -> Why {
         match self {

@@ -2,13 +2,13 @@
 //! the device as it takes, SFQ(D) (Jin, Chase, Kaur, "Interposed proportional sharing for a storage
 //! service utility", 2004). A request is charged its cost when it is dispatched.
 
+use super::Fair;
+use super::decide::{After, Answer, Notes, Over};
 use super::expected::Held;
 use super::hierarchy::WHOLE_DISK;
 use super::queue::WEIGHT_MOST;
 use super::requests::Rq;
-use super::saving::Heeded;
 use super::turn::Turn;
-use super::{Fair, Step};
 use fairdisk_core::{Bio, Instant, Request, Span, TaskId, Why};
 
 /// Those in line get at least a fourth of their part of a device without a head, however long
@@ -18,194 +18,95 @@ const HELD_FACTOR: u64 = 4;
 /// Writes are merged up to twice what fills the device.
 const WRITE_FACTOR: u64 = 2;
 
-/// What becomes of the group that is first in line.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Verdict {
-    Serve,
-    /// It was barred: the next one is first in line.
-    Barred,
-    /// It waits, and everybody behind it.
-    Wait(Step),
-}
-
 impl Fair {
-    /// The next step on a device that serves several requests at once.
-    pub(super) fn step_queueing(&mut self, now: Instant) -> Step {
-        self.expected.release_due(now, &mut self.tree, &mut self.groups);
-        if !self.reserved.is_empty() {
-            self.release_reserved_due(now);
-        }
-        if !self.returning.is_empty() {
-            // Drops groups that should have come back by now.
-            self.next_back(now);
-        }
-        if let Some(step) = self.serve_awaited(now) {
-            return step;
-        }
-        loop {
-            if let Some(at) = self.next_below_floor(now) {
-                return self.dispatch(now, at, Why::BelowFloor);
-            }
-            if let Some(step) = self.serve_target(now) {
-                return step;
-            }
-            if self.hold_back_for_room(now) {
-                return Step::WaitCompletion(self.why_held_back());
-            }
-            if let Some(step) = self.leave_room_for_floors(now) {
-                return step;
-            }
-            let had_turn = self.turn.is_some();
-            if let Some(step) = self.go_on_in_turn(now) {
-                return step;
-            }
-            if had_turn && self.turn.is_none() && !self.floors.is_empty() {
-                // Another request is next, which may leave a floor too little room.
-                continue;
-            }
-            let Some(group) = self.tree.first() else {
-                return self.wait_for_ceilings();
-            };
-            let queue = self.queues.first_of(now, group);
-            let at = self.next_of(now, queue);
-            match self.judge_first(now, group, at) {
-                Verdict::Serve => {}
-                Verdict::Barred => continue,
-                Verdict::Wait(step) => return step,
-            }
-            if self.is_better_alone(queue) {
-                if let Some(step) = self.yields(now, group, queue) {
-                    return step;
-                }
-                if self.has_company(queue) {
-                    self.begin_alone(now, group, queue);
-                    continue;
-                }
-            }
-            if self.turn.is_none() || !self.device.is_measured() {
-                self.give_turn(now, group, queue);
-            }
-            return self.dispatch(now, at, Why::LeastServed);
-        }
+    /// A turn of the group waits for what others have at the device: while that is there, the time
+    /// that passes would not be what the group's requests take.
+    pub(super) fn waits_for_others(&self, group: u32) -> Option<Answer> {
+        let waits =
+            self.device.is_in_turns() && self.in_flight > self.groups[group as usize].in_flight;
+        waits.then_some(Answer::Wait(Instant::MAX, Why::OthersInFlight))
     }
 
-    /// The next step in the turn, if there is one that goes on.
-    #[inline]
-    fn go_on_in_turn(&mut self, now: Instant) -> Option<Step> {
-        if self.device.is_measured()
-            && !self.turn.is_some_and(|turn| turn.alone)
-            && let Some(step) = self.go_on_at_depth(now)
-        {
-            return Some(step);
-        }
-        self.go_on_alone(now)
-    }
-
-    /// What becomes of the group that is first in line with this request.
-    #[inline]
-    fn judge_first(&mut self, now: Instant, group: u32, at: u32) -> Verdict {
-        if self.waits_for_others(group) {
-            return Verdict::Wait(Step::WaitCompletion(Why::OthersInFlight));
-        }
-        if let Some(step) = self.make_room(now, group, at) {
-            return Verdict::Wait(step);
-        }
-        if self.bar_at_ceiling(now, at)
-            || self.bar_early_write(now, group, at)
-            || self.bar_before_flush(now, group, at)
-        {
-            return Verdict::Barred;
-        }
-        self.hold_write(now, at).map_or(Verdict::Serve, Verdict::Wait)
-    }
-
-    /// Whether a turn of the group waits for what others have at the device: while that is there,
-    /// the time that passes would not be what the group's requests take.
-    fn waits_for_others(&self, group: u32) -> bool {
-        self.device.is_in_turns() && self.in_flight > self.groups[group as usize].in_flight
-    }
-
-    /// The reason for holding everybody back for room: none is needed for those who are barred.
-    fn why_held_back(&self) -> Why {
-        let bar = self.barred.first().filter(|_| self.tree.first().is_none());
-        bar.map_or(Why::TargetRoomUsed, |_| self.why_barred())
-    }
-
-    /// The next step in a turn on a disk with a head; `None` if the turn has ended.
-    pub(super) fn go_on_at_depth(&mut self, now: Instant) -> Option<Step> {
-        let turn = self.turn?;
+    /// What is next in a turn on a disk with a head, or while groups have turns; `None` if the line
+    /// may go on meanwhile.
+    pub(super) fn in_turn_at_depth(
+        &self,
+        now: Instant,
+        turn: Turn,
+        notes: &mut Notes,
+    ) -> Option<Answer> {
         let group = turn.group;
         let waits = self.groups[group as usize].waiting > 0;
         let others = self.tree.others_want(group) || self.tree.has_passed_expected(group);
         if others && self.is_used_up(turn) && (waits || self.tree.behind_by(group).is_none()) {
-            self.end_turn(now);
-            return None;
+            return Some(self.ends_turn(Over::Served));
         }
-        if waits {
-            if let Some(returned) = self.serve_returned(now, turn) {
-                if returned.is_err() {
-                    self.end_turn(now);
-                }
-                return returned.ok();
-            }
-            let queue = self.queues.first_of(now, group);
-            if self.is_better_alone(queue) {
-                if let Some(step) = self.yields(now, group, queue) {
-                    return Some(step);
-                }
-                if self.has_company(queue) {
-                    let used_by_queue = Span::ZERO;
-                    self.turn = Some(Turn { queue, used_by_queue, alone: true, ..turn });
-                    return self.go_on_alone(now);
-                }
-            }
-            if self.waits_for_others(group) {
-                return Some(Step::WaitCompletion(Why::OthersInFlight));
-            }
-            let at = self.next_of(now, queue);
-            let kept = self.keep_for_task(now, turn, queue);
-            if let Some(step) = kept.or_else(|| self.make_room(now, group, at)) {
-                return Some(step);
-            }
-            if self.barred.has_ceilings() {
-                match self.heed_ceilings_at_depth(now, at) {
-                    Heeded::TurnGoesOn => {}
-                    Heeded::TurnEnded => return None,
-                    Heeded::Next(step) => return Some(step),
-                }
-            }
-            if self.bar_before_flush(now, group, at) {
-                self.end_turn(now);
-                return None;
-            }
-            if let Some(step) = self.hold_write(now, at) {
-                return Some(step);
-            }
-            return Some(self.dispatch(now, at, Why::GroupSliceContinues));
+        match waits {
+            true => Some(
+                self.goes_on_at_depth(now, turn, notes).unwrap_or_else(|it| self.ends_turn(it)),
+            ),
+            false => self.stays_at_depth(now, turn, notes),
         }
-        let is_quiet = self.groups[group as usize].is_quiet();
-        if !is_quiet || self.in_flight > 0 && self.expected.contains(group) {
-            self.device.depth_limit.contend();
-            let waits_for_it = self.device.is_saturated(self.at_work)
-                || self.is_saturated(self.at_work) && !self.goes_away(group);
-            let waits_for_it = waits_for_it && self.params.rules.kept_slices;
-            return waits_for_it.then_some(Step::WaitCompletion(Why::GroupSliceKept));
-        }
-        // While requests of others are there, the disk is not idle at the group's cost.
-        let is_paid =
-            |it: &Self| it.in_flight > 0 && it.turn.is_some_and(|it| it.kept_since.is_some());
-        let kept = self.keep_for_group(now, turn).ok().filter(|_| !is_paid(self));
-        if kept.is_none() {
-            self.end_turn(now);
-        }
-        kept
     }
 
-    /// Lets a write that is next, and everybody behind it in line, wait for a thinker; `None` if it
-    /// need not wait.
-    fn hold_write(&mut self, now: Instant, at: u32) -> Option<Step> {
-        let until = self.write_waits(now, at)?;
-        Some(Step::WaitUntil(until, Why::HeldForThinker))
+    /// What is next in a turn of a group that has something queued.
+    fn goes_on_at_depth(
+        &self,
+        now: Instant,
+        turn: Turn,
+        notes: &mut Notes,
+    ) -> Result<Answer, Over> {
+        let group = turn.group;
+        if let Some(returned) = self.first_returned(now, turn) {
+            return returned.map_err(|_| Over::Served);
+        }
+        let queue = self.queues.first_of(now, group);
+        if self.is_better_alone(queue) {
+            if let Some(wait) = self.yields(now, group, queue) {
+                return Ok(wait);
+            }
+            if self.has_company(queue) {
+                return Ok(Answer::GoOnAlone { queue });
+            }
+        }
+        let at = self.next_of(now, queue);
+        let waits = self.waits_for_others(group);
+        let waits = waits.or_else(|| self.keep_for_task(now, turn, queue));
+        if let Some(wait) = waits.or_else(|| self.make_room(now, group, at, notes)) {
+            return Ok(wait);
+        }
+        if let Some(bar) = self.ceiling_bar(now, at) {
+            return Err(Over::Barred(bar));
+        }
+        if let Some(group) = self.saver(now) {
+            return Ok(Answer::BeginTurn { group, queue: self.queues.first_of(now, group) });
+        }
+        if let Some(bar) = self.flush_bar(now, group, at, notes) {
+            return Err(Over::Barred(bar));
+        }
+        let (why, turn) = (Why::GroupSliceContinues, After::Same);
+        Ok(self.hold_write(now, at, notes).unwrap_or(Answer::Dispatch { at, why, turn }))
+    }
+
+    /// What is next in a turn of a group that has nothing queued.
+    fn stays_at_depth(&self, now: Instant, turn: Turn, notes: &mut Notes) -> Option<Answer> {
+        let group = turn.group;
+        let is_quiet = self.groups[group as usize].is_quiet();
+        if is_quiet && !(self.in_flight > 0 && self.expected.contains(group)) {
+            let kept = self.keep_for_group(now, turn, notes);
+            return Some(kept.unwrap_or_else(|over| self.ends_turn(over)));
+        }
+        notes.is_contended = true;
+        let waits_for_it = self.device.is_saturated(self.at_work)
+            || self.is_saturated(self.at_work) && !self.goes_away(group);
+        let waits_for_it = waits_for_it && self.params.rules.kept_slices;
+        waits_for_it.then_some(Answer::Wait(Instant::MAX, Why::GroupSliceKept))
+    }
+
+    /// A write that is next, and everybody behind it in line, waits for a thinker.
+    pub(super) fn hold_write(&self, now: Instant, at: u32, notes: &mut Notes) -> Option<Answer> {
+        let until = self.write_waits(now, at, notes)?;
+        Some(Answer::Wait(until, Why::HeldForThinker))
     }
 
     /// Whether the group, once it has nothing queued and nothing at the device, thinks for longer
@@ -223,7 +124,13 @@ impl Fair {
     /// expected group is behind it and the device is fully busy; `None` if it need not wait. A
     /// write counts with all of its cost: the device may acknowledge it at once and work on it long
     /// afterwards. So does a read that fills a device without a head by itself.
-    fn make_room(&mut self, now: Instant, group: u32, at: u32) -> Option<Step> {
+    pub(super) fn make_room(
+        &self,
+        now: Instant,
+        group: u32,
+        at: u32,
+        notes: &mut Notes,
+    ) -> Option<Answer> {
         // A flush waits for the backlog alone, which `backlog` sees to.
         let flushes = !self.device.works_beside_flushes() && self.cache.flushes > 0;
         let is_busy = self.in_flight > 0 || flushes;
@@ -234,15 +141,15 @@ impl Fair {
             true => None,
             false => Some(self.expected_inside(now, group, self.requests[at].queue)?),
         };
-        self.device.depth_limit.contend();
+        notes.is_contended = true;
         let rq = &self.requests[at];
         let waits = match rq.op.is_write() {
             true => self.is_saturated(self.at_work + self.cost_of(at) + self.programs_beside(rq)),
-            false => self.has_no_room_for_read(at),
+            false => self.has_no_room_for_read(at, notes),
         };
         let due = inside.and_then(|queue| self.expected_until(queue)).unwrap_or(Instant::MAX);
         if !waits || !self.device.is_flash() {
-            return waits.then_some(Step::wait_until(due, Why::DepthLimited));
+            return waits.then_some(Answer::Wait(due, Why::DepthLimited));
         }
         let most = || match inside {
             None => now + self.held_back_most(group, at),
@@ -256,9 +163,8 @@ impl Fair {
             Some(held) if held.request == at => held.until,
             Some(held) => held.until.min(most()),
         };
-        self.expected.held = Some(Held { request: at, until, is_inside: inside.is_some() });
-        self.expected.held_back += 1;
-        (until > now).then_some(Step::wait_until(until.min(due), Why::DepthLimited))
+        notes.held = Some(Held { request: at, until, is_inside: inside.is_some() });
+        (until > now).then_some(Answer::Wait(until.min(due), Why::DepthLimited))
     }
 
     /// How long a request is held back for this expected queue of its own group: as the request of
@@ -275,12 +181,12 @@ impl Fair {
 
     /// Whether the device is fully busy for this read.
     #[inline]
-    fn has_no_room_for_read(&mut self, at: u32) -> bool {
+    fn has_no_room_for_read(&self, at: u32, notes: &mut Notes) -> bool {
         let (rq, more) = (&self.requests[at], self.device.more_to_saturate());
         let is_large = self.device.is_filled_by(rq.op, rq.bytes());
         match is_large && self.params.rules.large_requests {
             true => self.is_saturated(self.at_work + self.cost_of(at) - more),
-            false => self.is_saturated(self.at_work - more) && !self.may_have_more(more),
+            false => self.is_saturated(self.at_work - more) && !self.may_have_more(more, notes),
         }
     }
 

@@ -3,13 +3,14 @@
 //! before.
 
 use super::allowance::Allowance;
+use super::decide::{After, Answer, Ask, Notes};
 use super::group::{Away, Group};
 use super::mean::Mean;
 use super::patience::worth_waiting;
 use super::requests::Rq;
 use super::think::Done;
 use super::turn::Turn;
-use super::{Fair, NIL, Step};
+use super::{Fair, NIL};
 use crate::groups::{Nested, Order};
 use alloc::vec::Vec;
 use fairdisk_core::{Instant, Span, TaskId, Why, dense};
@@ -58,6 +59,11 @@ impl Returning {
         self.back = self.back - was_back as u32 + is_back as u32;
     }
 
+    /// Notes since when the disk stays idle for a group that is due back.
+    pub(super) const fn hold_since(&mut self, since: Instant) {
+        self.held_since = since;
+    }
+
     /// Notes that the group has come back.
     pub(super) fn note_return(&mut self, group: u32, queue: u32) {
         if self.order.key(queue).is_some() {
@@ -89,28 +95,28 @@ pub(super) struct Due {
 }
 
 impl Fair {
-    /// Serves a request of a thinker that has come back and is first in line. The turn stays with
+    /// A request of a thinker is next that has come back and is first in line. The turn stays with
     /// its group: in a turn of its own, the thinker would be served only once per turn of the
     /// others. A thinker that usually goes on at once after a pause is given a turn instead: the
     /// error is why that of the others ends.
     #[inline]
-    pub(super) fn serve_returned(&mut self, now: Instant, turn: Turn) -> Option<Result<Step, Why>> {
-        if self.returning.back == 0 { None } else { self.serve_first_returned(now, turn) }
+    pub(super) fn first_returned(&self, now: Instant, turn: Turn) -> Option<Result<Answer, Why>> {
+        if self.returning.back == 0 { None } else { self.first_of_returned(now, turn) }
     }
 
     #[cold]
-    fn serve_first_returned(&mut self, now: Instant, turn: Turn) -> Option<Result<Step, Why>> {
+    fn first_of_returned(&self, now: Instant, turn: Turn) -> Option<Result<Answer, Why>> {
         let group = self.tree.first().filter(|group| *group != turn.group)?;
-        if !self.groups[group as usize].is_back {
+        let entry = &self.groups[group as usize];
+        if !entry.is_back {
             return None;
         }
         let at = self.next_of(now, self.queues.first_of(now, group));
-        if self.bar_at_ceiling(now, at) {
-            return None;
-        }
-        match self.groups[group as usize].past.away {
-            Away::Outlasted => Some(Err(Why::Preempted)),
-            _ => Some(Ok(self.dispatch(now, at, Why::Preempted))),
+        let (why, turn) = (Why::Preempted, After::Same);
+        match (self.ceiling_bar(now, at), entry.past.away) {
+            (Some(bar), _) => Some(Ok(Answer::Bar(bar, Ask::Turn))),
+            (None, Away::Outlasted) => Some(Err(why)),
+            (None, _) => Some(Ok(Answer::Dispatch { at, why, turn })),
         }
     }
 
@@ -180,28 +186,27 @@ impl Fair {
         (thinks <= self.params.round).then_some((since, thinks))
     }
 
-    /// Until when the disk stays idle for a thinker that is behind and due back soon: it would wait
-    /// for another's request longer than the disk waits for it.
+    /// The disk stays idle for a thinker that is behind and due back soon: it would wait for
+    /// another's request longer than the disk waits for it.
     #[inline]
-    pub(super) fn about_to_return(&mut self, now: Instant) -> Option<Instant> {
-        if self.returning.is_empty() { None } else { self.due_back(now) }
+    pub(super) fn about_to_return(&self, now: Instant, notes: &mut Notes) -> Option<Answer> {
+        if self.returning.is_empty() { None } else { self.waits_for_thinker(now, notes) }
     }
 
-    /// Until when the disk stays idle, on a disk with at least one group that left its turn early.
     #[cold]
     #[inline(never)]
-    fn due_back(&mut self, now: Instant) -> Option<Instant> {
-        let due = self.next_back(now).filter(|due| !due.is_later)?;
+    fn waits_for_thinker(&self, now: Instant, notes: &mut Notes) -> Option<Answer> {
+        let due = self.first_due_back().filter(|due| !due.is_later)?;
         let most = self.held_most(due.group);
         // Several late groups in a row keep the disk idle for no longer than one.
         let held = Some(self.returning.held_since).filter(|since| *since >= self.busy_since);
         let since = held.unwrap_or(now);
         let is_near = due.back.since(since) <= most && most > Span::ZERO;
-        let is_held = is_near && self.tree.behind_by(due.group).is_some();
-        if is_held {
-            self.returning.held_since = since;
+        if !is_near || self.tree.behind_by(due.group).is_none() {
+            return None;
         }
-        is_held.then_some(due.until)
+        notes.held_since = Some(since);
+        Some(Answer::Wait(due.until, Why::HeldForThinker))
     }
 
     /// How long before the thinker is due back the disk stays idle at most.
@@ -213,35 +218,41 @@ impl Fair {
     /// When the disk may next be kept idle for the first thinker due back, or no longer be, or what
     /// others may write until it is back may change.
     #[inline]
-    pub(super) fn next_return(&mut self, now: Instant) -> Option<Instant> {
+    pub(super) fn next_return(&self, now: Instant) -> Option<Instant> {
         if self.returning.is_empty() { None } else { self.next_hold(now) }
     }
 
     #[cold]
     #[inline(never)]
-    fn next_hold(&mut self, now: Instant) -> Option<Instant> {
-        let Due { group, back, until, is_later, .. } = self.next_back(now)?;
+    fn next_hold(&self, now: Instant) -> Option<Instant> {
+        let Due { group, back, until, is_later, .. } = self.first_due_back()?;
         let begins = Instant::from_ns(back.as_ns().saturating_sub(self.held_most(group).as_ns()));
         let hold = if begins > now && !is_later { begins } else { until };
         let pauses_from = self.groups[group as usize].past.pauses_from().filter(|at| *at > now);
         Some(pauses_from.map_or(hold, |at| at.min(hold)))
     }
 
-    /// The first task due back that no ceiling keeps from going on then. Drops those that are back,
-    /// or late, or need no longer be waited for.
-    pub(super) fn next_back(&mut self, now: Instant) -> Option<Due> {
+    /// The first task due back, once those are [settled](Self::settle_returning).
+    pub(super) fn first_due_back(&self) -> Option<Due> {
+        let (queue, back) = self.returning.order.first()?;
+        let group = self.queues[queue].group;
+        let until = back + worth_waiting(self.device.service.or_zero());
+        let is_later = !self.groups[group as usize].is_quiet();
+        Some(Due { queue, group, back, until, is_later })
+    }
+
+    /// Lets the first task due back be one that no ceiling keeps from going on then. Drops those
+    /// that are back, or late, or need no longer be waited for.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn settle_returning(&mut self, now: Instant) {
         let later = worth_waiting(self.device.service.or_zero());
-        loop {
-            let (queue, back) = self.returning.order.first()?;
-            let q = self.queues.get(queue).filter(|q| q.group != NIL);
+        while let Some((queue, back)) = self.returning.order.first() {
+            let q = self.queues.get(queue).filter(|q| q.group != NIL && back + later > now);
             let group = q.map(|q| (q.group, q.is_quiet()));
-            let until = back + later;
             match group.filter(|(group, _)| self.groups[*group as usize].left_early()) {
-                Some((group, true)) if until > now && self.may_go_on(back.max(now), group) => {
-                    let is_later = !self.groups[group as usize].is_quiet();
-                    return Some(Due { queue, group, back, until, is_later });
-                }
-                Some((group, false)) if until > now => self.returning.note_return(group, queue),
+                Some((group, true)) if self.may_go_on(back.max(now), group) => return,
+                Some((group, false)) => self.returning.note_return(group, queue),
                 _ => self.returning.order.place(queue, None),
             }
         }

@@ -14,11 +14,12 @@
 //! Writes get no such turns: if they are acknowledged before they are done, the time that passes
 //! does not show what they cost.
 
+use super::Fair;
+use super::decide::{After, Answer, Notes, Over};
 use super::device::Device;
 use super::patience::{Gain, Patience, worth_waiting};
 use super::requests::Rq;
 use super::turn::Turn;
-use super::{Fair, Step};
 use fairdisk_core::{Instant, Span, Why};
 
 /// The length of a queue's current run of sequential reads, up to `STREAK_MOST`.
@@ -85,10 +86,10 @@ impl Fair {
 
     /// Whether a stream of the group, which is next, leaves the device to a group that is behind
     /// and has requests there, or is due back soon; or to another queue of its own group.
-    pub(super) fn yields(&mut self, now: Instant, group: u32, queue: u32) -> Option<Step> {
+    pub(super) fn yields(&self, now: Instant, group: u32, queue: u32) -> Option<Answer> {
         let (soon, is_busy) = (now + self.worth_alone(), self.is_busy());
         let is_soon = |until: Instant| is_busy || until <= soon;
-        let wait = |until| Step::wait_until(until, Why::StreamYields);
+        let wait = |until| Answer::Wait(until, Why::StreamYields);
         if self.tree.has_passed_expected(group)
             && (is_busy || self.expected.first_until().is_some_and(is_soon))
         {
@@ -109,46 +110,42 @@ impl Fair {
         self.pace.matters(now);
     }
 
-    /// The next step in a turn in which a queue has the device to itself; `None` if there is no
-    /// such turn or it has ended.
-    pub(super) fn go_on_alone(&mut self, now: Instant) -> Option<Step> {
-        let turn = self.turn.filter(|turn| turn.alone)?;
-        let step = self.step_alone(now, turn);
-        if step.is_none() {
-            self.end_turn(now);
+    /// What is next in a turn in which a queue has the device to itself.
+    pub(super) fn in_turn_alone(&self, now: Instant, turn: Turn, notes: &mut Notes) -> Answer {
+        match self.goes_on_alone(now, turn, notes) {
+            Ok(answer) => answer,
+            Err(over) => self.ends_turn(over),
         }
-        step
     }
 
-    fn step_alone(&mut self, now: Instant, turn: Turn) -> Option<Step> {
+    fn goes_on_alone(&self, now: Instant, turn: Turn, notes: &mut Notes) -> Result<Answer, Over> {
         let queue = turn.queue;
-        let q = self.queues.get(queue)?;
+        let q = self.queues.get(queue).ok_or(Over::Served)?;
         // A group that is behind and has nothing queued for the moment would lose the heads'
         // position.
         let goes_on = q.waiting == 0 && self.tree.behind_by(turn.group).is_some();
         let is_over = self.is_over_alone(turn) && !goes_on || self.is_preempted(now, queue);
         if is_over || !q.streak.is_stream() || self.is_interrupted(now, turn) {
-            return None;
+            return Err(Over::Served);
         }
-        if let Some(returned) = self.serve_returned(now, turn) {
-            return returned.ok();
+        if let Some(returned) = self.first_returned(now, turn) {
+            return returned.map_err(|_| Over::Served);
         }
-        let q = &self.queues[queue];
         if self.in_flight > q.in_flight && self.device.has_work_elsewhere(self.at_work) {
-            return Some(Step::WaitCompletion(Why::OthersInFlight));
+            return Ok(Answer::Wait(Instant::MAX, Why::OthersInFlight));
         }
         if q.waiting > 0 {
             let at = self.next_of(now, queue);
-            let ends = self.barred.has_ceilings()
-                && (self.bar_at_ceiling(now, at) || self.saver(now).is_some());
-            return (!ends).then(|| self.dispatch(now, at, Why::SliceContinues));
+            return match self.ceiling_bar(now, at) {
+                Some(bar) => Err(Over::Barred(bar)),
+                None if self.saver(now).is_some() => Err(Over::Served),
+                None => Ok(Answer::Dispatch { at, why: Why::SliceContinues, turn: After::Same }),
+            };
         }
         if q.in_flight > 0 {
-            return Some(Step::WaitCompletion(Why::OwnRequestInFlight));
+            return Ok(Answer::Wait(Instant::MAX, Why::OwnRequestInFlight));
         }
-        let until = self.keep_alone(now, turn)?;
-        self.begin_keeping(now);
-        Some(Step::WaitUntil(until, Why::IdleWait))
+        self.keep_alone(now, turn, notes)
     }
 
     /// Whether a task of a group that is behind was away when the turn began, and is back. It would
@@ -167,27 +164,23 @@ impl Fair {
         !was_there && arrived > self.alone_since && self.tree.behind_by(turn.group).is_none()
     }
 
-    /// Until when to keep the device free for the queue that has it to itself and nothing queued,
-    /// if at all.
-    fn keep_alone(&mut self, now: Instant, turn: Turn) -> Option<Instant> {
+    /// The device is kept free for the queue that has it to itself and nothing queued.
+    fn keep_alone(&self, now: Instant, turn: Turn, notes: &mut Notes) -> Result<Answer, Over> {
         let mut gain = Gain { time: self.device.elsewhere(), ..Gain::default() };
         let is_measured = self.device.is_measured();
         if is_measured && self.tree.behind_by(turn.group).is_some() {
             gain.others = self.in_its_place(now);
         }
-        match self.patience_for(now, turn, gain) {
-            Patience::Until(until) => Some(until),
-            Patience::Longer(until, waited) => {
-                self.note_late(turn.group, waited);
-                Some(until)
+        let patience = self.patience_for(now, turn, gain);
+        match patience {
+            Patience::Until(until) | Patience::Longer(until, _) => {
+                (notes.at_own_cost, notes.late) = (true, patience.outlasted());
+                Ok(Answer::Wait(until, Why::IdleWait))
             }
-            over @ Patience::Over(_) => {
-                if is_measured && self.groups[turn.group as usize].is_quiet() {
-                    self.note_leaving(now, turn.group, over);
-                }
-                None
+            Patience::Over(_) if is_measured && self.groups[turn.group as usize].is_quiet() => {
+                Err(Over::Left(patience))
             }
-            _ => None,
+            _ => Err(Over::Served),
         }
     }
 

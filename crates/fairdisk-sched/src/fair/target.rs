@@ -17,11 +17,12 @@ pub(super) use room::Room;
 
 use intervals::Intervals;
 
+use super::Fair;
+use super::decide::{After, Answer, Notes};
 use super::group::Group;
 use super::hierarchy::DEBT_MOST;
 use super::requests::Rq;
 use super::turn::Turn;
-use super::{Fair, Step};
 use crate::groups::{Nested, Order};
 use alloc::boxed::Box;
 use fairdisk_core::{Instant, Qos, Span, Why};
@@ -73,20 +74,20 @@ impl Targets {
         self.groups == 0
     }
 
-    /// The device time of others' requests that may be at a device that serves several at once;
-    /// `None` if no group with a target is present.
-    pub(super) fn leave_room(&mut self, now: Instant, groups: &[Group]) -> Option<Span> {
-        if self.groups > 0 && now >= self.room_until {
-            self.room = loop {
-                let Some((group, most)) = self.there.first() else { break None };
-                if groups[group as usize].is_present(now) {
-                    break Some((group, most));
-                }
-                self.there.place(group, None);
-            };
-            self.room_until = now + PRESENCE_CHECK;
+    /// Determines the group that leaves others the least room at a device that serves several
+    /// requests at once.
+    pub(super) fn settle_room(&mut self, now: Instant, groups: &[Group]) {
+        if now < self.room_until {
+            return;
         }
-        self.room.map(|(_, most)| most)
+        self.room = loop {
+            let Some((group, most)) = self.there.first() else { break None };
+            if groups[group as usize].is_present(now) {
+                break Some((group, most));
+            }
+            self.there.place(group, None);
+        };
+        self.room_until = now + PRESENCE_CHECK;
     }
 
     /// Notes that the group `at` is present, and the room it leaves: none while it is too far ahead
@@ -148,24 +149,24 @@ impl Fair {
         self.target_wants(now, group);
     }
 
-    /// Whether the next in line has to wait because all the room at the device that targets leave
-    /// is taken, by whomever. If so, tells the search for the depth limit. The group that leaves
-    /// the room does not wait for it, unless another has a turn.
-    pub(super) fn hold_back_for_room(&mut self, now: Instant) -> bool {
-        let most = self.targets.leave_room(now, &self.groups);
-        let is_full = most
-            .is_some_and(|most| self.device.time_of(self.at_work + self.device.programs) > most);
+    /// Lets the next in line wait if all the room at the device that targets leave is taken, by
+    /// whomever. The group that leaves the room does not wait for it, unless another has a turn.
+    #[inline]
+    pub(super) fn leave_room_for_target(&self, notes: &mut Notes) -> Option<Answer> {
+        let (group, most) = self.targets.room.filter(|_| self.params.rules.target_room)?;
+        let there = self.device.time_of(self.at_work + self.device.programs);
+        let first = self.tree.first();
         let has_turns = |turn: Turn| turn.alone || self.device.is_measured();
-        let leaves_it = |(group, _)| {
-            self.tree.first() == Some(group)
-                && self.turn.is_none_or(|turn| turn.group == group || !has_turns(turn))
-        };
-        let waits =
-            self.params.rules.target_room && is_full && !self.targets.room.is_some_and(leaves_it);
-        if waits {
-            self.hold_back_in_look();
+        let leaves_it = first == Some(group)
+            && self.turn.is_none_or(|turn| turn.group == group || !has_turns(turn));
+        if there <= most || leaves_it {
+            return None;
         }
-        waits
+        notes.is_for_promise = true;
+        // No room is needed for those who are barred.
+        let bar = self.barred.first().filter(|_| first.is_none());
+        let why = bar.map_or(Why::TargetRoomUsed, |_| self.why_barred());
+        Some(Answer::Wait(Instant::MAX, why))
     }
 
     /// Notes that a group with a target is present, as the disk did something for it.
@@ -246,24 +247,31 @@ impl Fair {
         self.targets.due.place(group, Some(due));
     }
 
-    /// A group that is about to miss its target and not too far ahead. A group at a ceiling is due
-    /// when it may go on.
-    fn near_target(&mut self, now: Instant) -> Option<u32> {
-        loop {
-            let (group, _) = self.targets.due.first().filter(|(_, at)| *at <= now)?;
-            if self.groups[group as usize].waiting == 0 {
-                self.targets.due.place(group, None);
-                continue;
-            }
-            if self.tree.is_ahead(group, DEBT_MOST) {
-                self.targets.due.place(group, None);
+    /// Lets the first group that is due be one that wants something and is not too far ahead, and
+    /// determines which of them leaves the least room. A group at a ceiling is due when it may go on.
+    #[inline(never)]
+    pub(super) fn settle_targets(&mut self, now: Instant) {
+        self.look_at_ahead(now);
+        self.fit_round_if_due(now);
+        self.settle_due_targets(now);
+        if !self.device.is_serial() {
+            self.targets.settle_room(now, &self.groups);
+        }
+    }
+
+    fn settle_due_targets(&mut self, now: Instant) {
+        while let Some((group, _)) = self.targets.due.first().filter(|(_, at)| *at <= now) {
+            let until = if self.groups[group as usize].waiting == 0 {
+                None
+            } else if self.tree.is_ahead(group, DEBT_MOST) {
                 self.note_ahead(group);
-                continue;
-            }
-            let until = self.barred.until(self.tree.path(group));
-            if until.is_none() {
-                return Some(group);
-            }
+                None
+            } else {
+                match self.barred.until(self.tree.path(group)) {
+                    None => return,
+                    until => until,
+                }
+            };
             self.targets.due.place(group, until);
         }
     }
@@ -274,32 +282,16 @@ impl Fair {
         entry.waiting > 0 && entry.qos.latency_p99.is_some()
     }
 
-    /// Serves a group that would otherwise miss its target.
+    /// A group that would otherwise miss its target is next.
     #[inline]
-    pub(super) fn serve_target(&mut self, now: Instant) -> Option<Step> {
-        if self.targets.is_empty() { None } else { self.serve_near_target(now) }
-    }
-
-    /// Serves a group that would otherwise miss its target, where some group has a target.
-    #[inline(never)]
-    fn serve_near_target(&mut self, now: Instant) -> Option<Step> {
-        self.look_at_ahead(now);
-        self.fit_round_if_due(now);
-        if self.device.is_serial() {
-            self.expected.release_due(now, &mut self.tree, &mut self.groups);
-        }
-        loop {
-            let group = self.near_target(now)?;
-            let queue = self.queues.first_of(now, group);
-            let (at, _) = self.requests.oldest(&self.queues[queue]);
-            if self.bar_at_ceiling(now, at) {
-                continue;
-            }
-            if self.turn.is_none_or(|turn| turn.group != group) {
-                self.give_turn(now, group, queue).is_brought = true;
-            }
-            return Some(self.dispatch(now, at, Why::NearTarget));
-        }
+    pub(super) fn near_target(&self, now: Instant) -> Option<Answer> {
+        let (group, _) = self.targets.due.first().filter(|(_, at)| *at <= now)?;
+        let (at, _) = self.requests.oldest(&self.queues[self.queues.first_of(now, group)]);
+        let turn = match self.turn {
+            Some(turn) if turn.group == group => After::Same,
+            _ => After::New { is_brought: true },
+        };
+        Some(self.dispatch_or_bar(now, at, Why::NearTarget, turn))
     }
 }
 
@@ -326,11 +318,13 @@ mod tests {
         let at = |ms| Instant::ZERO + Span::from_ms(ms);
         let (mut targets, mut groups) = (Targets::new(), [Group::new()]);
         targets.groups = 1;
-        assert_eq!(targets.leave_room(at(10), &groups), None);
+        targets.settle_room(at(10), &groups);
+        assert_eq!(targets.room, None);
         groups[0].waiting = 1;
         groups[0].room = Room::new(Span::from_ms(8));
         targets.note_room(0, &groups[0]);
-        assert_eq!(targets.leave_room(at(20), &groups), Some(Span::from_ms(2)));
+        targets.settle_room(at(20), &groups);
+        assert_eq!(targets.room, Some((0, Span::from_ms(2))));
         assert_eq!(targets.presence_check_at(), Some(at(70)));
     }
 }

@@ -8,6 +8,7 @@
 //! Whether the group was faster with all of its room decides until the next trial.
 
 use super::Fair;
+use super::decide::Notes;
 use super::expected::Made;
 use super::looks::RATE_TIME;
 use super::ways::{ONE, Ways, logarithm};
@@ -86,12 +87,12 @@ impl Fair {
 
     /// Whether others may have more at the device than what keeps it busy, as no expected group
     /// needs all of its room. Of the work there, `beside` does not keep the device busy.
-    pub(super) fn may_have_more(&mut self, beside: Span) -> bool {
+    pub(super) fn may_have_more(&self, beside: Span, notes: &mut Notes) -> bool {
         if !self.device.is_flash() || self.expected.need_all() || !self.params.rules.less_room {
-            self.expected.made.all += 1;
+            notes.made.all += 1;
             return false;
         }
-        self.expected.made.less += 1;
+        notes.made.less += 1;
         // Whether this is less than five quarters of what keeps the device busy.
         !self.device.is_saturated(self.at_work - self.at_work / (MORE_PARTS + 1) - beside)
     }

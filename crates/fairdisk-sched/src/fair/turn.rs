@@ -6,12 +6,13 @@
 //! on a device whose costs are not told, while that is better (`sharing`). Elsewhere a turn is one
 //! request. What becomes of the turn while its group or task has nothing queued is in `keeping`.
 
+use super::Fair;
+use super::decide::{After, Answer, Ask, Notes, Over};
 use super::group::Away;
 use super::patience::Patience;
 use super::queue::Queue;
 use super::queues::TURNS_MOST;
 use super::requests::Rq;
-use super::{Fair, Step};
 use core::cmp::Ordering;
 use fairdisk_core::{Instant, Span, Why};
 
@@ -68,63 +69,41 @@ impl Turn {
 }
 
 impl Fair {
-    /// The next step on a device that serves one request at a time.
-    pub(super) fn step_serial(&mut self, now: Instant) -> Step {
-        if self.is_busy() {
-            return Step::WaitCompletion(Why::OneAtATime);
-        }
-        if let Some(step) = self.serve_awaited(now) {
-            // As a floor below, it begins no turn.
-            self.end_keeping(now);
-            return step;
-        }
-        if let Some(at) = self.next_below_floor(now) {
-            // Service for a floor begins no turn, which would be more than is promised and would
-            // cost share later.
-            self.end_keeping(now);
-            return self.dispatch(now, at, Why::BelowFloor);
-        }
-        if let Some(step) = self.serve_target(now) {
-            return step;
-        }
-        if let Some(until) = self.about_to_return(now) {
-            return Step::WaitUntil(until, Why::HeldForThinker);
-        }
-        let why = match self.turn {
-            None => Why::LeastServed,
-            Some(turn) => match self.go_on(now, turn) {
-                Ok(step) => return step,
-                Err(why) => why,
-            },
-        };
-        self.begin_turn(now, why)
+    /// What is next in a turn on a device that serves one request at a time.
+    pub(super) fn in_serial_turn(&self, now: Instant, turn: Turn, notes: &mut Notes) -> Answer {
+        self.goes_on(now, turn, notes).unwrap_or_else(|(over, ended)| {
+            Answer::EndTurn(over, Ask::Line { ended, before: turn.group })
+        })
     }
 
-    /// The next step in the turn, or why it has ended.
-    fn go_on(&mut self, now: Instant, turn: Turn) -> Result<Step, Why> {
+    /// What is next in the turn, or that it is over, and why.
+    fn goes_on(&self, now: Instant, turn: Turn, notes: &mut Notes) -> Result<Answer, (Over, Why)> {
         let group = turn.group;
         if self.groups[group as usize].waiting == 0 {
-            return self.keep_for_group(now, turn);
+            return self.keep_for_group(now, turn, notes).map_err(|over| match over {
+                Over::Left(patience) => (over, patience.why(Why::GroupEmptied)),
+                _ => (over, Why::GroupEmptied),
+            });
         }
         if self.is_used_up(turn) && self.tree.others_want(group) {
-            return Err(Why::GroupSliceExpired);
+            return Err((Over::Served, Why::GroupSliceExpired));
         }
-        if let Some(returned) = self.serve_returned(now, turn) {
-            return returned;
+        if let Some(returned) = self.first_returned(now, turn) {
+            return returned.map_err(|why| (Over::Served, why));
         }
         let first = self.queues.first_of(now, group);
         if let Some(next) = self.next_in_turn(now, turn) {
             let of_first = self.next_of(now, first);
             return match self.makes_way(turn, of_first) {
-                Some(why) => self.serve(now, self.first_near(of_first), why),
-                None => self.serve(now, next, Why::SliceContinues),
+                Some(why) => self.goes_on_with(now, self.first_near(of_first), why, notes),
+                None => self.goes_on_with(now, next, Why::SliceContinues, notes),
             };
         }
         match self.patience_with_queue(now, turn) {
-            Patience::Until(at) => Ok(Step::WaitUntil(at, Why::IdleWait)),
+            Patience::Until(at) => Ok(Answer::Wait(at, Why::IdleWait)),
             other => {
                 let next = self.first_near(self.next_of(now, first));
-                self.serve(now, next, other.why(Why::QueueEmptied))
+                self.goes_on_with(now, next, other.why(Why::QueueEmptied), notes)
             }
         }
     }
@@ -159,12 +138,6 @@ impl Fair {
         queue.task.is_some() && other.class() == queue.class()
     }
 
-    /// Ends the turn.
-    pub(super) fn end_turn(&mut self, now: Instant) {
-        self.end_keeping(now);
-        self.turn = None;
-    }
-
     /// Begins a turn of the group with the queue, and returns it.
     pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) -> &mut Turn {
         self.end_keeping(now);
@@ -191,45 +164,30 @@ impl Fair {
         }
     }
 
-    /// Serves a request of the group whose turn it is, unless the group is at its ceiling, or
-    /// another would lose what its ceiling allows.
-    fn serve(&mut self, now: Instant, at: u32, why: Why) -> Result<Step, Why> {
-        if self.barred.has_ceilings()
-            && let Some(step) = self.heed_ceilings(now, at)
-        {
-            return step;
+    /// The turn goes on with this request, unless the group is at its ceiling, or another would lose
+    /// what its ceiling allows.
+    fn goes_on_with(
+        &self,
+        now: Instant,
+        at: u32,
+        why: Why,
+        notes: &mut Notes,
+    ) -> Result<Answer, (Over, Why)> {
+        if let Some(bar) = self.ceiling_bar(now, at) {
+            return Err((Over::Barred(bar), Why::GroupCeilingReached));
         }
-        if let Some(until) = self.write_waits(now, at) {
-            return Ok(Step::WaitUntil(until, Why::HeldForThinker));
-        }
-        if let Some(turn) = &mut self.turn {
-            turn.queue = self.requests[at].queue;
-            if why != Why::SliceContinues {
-                turn.used_by_queue = Span::ZERO;
+        if let Some(saver) = self.saver(now) {
+            let at = self.next_of(now, self.queues.first_of(now, saver));
+            if let Some(bar) = self.ceiling_bar(now, at) {
+                return Ok(Answer::Bar(bar, Ask::Turn));
+            }
+            if self.write_waits(now, at, notes).is_none() {
+                let (why, turn) = (Why::Preempted, After::New { is_brought: false });
+                return Ok(Answer::Dispatch { at, why, turn });
             }
         }
-        Ok(self.dispatch(now, at, why))
-    }
-
-    /// Begins a turn of the group that is first in line. `ended` is why the turn before ended.
-    fn begin_turn(&mut self, now: Instant, ended: Why) -> Step {
-        self.end_keeping(now);
-        let before = self.turn.take();
-        loop {
-            let Some(group) = self.tree.first() else { return self.wait_for_ceilings() };
-            let queue = self.queues.first_of(now, group);
-            let at = self.next_of(now, queue);
-            if self.bar_at_ceiling(now, at) {
-                continue;
-            }
-            if let Some(until) = self.write_waits(now, at) {
-                return Step::WaitUntil(until, Why::HeldForThinker);
-            }
-            let same = before.is_some_and(|turn| turn.group == group);
-            let why = if same || !self.device.rotational { Why::LeastServed } else { ended };
-            self.give_turn(now, group, queue);
-            return self.dispatch(now, at, why);
-        }
+        let held = self.hold_write(now, at, notes);
+        Ok(held.unwrap_or(Answer::Dispatch { at, why, turn: After::WithQueue }))
     }
 
     /// Whether the group has had its part of a round.

@@ -32,6 +32,13 @@ impl<K: Ord + Copy> Order<K> {
         Some((group, self.forest.key(group)))
     }
 
+    /// All groups, from the smallest key on.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, K)> {
+        let groups =
+            core::iter::successors(self.forest.first(&self.tree), |at| self.forest.next(*at));
+        groups.map(|group| (group, self.forest.key(group)))
+    }
+
     /// The number of groups.
     pub(crate) const fn len(&self) -> u32 {
         self.tree.len()

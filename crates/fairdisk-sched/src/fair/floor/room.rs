@@ -8,7 +8,8 @@
 //! What is at the device takes the time that the model states only if it is done in order. So it is
 //! learned how much of it there may be.
 
-use super::super::{Fair, Step};
+use super::super::Fair;
+use super::super::decide::{Answer, Notes};
 use super::{CATCH_UP, EARLY_PARTS, PaidUntil, REST, There};
 use crate::groups::{Amount, Nested};
 use fairdisk_core::{Instant, Rates, Span, Why};
@@ -65,6 +66,18 @@ impl Ease {
     fn applied(self, time: Span) -> Span {
         time.scaled(Self::ONE, self.parts)
     }
+}
+
+/// Whether others leave room for a group's floor.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::fair) struct FloorRoom {
+    pub(in crate::fair) is_made: bool,
+    /// Until when they do, or do not have to if nothing happens.
+    until: Instant,
+}
+
+impl FloorRoom {
+    pub(super) const NONE: Self = Self { is_made: false, until: Instant::MAX };
 }
 
 /// Whether it is of any use to leave room for a group.
@@ -130,41 +143,44 @@ impl Fair {
     /// Lets the next request in line, and all behind it, wait if it leaves a floor too little room;
     /// `None` if it does not.
     #[inline]
-    pub(in crate::fair) fn leave_room_for_floors(&mut self, now: Instant) -> Option<Step> {
-        let matters = self.params.rules.floor_room && !self.floors.is_empty();
-        if matters { self.leave_room_for_first(now) } else { None }
+    pub(in crate::fair) fn leave_room_for_floors(
+        &self,
+        now: Instant,
+        notes: &mut Notes,
+    ) -> Option<Answer> {
+        if !self.params.rules.floor_room || self.floors.is_empty() {
+            return None;
+        }
+        let room = self.room_for_first(now);
+        notes.floor_room = Some(room);
+        notes.is_for_promise |= room.is_made;
+        room.is_made.then_some(Answer::Wait(room.until, Why::FloorRoomUsed))
     }
 
     #[cold]
     #[inline(never)]
-    fn leave_room_for_first(&mut self, now: Instant) -> Option<Step> {
-        (self.floors.makes_room, self.floors.room_at) = (false, None);
-        if self.floors.owed > REST {
-            return None;
-        }
-        let at = self.next_in_line(now)?;
+    fn room_for_first(&self, now: Instant) -> FloorRoom {
+        let first = self.floors.room.first().filter(|_| self.floors.owed <= REST);
+        let (Some(at), Some((floored, by))) = (self.next_in_line(now), first) else {
+            return FloorRoom::NONE;
+        };
         let work = self.device.time_of(self.at_work + self.cost_of(at));
         let work = self.floors.ease.applied(work);
-        let (floored, by) = self.first_with_room(now)?;
         let back_by = self.thinks_until(now, floored);
         // If it is not back by then, others with floors may have more time.
-        let once_past =
-            |at: Instant| [Some(at + Span::from_ns(1)), back_by].into_iter().flatten().min();
+        let back_by = back_by.unwrap_or(Instant::MAX);
+        let once_past = |at: Instant| (at + Span::from_ns(1)).min(back_by);
+        let may_need = |until| FloorRoom { is_made: false, until };
         if by >= now + work {
-            self.floors.room_at = once_past(now + by.since(now + work));
-            return None;
+            return may_need(once_past(now + by.since(now + work)));
         }
-        let group = self.queues[self.requests[at].queue].group;
-        if self.tree.lies_in(group, floored) {
-            return None;
+        if self.tree.lies_in(self.queues[self.requests[at].queue].group, floored) {
+            return FloorRoom::NONE;
         }
-        if let Some(due) = self.in_time_until(now, floored) {
-            self.floors.room_at = once_past(due);
-            return None;
+        match self.in_time_until(now, floored) {
+            Some(due) => may_need(once_past(due)),
+            None => FloorRoom { is_made: true, until: back_by },
         }
-        self.floors.makes_room = true;
-        self.hold_back_in_look();
-        Some(Step::wait_until(back_by.unwrap_or(Instant::MAX), Why::FloorRoomUsed))
     }
 
     /// The request that would be dispatched next by share or in the turn.
@@ -178,13 +194,12 @@ impl Fair {
         Some(self.next_of(now, self.queues.first_of(now, group)))
     }
 
-    /// The group with a floor that needs the device to have done first, and by when.
-    fn first_with_room(&mut self, now: Instant) -> Option<(u32, Instant)> {
-        loop {
-            let (group, by) = self.floors.room.first()?;
+    /// Determines which group with a floor needs the device to have done first, and by when.
+    pub(super) fn settle_room(&mut self, now: Instant) {
+        while let Some((group, by)) = self.floors.room.first() {
             let exact = self.room_until(now, group);
             if exact == Some(by) {
-                return Some((group, by));
+                return;
             }
             self.floors.room.place(group, exact);
             if exact.is_none() {
@@ -205,7 +220,8 @@ impl Fair {
 
     /// When others may have to leave room for a floor though nothing happens.
     pub(in crate::fair) fn room_at(&self, now: Instant) -> Option<Instant> {
-        self.floors.room_at.filter(|at| *at > now)
+        let FloorRoom { is_made, until } = self.floors.room_needed;
+        (!is_made && until > now && until < Instant::MAX).then_some(until)
     }
 
     /// Until when the device has to have done what is there so that the group is not too late;

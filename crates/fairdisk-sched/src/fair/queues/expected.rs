@@ -32,7 +32,7 @@ pub(super) struct Ranks {
     ranks: Vec<Rank>,
     /// Whether queues with nothing queued keep a place.
     pub(super) are_kept: bool,
-    /// The last queue that had to look for others because it streams, or `NIL`.
+    /// The queue that streamed last, or `NIL`.
     stream: u32,
 }
 
@@ -119,11 +119,34 @@ impl Queues {
         self.leaves[group as usize].ranks.are_kept = are_kept;
     }
 
-    /// Notes that a queue of the group streams and is next in it.
-    fn note_stream(&mut self, at: u32) {
+    /// Notes that a queue of the group streams.
+    pub(in super::super) fn note_stream(&mut self, at: u32) {
         let group = self[at].group;
         self.leaves[group as usize].ranks.stream = at;
         self.look_at_ranks(group);
+    }
+
+    /// Whether queues of the group with nothing queued keep a place.
+    pub(in super::super) fn keeps_places(&self, group: u32) -> bool {
+        self.leaves.get(group as usize).is_some_and(|leaf| leaf.ranks.are_kept)
+    }
+
+    /// Drops the places of queues of the group that should have come back by `now`, unless others
+    /// are before them. One that comes back at this instant keeps its own.
+    #[cold]
+    #[inline(never)]
+    pub(in super::super) fn settle_places(&mut self, now: Instant, group: u32, most: Span) {
+        let starts = &mut self.places.starts;
+        for Rank { places, .. } in &mut self.leaves[group as usize].ranks.ranks {
+            while let Some(first) = starts.first(places) {
+                let queue = &mut self.queues[first];
+                if queue.expected_until(most).is_some_and(|until| until >= now) {
+                    break;
+                }
+                queue.has_place = false;
+                starts.remove(places, first);
+            }
+        }
     }
 
     /// Whether the tasks of the group have different priorities.
@@ -209,50 +232,34 @@ impl Queues {
     /// An expected queue of the group for which this one, which has something queued, has to wait:
     /// one of a better class, or one of the same class that has had less. None if the class was
     /// passed over for so long that it is its turn. Tasks that think for longer than `most` are not
-    /// expected. Drops places of queues that should have come back by `now`.
+    /// expected.
     pub(in super::super) fn expected_before(
-        &mut self,
+        &self,
         now: Instant,
         at: u32,
         whom: For,
         most: Span,
     ) -> Option<u32> {
-        if whom == For::Seekers {
-            self.note_stream(at);
-        }
         let queue = &self.queues[at];
-        let (group, class, own) = (queue.group, queue.class(), queue.rank());
-        let start = queue.start;
-        let leaf = &mut self.leaves[group as usize];
+        let (class, own) = (queue.class(), queue.rank());
+        let leaf = &self.leaves[queue.group as usize];
         if leaf.classes[class].is_passed_over(now, self.patience) {
             return None;
         }
-        for Rank { rank, places, .. } in &mut leaf.ranks.ranks {
-            let is_asked = whom == For::Seekers || *rank != own;
-            if !is_asked || usize::from(*rank / LEVELS) > class {
-                continue;
-            }
-            let is_better = usize::from(*rank / LEVELS) < class;
-            let starts = &mut self.places.starts;
-            let (mut next, mut streams) = (starts.first(places), 0);
-            while let Some(one) = next.filter(|one| is_better || starts.key(*one) < start) {
-                next = starts.next(one).filter(|_| streams < STREAMS_MOST);
-                match self.queues[one].expected_until(most) {
-                    Some(until) if until > now => {
-                        if *rank != own || !self.queues[one].streak.is_stream() {
-                            return Some(one);
-                        }
-                        streams += 1;
-                    }
-                    // It keeps its place if it comes back at this instant.
-                    Some(until) if until == now => {}
-                    _ => {
-                        starts.remove(places, one);
-                        self.queues[one].has_place = false;
-                    }
+        let starts = &self.places.starts;
+        leaf.ranks.ranks.iter().find_map(|Rank { rank, places, .. }| {
+            let of = usize::from(*rank / LEVELS);
+            let is_asked = of <= class && (whom == For::Seekers || *rank != own);
+            let (mut next, mut streams) = (starts.first(places).filter(|_| is_asked), 0);
+            while let Some(one) = next.filter(|one| of < class || starts.key(*one) < queue.start) {
+                let is_expected = self.queues[one].expected_until(most) > Some(now);
+                if is_expected && (*rank != own || !self.queues[one].streak.is_stream()) {
+                    return Some(one);
                 }
+                streams += u32::from(is_expected);
+                next = starts.next(one).filter(|_| streams < STREAMS_MOST);
             }
-        }
-        None
+            None
+        })
     }
 }

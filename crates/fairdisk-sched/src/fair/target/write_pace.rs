@@ -7,6 +7,7 @@
 use super::Targets;
 use super::room::Room;
 use crate::fair::Fair;
+use crate::fair::ceiling::{Bar, Cause};
 use crate::fair::group::Group;
 use fairdisk_core::{Instant, Span, Why};
 
@@ -33,18 +34,14 @@ impl Fair {
         *until = (*until).max(now) + time;
     }
 
-    /// Bars the group if its next request is a write and the write pace does not allow it yet.
-    /// Whatever else the group has queued waits with it, other groups do not. Returns whether it is
-    /// barred.
-    pub(in crate::fair) fn bar_early_write(&mut self, now: Instant, group: u32, at: u32) -> bool {
+    /// The bar for which the request, the group's next, has to wait if it is a write and the write
+    /// pace does not allow it yet. Whatever else the group has queued waits with it, other groups do
+    /// not.
+    pub(in crate::fair) fn write_pace_bar(&self, now: Instant, group: u32, at: u32) -> Option<Bar> {
         let until = self.targets.written_until;
         let is_too_soon =
             until > now && self.requests[at].op.is_write() && self.is_write_paced(group);
-        if is_too_soon {
-            self.hold_back_in_look();
-            self.barred.pace_until(group, until, &mut self.tree);
-        }
-        is_too_soon
+        is_too_soon.then_some(Bar { group, until, cause: Cause::WritePace })
     }
 
     /// Whether the group's writes have to keep the pace for a target of another group.
@@ -106,7 +103,7 @@ mod tests {
         let qos = Qos { latency_p99: Some(Span::from_ms(8)), ..Qos::NONE };
         fair.configure(at(0), &Change::GroupQos { group: GroupId(1), qos });
         fair.groups[1].past.quiet_since = Some(at(1));
-        fair.targets.leave_room(at(1), &fair.groups);
+        fair.targets.settle_room(at(1), &fair.groups);
         fair.admit(at(1), &request(0, 2, Op::Write, at(1)));
         fair.targets.written_until = at(1000);
         // A look at the device in which requests of this total cost complete within 10 ms.
@@ -115,7 +112,8 @@ mod tests {
             fair.device.depth_limit.time_of(Span::from_ms(1)).expect("it was seen")
         };
         let seen = look(&mut fair, 10, Span::from_ms(1));
-        assert!(fair.bar_early_write(at(10), 2, 0));
+        let bar = fair.write_pace_bar(at(10), 2, 0).expect("it is too soon");
+        fair.begin_bar(bar);
         assert_eq!(look(&mut fair, 20, Span::from_us(1)), seen);
         assert!(look(&mut fair, 30, Span::from_us(1)) > seen, "nobody waited");
     }
