@@ -15,6 +15,7 @@ mod score;
 mod series;
 mod split;
 mod table;
+mod task;
 mod throughput;
 
 pub use change::ChangeOutcome;
@@ -25,7 +26,7 @@ pub(crate) use figure::measure;
 pub use html::to_html;
 pub(crate) use html::{write_notes, write_table};
 pub use json::to_json;
-pub(crate) use json::{flushes, latency_ms, published_change, put_runs};
+pub(crate) use json::{flushes, latency_ms, published_change, put_runs, score as score_json};
 pub use memory::{Mean, MemoryOutcome, MemoryShare};
 pub use payers::PayersOutcome;
 pub use published::PublishedGroup;
@@ -34,12 +35,13 @@ pub use score::Score;
 pub use series::Series;
 pub(crate) use split::TWO_REGIMES;
 pub use table::{Style, to_table};
-pub(crate) use table::{digits, milliseconds, notes, runs, widest};
+pub(crate) use table::{digits, milliseconds, notes, or_dash, runs, score_lines, widest};
+pub use task::TaskOutcome;
 pub use throughput::{Child, Throughput};
 
+use crate::catalog::experiment::Estimate;
 use crate::plan::{Figures, Plan, ROOT_GROUP};
 use crate::run::{Ensemble, GroupRun, PlanRuns, Refused, RunEnd, RunResult};
-use crate::seconds::in_seconds;
 use fairdisk_core::Histogram;
 
 /// A mean, and the standard deviation of single runs.
@@ -103,6 +105,8 @@ pub struct Outcome {
     pub caveats: Vec<String>,
     /// Causes of a difference from the source's figures that were examined and excluded.
     pub excluded: Vec<String>,
+    /// The shares that authors expected of the arms that were run.
+    pub estimates: Vec<Estimate>,
     /// Where the results were measured.
     pub shell: Shell,
     /// The id of the device.
@@ -209,16 +213,17 @@ pub struct GroupOutcome {
     /// The longest time a request waited for the disk, in ms, including requests still waiting at
     /// the end.
     pub wait_max_ms: f64,
-    /// The figures that the source gives.
+    /// The figures that the source gives or expects.
     pub published: Option<PublishedGroup>,
 }
 
 impl GroupOutcome {
-    /// The group's share of all I/Os as it is compared: if a share is published, it includes nested
-    /// groups.
+    /// The group's share of all I/Os as it is compared: if a share is published or expected, it
+    /// includes nested groups.
     #[must_use]
     pub fn compared_share(&self) -> &Series {
-        let published = self.published.as_ref().filter(|published| published.share.is_some());
+        let published = self.published.as_ref();
+        let published = published.filter(|it| it.share.or(it.expected).is_some());
         published.map_or(&self.share, |published| &published.ours)
     }
 
@@ -250,48 +255,6 @@ impl GroupOutcome {
     }
 }
 
-/// The results of one named task in a row.
-#[derive(Clone, Debug)]
-pub struct TaskOutcome {
-    /// The task's name.
-    pub name: String,
-    /// Run time, in seconds.
-    pub seconds: Series,
-    /// Mean number of I/Os per run.
-    pub ios: f64,
-    /// Rate over the task's lifetime, in millions of bytes per second.
-    pub mb_per_s: Series,
-    /// Latencies over all seeds.
-    pub latency: Histogram,
-    /// Reads, writes and flushes separately.
-    pub directions: Directions,
-    /// What it had of the memory, where the host has it page by page.
-    pub memory: Option<MemoryShare>,
-    /// Whether the task finished in every run.
-    pub finished: bool,
-    /// Whether the task ends by itself.
-    pub has_end: bool,
-    /// The rate that the source gives.
-    pub published_mb_per_s: Option<f64>,
-    /// The run time in seconds that the source gives.
-    pub published_seconds: Option<f64>,
-}
-
-impl TaskOutcome {
-    /// How much faster the task was than published, as a fraction; computed from the run time if no
-    /// rate is published.
-    #[must_use]
-    pub fn rate_error(&self) -> Option<f64> {
-        match (self.published_mb_per_s, self.published_seconds) {
-            (Some(published), _) => Some(self.mb_per_s.mean / published - 1.0),
-            (None, Some(seconds)) => {
-                (self.seconds.mean > 0.0).then(|| seconds / self.seconds.mean - 1.0)
-            }
-            (None, None) => None,
-        }
-    }
-}
-
 impl Outcome {
     /// The outcome of the ensembles of `plan`.
     #[must_use]
@@ -306,6 +269,7 @@ impl Outcome {
             source: plan.source.clone(),
             caveats: plan.caveats.iter().cloned().chain(unheeded).chain(rounds).collect(),
             excluded: plan.excluded.clone(),
+            estimates: estimates(plan, ensembles),
             shell,
             device: plan.rig.device_id.clone(),
             seeds: plan.seeds,
@@ -316,7 +280,7 @@ impl Outcome {
     }
 
     /// How many runs the figures of a row are the mean of.
-    fn runs(&self) -> String {
+    pub(crate) fn runs(&self) -> String {
         match self.rows.iter().any(|row| row.partial) && self.seeds > 1 {
             true => format!("mean of up to {} runs", self.seeds),
             false => runs(self.seeds as usize),
@@ -334,6 +298,17 @@ impl Outcome {
         let refused = runs.refused.iter().map(refused).collect();
         Self { refused, ..Self::new(plan, Shell::Lab, &runs.ensembles) }
     }
+}
+
+/// The estimates that are about something that was run.
+fn estimates(plan: &Plan, ensembles: &[Ensemble]) -> Vec<Estimate> {
+    let is_run = |estimate: &&Estimate| {
+        ensembles.iter().any(|ensemble| {
+            let (arm, row) = plan.cell(ensemble.arm, ensemble.row);
+            estimate.is_about(&arm.name, &row.label)
+        })
+    };
+    plan.estimates.iter().filter(is_run).cloned().collect()
 }
 
 fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
@@ -356,7 +331,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         total_ios: Series::of(runs.iter().map(|run| total_ios(run) as f64).collect()),
         total_bytes: bytes as f64 / n,
         groups: groups(plan, ensemble, published),
-        tasks: tasks(plan, ensemble, published),
+        tasks: task::tasks(plan, ensemble, published),
         throughput: Throughput::all(row.load.as_ref(), ensemble),
         figures: figure::figures(
             row.load.as_ref(),
@@ -448,43 +423,4 @@ fn group(
         wait_max_ms: wait_max as f64 / 1e6,
         published: None,
     }
-}
-
-fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<TaskOutcome> {
-    let published = figures.map(|figures| &figures.published);
-    let load = &plan.rows[ensemble.row].load;
-    let names = load.task_names();
-    let figure = |list: Option<&Vec<f64>>, at: usize| {
-        list.and_then(|list| list.get(at)).copied().filter(|it| !it.is_nan())
-    };
-    let outcome = |(at, name): (usize, String)| {
-        let runs: Vec<_> = ensemble.runs.iter().filter_map(|run| run.tasks.get(at)).collect();
-        let seconds: Vec<f64> = runs.iter().map(|task| in_seconds(task.elapsed)).collect();
-        let rates: Vec<f64> = runs
-            .iter()
-            .zip(&seconds)
-            .map(|(task, seconds)| part(task.bytes as f64 / 1e6, *seconds))
-            .collect();
-        // The rate of a task that was cut off cannot be compared.
-        let finished = runs.iter().all(|task| task.finished);
-        let mut latency = Histogram::new();
-        runs.iter().for_each(|task| latency.merge(&task.latency));
-        let has_end = load.has_end(at);
-        let rate = published.filter(|_| finished || !has_end);
-        let published = published.filter(|_| finished);
-        TaskOutcome {
-            name,
-            ios: runs.iter().map(|task| task.ios as f64).sum::<f64>() / runs.len().max(1) as f64,
-            seconds: Series::of(seconds),
-            mb_per_s: Series::of(rates),
-            latency,
-            directions: Directions::of(runs.iter().map(|task| task.directions())),
-            memory: MemoryShare::of(&ensemble.runs, runs.iter().map(|task| &task.memory)),
-            finished,
-            has_end,
-            published_mb_per_s: rate.and_then(|published| published.mb_per_s(at)),
-            published_seconds: figure(published.and_then(|p| p.seconds.as_ref()), at),
-        }
-    };
-    names.into_iter().enumerate().map(outcome).collect()
 }

@@ -26,7 +26,7 @@ pub(crate) use setup::{Parts, START_SPREAD};
 
 use crate::catalog::device;
 use crate::catalog::error::{CatalogError, unknown};
-use crate::catalog::experiment::{Arm, Experiment, Published, Row};
+use crate::catalog::experiment::{Arm, Estimate, Experiment, Published, Row};
 use crate::catalog::library::{Document, Kind, find};
 use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::Revision;
@@ -149,6 +149,8 @@ pub struct Plan {
     pub keep_journal: bool,
     /// The changes between arms that the source gives, among the arms and rows that are run.
     pub published_changes: Vec<ChangeFigure>,
+    /// The shares that authors expected.
+    pub estimates: Vec<Estimate>,
     published: Vec<Figures>,
 }
 
@@ -191,6 +193,7 @@ impl Plan {
             caveats: experiment.caveats.into_iter().chain(left_out).collect(),
             excluded: experiment.excluded,
             published_changes,
+            estimates: experiment.estimates,
             published,
         })
     }
@@ -212,7 +215,18 @@ impl Plan {
         table.get(last).cloned()
     }
 
-    /// The figures that the source gives for a row under an arm.
+    /// The names of the arms for which the source gives or expects something.
+    #[must_use]
+    pub fn compared_arms(&self) -> Vec<String> {
+        let figures = self.published.iter().map(|figures| &figures.published.arm);
+        let changes = self.published_changes.iter();
+        let changed = changes.flat_map(|change| [&change.published.from, &change.published.to]);
+        let compared: Vec<&String> = figures.chain(changed).collect();
+        let arms = self.arms.iter().map(|arm| &arm.name);
+        arms.filter(|arm| compared.contains(arm)).cloned().collect()
+    }
+
+    /// The figures that the source gives or expects for a row under an arm.
     #[must_use]
     pub fn published(&self, arm: &str, row: &str) -> Option<&Figures> {
         let is_of = |published: &Published| published.arm == arm && published.row == row;
@@ -249,8 +263,8 @@ fn plan_rows(
     rows.into_iter().map(plan_row).collect()
 }
 
-/// What the source prints that can be compared with runs of the planned lengths, and what is left
-/// out.
+/// What the source prints and expects that can be compared with runs of the planned lengths, and
+/// what is left out.
 fn published(
     document: &Document,
     experiment: &Experiment,
@@ -269,8 +283,7 @@ fn published(
     let is_planned = |label: &str| rows.iter().any(|row| row.label == label);
     let mut published = experiment.published.clone();
     let left_out = comparable(&mut published, is_as_long, is_planned);
-    let figures = published.into_iter().map(|one| Figures::new(experiment, one));
-    (figures.collect(), left_out)
+    (Figures::all(experiment, published), left_out)
 }
 
 /// Checks that nothing is set both by an option of its own and by `--set`.

@@ -24,6 +24,11 @@ pub(crate) struct Results {
 }
 
 impl Results {
+    /// Whether a report page was requested.
+    pub(crate) const fn has_page(&self) -> bool {
+        self.report.is_some()
+    }
+
     /// Checks that the report page, if requested, can be written without overwriting anything else.
     ///
     /// # Errors

@@ -2,12 +2,14 @@
 //! what result according to the source; never what the lab measures.
 
 mod check;
+mod estimate;
 mod memory_figure;
 mod published;
 mod quantity;
 mod set;
 mod tasks;
 
+pub use estimate::Estimate;
 pub use memory_figure::MemoryFigure;
 pub use published::{Bound, Over, Published, PublishedChange};
 pub use quantity::{DiskFigure, Ios, Measure, Quantity, Subject};
@@ -76,6 +78,9 @@ pub struct Experiment {
     /// The changes between arms that the source gives.
     #[serde(default, rename = "published_change")]
     pub published_changes: Vec<PublishedChange>,
+    /// The shares that authors expected.
+    #[serde(default, rename = "estimate")]
+    pub estimates: Vec<Estimate>,
 }
 
 /// When a run without a duration ends.
@@ -351,6 +356,8 @@ impl Experiment {
         let label = &one.rows[0].label;
         one.published.retain(|published| published.row == *label);
         one.published_changes.retain(|change| change.labels() == [label.as_str()]);
+        one.estimates.retain(|estimate| estimate.is_about(&estimate.arm, label));
+        one.estimates.iter_mut().for_each(|estimate| estimate.rows.clear());
         one
     }
 

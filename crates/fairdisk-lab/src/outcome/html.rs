@@ -1,6 +1,7 @@
 //! An outcome as an HTML page.
 
 mod chart;
+mod single;
 
 use super::memory;
 use super::split::{self, mean_or_regimes};
@@ -12,6 +13,7 @@ use super::{
     DisksOutcome, FigureOutcome, GroupOutcome, MemoryOutcome, Outcome, PayersOutcome, RefusedRow,
     RowOutcome, Score, Series, TaskOutcome, Throughput,
 };
+use crate::catalog::experiment::Estimate;
 use crate::digits::{self, signed};
 use crate::page::{Made, escape, page};
 use fairdisk_sim::host::Payer;
@@ -34,10 +36,13 @@ pub fn to_html(outcome: &Outcome, made: &Made<'_>) -> String {
             }
         }
         write_figures(&mut body, outcome, &arms);
+        single::write_runs(&mut body, &arms);
     }
     write_refused(&mut body, outcome);
     write_changes(&mut body, outcome);
-    write_notes(&mut body, &outcome.caveats, &outcome.excluded);
+    let estimates = outcome.estimates.iter().filter_map(Estimate::note);
+    let notes: Vec<String> = estimates.chain(outcome.caveats.iter().cloned()).collect();
+    write_notes(&mut body, &notes, &outcome.excluded);
     page(&outcome.title, body, made)
 }
 
@@ -222,6 +227,7 @@ fn write_groups(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
         "share %",
         "± sd",
         "published",
+        "estimate",
         "time %",
         "read %",
         "p50 ms",
@@ -248,9 +254,10 @@ fn write_groups(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
     write_table(body, &head, 2, arms.iter().flat_map(groups));
 }
 
-fn group_columns(group: &GroupOutcome) -> [String; 11] {
+fn group_columns(group: &GroupOutcome) -> [String; 12] {
     let percent = |part: f64| format!("{:.1}", part * 100.0);
     let published = group.published.as_ref().and_then(|published| published.share);
+    let expected = group.published.as_ref().and_then(|published| published.expected);
     let latency = |per_mille| milliseconds(&group.latency, per_mille);
     [
         group.name.clone(),
@@ -258,6 +265,7 @@ fn group_columns(group: &GroupOutcome) -> [String; 11] {
         mean_or_regimes(group.compared_share(), percent),
         mean_or_regimes(group.compared_share(), |_| percent(group.compared_share().sd)),
         or_dash(published, percent),
+        or_dash(expected, percent),
         percent(group.time_share),
         reads(group),
         latency(500),

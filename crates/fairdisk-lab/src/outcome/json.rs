@@ -5,7 +5,7 @@ use super::{
     Amount, ChangeOutcome, Child, FigureOutcome, GroupOutcome, MemoryShare, Outcome, RefusedRow,
     Regime, Regimes, RowOutcome, Score, Series, TaskOutcome, Throughput,
 };
-use crate::catalog::experiment::{PublishedChange, Quantity};
+use crate::catalog::experiment::{Estimate, PublishedChange, Quantity};
 use crate::run::RunEnd;
 use fairdisk_core::{Histogram, Span};
 use serde_json::{Value, json};
@@ -30,6 +30,9 @@ pub fn to_json(outcome: &Outcome) -> Value {
     if !outcome.excluded.is_empty() {
         value["excluded"] = outcome.excluded.clone().into();
     }
+    if !outcome.estimates.is_empty() {
+        value["estimates"] = outcome.estimates.iter().map(estimate).collect();
+    }
     if !outcome.refused.is_empty() {
         value["refused"] = outcome.refused.iter().map(refused).collect();
     }
@@ -37,6 +40,10 @@ pub fn to_json(outcome: &Outcome) -> Value {
         value["changes"] = outcome.changes.iter().map(change).collect();
     }
     value
+}
+
+fn estimate(Estimate { arm, rows, percent, source }: &Estimate) -> Value {
+    json!({ "arm": arm, "rows": rows, "percent": percent, "source": source })
 }
 
 fn refused(RefusedRow { arm, row, reason }: &RefusedRow) -> Value {
@@ -194,12 +201,15 @@ fn group(group: &GroupOutcome) -> Value {
         "flush": flushes(&group.directions.flush),
         "wait_max_ms": group.wait_max_ms,
         "slot_waits": group.slot_waits,
-        "published": group.published.as_ref().map(|published| json!({
+        "published": group.published.as_ref().filter(|it| it.is_published()).map(|published| json!({
             "ios": published.ios,
             "share": published.share,
             "read_share": published.read_share,
         })),
     });
+    if let Some(share) = group.published.as_ref().and_then(|published| published.expected) {
+        value["estimate"] = json!({ "share": share });
+    }
     put_memory(&mut value, group.memory);
     put_runs(&mut value, "ios", Some(&group.ios));
     put_runs(&mut value, "share", Some(&group.share));
@@ -269,7 +279,8 @@ fn throughput(test: &Throughput) -> Value {
     value
 }
 
-fn score(score: &Score) -> Value {
+/// The score as a JSON object.
+pub(crate) fn score(score: &Score) -> Value {
     // Without a published share there is no distance.
     let points = |points: f64| (score.cells > 0).then_some(points);
     let mut value = json!({
@@ -278,6 +289,11 @@ fn score(score: &Score) -> Value {
         "total_error_mean": score.total_error_mean,
         "cells": score.cells,
     });
+    if let Some(estimates) = score.estimates {
+        value["estimate_error_points_mean"] = estimates.error_mean.into();
+        value["estimate_error_points_max"] = estimates.error_max.into();
+        value["estimate_cells"] = estimates.cells.into();
+    }
     if let Some(changes) = score.changes {
         value["change_error_points_mean"] = changes.error_points_mean.into();
         value["change_error_points_max"] = changes.error_points_max.into();

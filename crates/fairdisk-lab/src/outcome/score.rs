@@ -16,12 +16,45 @@ pub struct Score {
     pub total_error_mean: Option<f64>,
     /// Number of shares compared.
     pub cells: usize,
+    /// The score of what was estimated; `None` if no estimate can be compared.
+    pub estimates: Option<EstimateScore>,
     /// Scores of named tasks; `None` if no rates are published.
     pub rates: Option<RateScore>,
     /// Scores of changes between arms; `None` if none are published.
     pub changes: Option<ChangeScore>,
     /// Scores of figures without a column of their own, by quantity.
     pub figures: Vec<FigureScore>,
+}
+
+/// Distances of estimated shares from the published ones, in percentage points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EstimateScore {
+    /// Mean distance of the estimates.
+    pub error_mean: f64,
+    /// Largest distance of an estimate.
+    pub error_max: f64,
+    /// Mean distance of our shares, over the same groups.
+    pub ours_mean: f64,
+    /// Number of shares compared.
+    pub cells: usize,
+}
+
+impl EstimateScore {
+    fn of(outcome: &Outcome) -> Option<Self> {
+        let groups = outcome.rows.iter().flat_map(|row| &row.groups);
+        let groups = groups.filter_map(|group| group.published.as_ref());
+        let compared = groups.filter(|group| group.is_contested);
+        let errors = compared.filter_map(|group| {
+            Some((group.estimate_error()?.abs(), (group.ours.mean - group.share?).abs() * 100.0))
+        });
+        let (errors, ours): (Vec<f64>, Vec<f64>) = errors.unzip();
+        (!errors.is_empty()).then(|| Self {
+            error_mean: mean(&errors),
+            error_max: max(&errors),
+            ours_mean: mean(&ours),
+            cells: errors.len(),
+        })
+    }
 }
 
 /// Distances of the figures of one quantity from the published ones.
@@ -128,6 +161,7 @@ impl Score {
             share_error_points_max: max(&shares),
             total_error_mean: (!totals.is_empty()).then(|| mean(&totals)),
             cells: shares.len(),
+            estimates: EstimateScore::of(outcome),
             rates,
             changes,
             figures,

@@ -1,17 +1,22 @@
 //! Results as a text table.
 
+mod groups;
+
+pub(super) use groups::{has_flushes, reads};
+
 use super::memory;
 use super::split::{self, TWO_REGIMES, mean_or_regimes};
 use super::{
-    ChangeOutcome, FigureOutcome, GroupOutcome, MemoryOutcome, Outcome, PayersOutcome, RefusedRow,
+    ChangeOutcome, FigureOutcome, MemoryOutcome, Outcome, PayersOutcome, RefusedRow,
     RowOutcome, Score, Series, TaskOutcome,
 };
-use crate::catalog::experiment::Quantity;
+use crate::catalog::experiment::{Estimate, Quantity};
 use crate::columns::{padded, width};
 use crate::digits::{ms, signed};
 use crate::run::{RUN_MAX, RunEnd};
 use crate::seconds::seconds;
 use fairdisk_core::Histogram;
+use groups::Columns;
 use std::fmt::Write as _;
 
 /// The style of a table.
@@ -57,7 +62,9 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
         out.push('\n');
         score_lines(&score).iter().for_each(|text| line(&mut out, text));
     }
-    let notes = notes(&outcome.caveats, &outcome.excluded);
+    let estimates = outcome.estimates.iter().filter_map(Estimate::note);
+    let notes: Vec<String> =
+        estimates.chain(notes(&outcome.caveats, &outcome.excluded)).collect();
     if !notes.is_empty() {
         out.push('\n');
         notes.iter().for_each(|note| line(&mut out, &style.dim(note)));
@@ -155,92 +162,11 @@ pub(super) fn title(outcome: &Outcome, row: &RowOutcome) -> String {
     text
 }
 
-/// The columns of the table of groups.
-#[derive(Clone, Copy)]
-struct Columns {
-    /// The width of the names.
-    width: usize,
-    /// Whether runs can differ, so that there is a spread.
-    spread: bool,
-    /// Whether figures are published for a group.
-    published: bool,
-    /// Whether a group of the row called `fsync` or `fdatasync`.
-    flushes: bool,
-}
-
-impl Columns {
-    fn of(outcome: &Outcome, row: &RowOutcome, width: usize) -> Self {
-        let mut groups = outcome.rows.iter().flat_map(|row| &row.groups);
-        let published =
-            groups.any(|group| group.published.as_ref().is_some_and(|group| group.share.is_some()));
-        Self { width, spread: outcome.seeds > 1, published, flushes: has_flushes(row) }
-    }
-
-    fn head(self) -> String {
-        let Self { width, .. } = self;
-        let share = if self.spread { "     share %" } else { "share %" };
-        let published = if self.published { "  published   error" } else { "" };
-        let flushes = if self.flushes { "  fsync p50  fsync p99" } else { "" };
-        format!(
-            "  {:width$}  {:>9}  {share}{published}  {:>6}  {:>6}  {:>8}  {:>8}{flushes}",
-            "group", "IOs", "time %", "read %", "p50 ms", "p99 ms"
-        )
-    }
-
-    fn group(self, group: &GroupOutcome) -> String {
-        let Self { width, .. } = self;
-        let percent = |part: f64| part * 100.0;
-        let ours = group.compared_share();
-        let share = percent(ours.mean);
-        let share = match self.spread {
-            _ if ours.regimes().is_some() => format!("{TWO_REGIMES:>12}"),
-            true => format!("{share:>6.1} ± {:>3.1}", percent(ours.sd)),
-            false => format!("{share:>7.1}"),
-        };
-        let published = match group.published.as_ref().and_then(|published| published.share) {
-            Some(share) => {
-                let error = percent(ours.mean - share);
-                format!("  {:>9.1}  {:>6}", percent(share), signed(error))
-            }
-            None if self.published => format!("  {:>9}  {:>6}", "-", "-"),
-            None => String::new(),
-        };
-        let flush = &group.directions.flush.latency;
-        let flushes = match self.flushes {
-            true => format!("  {:>9}  {:>9}", milliseconds(flush, 500), milliseconds(flush, 990)),
-            false => String::new(),
-        };
-        format!(
-            "  {}  {:>9}  {share}{published}  {:>6.1}  {:>6}  {:>8}  {:>8}{flushes}",
-            padded(&group.name, width),
-            mean_or_regimes(&group.ios, |ios| format!("{ios:.0}")),
-            percent(group.time_share),
-            reads(group),
-            milliseconds(&group.latency, 500),
-            milliseconds(&group.latency, 990),
-        )
-    }
-}
-
-/// Whether a group of the row called `fsync` or `fdatasync`.
-pub(super) fn has_flushes(row: &RowOutcome) -> bool {
-    row.groups.iter().any(|group| group.directions.has_flushes())
-}
-
 /// A quantile of the latencies in milliseconds; `-` if there are none.
 pub(crate) fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
     match latency.count() {
         0 => "-".to_owned(),
         _ => ms(latency.quantile(per_mille).as_ns() as f64 / 1e6),
-    }
-}
-
-/// The percentage of reads, with the published one if there is one.
-pub(super) fn reads(group: &GroupOutcome) -> String {
-    let ours = or_dash(group.read_share, |part| format!("{:.0}", part * 100.0));
-    match group.published.as_ref().and_then(|published| published.read_share) {
-        Some(published) => format!("{ours}/{:.0}", published * 100.0),
-        None => ours,
     }
 }
 
@@ -340,7 +266,7 @@ fn write_figures(out: &mut String, figures: &[FigureOutcome], style: Style) {
 }
 
 /// A value in words, or a dash.
-pub(super) fn or_dash<T>(what: Option<T>, words: impl FnOnce(T) -> String) -> String {
+pub(crate) fn or_dash<T>(what: Option<T>, words: impl FnOnce(T) -> String) -> String {
     what.map_or_else(|| "-".to_owned(), words)
 }
 
@@ -447,7 +373,7 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
 }
 
 /// The score as text, one line for each kind of figure.
-pub(super) fn score_lines(score: &Score) -> Vec<String> {
+pub(crate) fn score_lines(score: &Score) -> Vec<String> {
     let mut lines = Vec::new();
     let shares = (score.cells > 0).then(|| {
         format!(
@@ -460,6 +386,13 @@ pub(super) fn score_lines(score: &Score) -> Vec<String> {
     if !both.is_empty() {
         lines.push(format!("score: {}", both.join("; ")));
     }
+    lines.extend(score.estimates.map(|estimates| {
+        format!(
+            "score: where shares were estimated, the estimates are {:.2} points off on average, \
+             {:.2} at most, and ours {:.2} on average, over {} cells",
+            estimates.error_mean, estimates.error_max, estimates.ours_mean, estimates.cells
+        )
+    }));
     lines.extend(score.changes.map(|changes| {
         format!(
             "score: changes {:.1} points off on average, {:.1} at most, over {}",

@@ -1,7 +1,9 @@
 //! Published figures of a row, related to the groups of the row.
 
 use super::experiment_load::labels;
-use crate::catalog::experiment::{Experiment, Published, PublishedChange, Quantity, Row, Subject};
+use crate::catalog::experiment::{
+    Estimate, Experiment, Published, PublishedChange, Quantity, Row, Subject,
+};
 
 /// The subject of a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,12 +121,14 @@ impl ChangeFigure {
     }
 }
 
-/// The figures that the source gives for one row under one arm, and how the row's groups are
-/// nested.
+/// The figures that the source gives for one row under one arm, what its authors expected, and how
+/// the row's groups are nested.
 #[derive(Clone, Debug)]
 pub struct Figures {
-    /// The figures.
+    /// The figures; none of them is set if only an estimate is known.
     pub published: Published,
+    /// The shares that were expected.
+    pub estimate: Option<Estimate>,
     /// The figures without a column of their own.
     pub others: Vec<Figure>,
     /// For each group, the indices of the group and of all groups nested in it.
@@ -136,15 +140,34 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// The figures of all rows under all arms for which something is published or estimated.
+    pub(super) fn all(experiment: &Experiment, published: Vec<Published>) -> Vec<Self> {
+        let mut all = published;
+        for row in &experiment.rows {
+            for Estimate { arm, .. } in
+                experiment.estimates.iter().filter(|one| one.is_about(&one.arm, &row.label))
+            {
+                if !all.iter().any(|one| one.arm == *arm && one.row == row.label) {
+                    let (arm, row) = (arm.clone(), row.label.clone());
+                    all.push(Published { arm, row, ..Published::default() });
+                }
+            }
+        }
+        all.into_iter().map(|published| Self::new(experiment, published)).collect()
+    }
+
     /// The published figures of a row of the experiment.
-    pub(super) fn new(experiment: &Experiment, published: Published) -> Self {
+    fn new(experiment: &Experiment, published: Published) -> Self {
         let row = experiment.rows.iter().find(|row| row.label == published.row);
         let groups = row.map_or(&[][..], |row| experiment.groups_of(row));
         let tasks = row.map_or(&[][..], |row| &row.tasks);
         let (numbers, labels) = labels(groups);
         let others = row.map_or_else(Vec::new, |row| others(experiment, row, &published));
+        let mut estimates = experiment.estimates.iter();
+        let estimate = estimates.find(|one| one.is_about(&published.arm, &published.row)).cloned();
         Self {
             published,
+            estimate,
             others,
             members: numbers.members(&labels),
             outermost: groups.iter().map(|group| group.parent.is_none()).collect(),
@@ -167,6 +190,13 @@ impl Figures {
     pub fn share(&self, at: usize) -> Option<f64> {
         let parts = self.published.ios.as_ref().or(self.published.percent.as_ref())?;
         Some(parts.get(at)? / self.sum(parts))
+    }
+
+    /// The share of all I/Os that was expected for the group with index `at`, including nested
+    /// groups.
+    #[must_use]
+    pub fn expected(&self, at: usize) -> Option<f64> {
+        Some(self.estimate.as_ref()?.percent.get(at)? / 100.0)
     }
 
     /// The indices of the group with index `at` and of all groups nested in it.

@@ -83,6 +83,7 @@ impl Plan {
             seeds: options.seeds.unwrap_or(DEFAULT_SEEDS),
             keep_journal: options.keep_journal,
             published_changes: Vec::new(),
+            estimates: Vec::new(),
             published: Vec::new(),
         })
     }

@@ -1,9 +1,13 @@
-//! `fairdisk catalog`: the devices, schedulers, experiments, hosts and kernels that are built in.
+//! `fairdisk catalog`: the devices, schedulers, experiments, hosts and kernels that are built in,
+//! and all that was published beside what the lab has.
 
 mod kernels;
+mod published;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::results::Results;
+use crate::selection::Seeds;
 use clap::ValueEnum;
 use fairdisk_lab::catalog::library::{Document, Kind, find, under_mounts};
 use fairdisk_lab::catalog::revision::Revision;
@@ -13,15 +17,19 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// List devices, schedulers, experiments, hosts and kernels, or show one of them
+///
+/// `published` runs the experiments whose sources print something, or the one that is named, and
+/// shows every published figure and estimate beside ours.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// What to list; everything if not given
     kind: Option<KindArg>,
     /// Show this one's file, which says where each value comes from
     name: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    seeds: Seeds,
+    #[command(flatten)]
+    results: Results,
 }
 
 /// A part of the catalogue, as named on the command line.
@@ -32,6 +40,7 @@ enum KindArg {
     Experiments,
     Hosts,
     Kernels,
+    Published,
 }
 
 impl KindArg {
@@ -42,8 +51,14 @@ impl KindArg {
             Self::Schedulers => Some(Kind::Revision),
             Self::Experiments => Some(Kind::Experiment),
             Self::Hosts => Some(Kind::Host),
-            Self::Kernels => None,
+            Self::Kernels | Self::Published => None,
         }
+    }
+
+    /// The kinds that are lists.
+    fn lists() -> Vec<Self> {
+        let all = Self::value_variants().iter().copied();
+        all.filter(|kind| *kind != Self::Published).collect()
     }
 
     fn heading(self) -> String {
@@ -52,11 +67,16 @@ impl KindArg {
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
-    if let (Some(kind), Some(name)) = (args.kind, &args.name) {
-        return show(kind, name, args.json);
+    let Args { kind, name, seeds, results } = args;
+    if *kind == Some(KindArg::Published) {
+        return published::execute(name.as_deref(), seeds.seeds, results);
     }
-    let kinds = args.kind.map_or_else(|| KindArg::value_variants().to_vec(), |kind| vec![kind]);
-    if args.json {
+    demand_no_runs(args)?;
+    if let (Some(kind), Some(name)) = (kind, name) {
+        return show(*kind, name, results.json);
+    }
+    let kinds = kind.map_or_else(KindArg::lists, |kind| vec![kind]);
+    if results.json {
         let mut value = json!({ "schema": output::SCHEMA });
         kinds.iter().for_each(|kind| value[kind.heading()] = as_json(*kind));
         return Ok(output::print_json(&value)?);
@@ -65,6 +85,19 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let width = width.max().unwrap_or(0);
     let lists: Vec<String> = kinds.iter().map(|kind| list(*kind, width, kinds.len() > 1)).collect();
     Ok(output::print(&lists.join("\n"))?)
+}
+
+/// Checks that options of runs are not given where nothing is run.
+fn demand_no_runs(args: &Args) -> Result<(), Failure> {
+    let given = [
+        ("--seeds", args.seeds.seeds.is_some()),
+        ("--report", args.results.has_page()),
+        ("--quiet", args.results.quiet),
+    ];
+    given.iter().find(|(_, is_given)| *is_given).map_or(Ok(()), |(option, _)| {
+        let message = format!("{option} is for `fairdisk catalog published`; drop it");
+        Err(Failure::BadInput(message))
+    })
 }
 
 /// Prints a catalogue file as it is. Its comments are included, since they give the source of each

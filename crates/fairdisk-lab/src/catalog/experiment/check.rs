@@ -3,6 +3,7 @@
 
 mod changes;
 mod columns;
+mod estimates;
 mod groups;
 mod links;
 mod published;
@@ -16,6 +17,7 @@ use crate::catalog::library::{Kind, check_id, find};
 use crate::catalog::text::{check_line, check_text};
 use changes::check_changes;
 pub(super) use changes::check_rows_set;
+use estimates::check_estimate;
 use groups::check_groups;
 use links::check_links;
 use published::{check_published, check_published_change};
@@ -62,6 +64,9 @@ pub(super) fn check(experiment: &Experiment, id: &str) -> Result<(), Wrong> {
     }
     for (at, change) in experiment.published_changes.iter().enumerate() {
         check_published_change(experiment, &format!("published_change.{at}"), change)?;
+    }
+    for (at, estimate) in experiment.estimates.iter().enumerate() {
+        check_estimate(experiment, at, estimate)?;
     }
     Ok(())
 }

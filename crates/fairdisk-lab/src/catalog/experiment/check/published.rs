@@ -163,7 +163,7 @@ pub(super) fn unlike(name: &str, figures: usize, row: &Row, count: usize, whom: 
 
 /// Checks that figures are in a range in which they can be compared.
 fn check_figures(key: &impl Fn(&str) -> String, published: &Published) -> Result<(), Wrong> {
-    let Published { total, ios, percent, read_percent, seconds, .. } = published;
+    let Published { total, ios, read_percent, seconds, .. } = published;
     let above = f64::MIN_POSITIVE..=FIGURE_MAX;
     let words = "more than 0, up to 1e15";
     demand_in(above.clone(), &key("total"), *total, words)?;
@@ -176,10 +176,8 @@ fn check_figures(key: &impl Fn(&str) -> String, published: &Published) -> Result
     for figure in ios.iter().flatten() {
         demand_in(0.0..=FIGURE_MAX, &key("ios"), Some(*figure), "0 to 1e15")?;
     }
-    for (name, list) in [("percent", percent), ("read_percent", read_percent)] {
-        for figure in list.iter().flatten() {
-            demand_in(0.0..=100.0, &key(name), Some(*figure), "0 to 100")?;
-        }
+    for figure in read_percent.iter().flatten() {
+        demand_in(0.0..=100.0, &key("read_percent"), Some(*figure), "0 to 100")?;
     }
     let nothing = ios.as_ref().is_some_and(|ios| ios.iter().all(|figure| *figure == 0.0));
     let text = "at least one figure above 0, for shares are compared";
@@ -193,34 +191,60 @@ fn check_sums(
     published: &Published,
 ) -> Result<(), Wrong> {
     let Published { total, ios, percent, .. } = published;
-    let sum = |list: &[f64], outer: Option<&str>| {
-        let within = groups.iter().zip(list).filter(|(group, _)| group.parent.as_deref() == outer);
-        within.map(|(_, figure)| figure).sum::<f64>()
-    };
-    for (name, list) in [("ios", ios), ("percent", percent)] {
-        let Some(list) = list else { continue };
-        for (Group { name: outer, .. }, figure) in groups.iter().zip(list) {
-            let inner = sum(list, Some(outer));
-            if inner > figure + rounding(*figure, list.len()) {
-                let text = format!(
-                    "`{name}` of group `{outer}` is {figure}, of the groups in it {inner}; the \
-                     figure of a group includes those of the groups in it"
-                );
-                return Err((key(name), text.into()));
-            }
-        }
+    if let Some(ios) = ios {
+        check_nested(key, "ios", groups, ios)?;
     }
     if let (Some(total), Some(ios)) = (total, ios) {
-        let all = sum(ios, None);
+        let all = sum(groups, ios, None);
         if (all - total).abs() > rounding(*total, ios.len()) {
             let text = format!("`total` is {total}, but `ios` come to {all}; correct one of them");
             return Err((key("total"), text.into()));
         }
     }
-    let all = percent.as_ref().map(|list| sum(list, None));
-    let all = all.filter(|sum| !(98.0..=102.0).contains(sum));
-    let found = format!("{} for all groups together", all.unwrap_or_default());
-    demand(all.is_none(), &key("percent"), found, "98 to 102, for they are parts of the whole")
+    percent.as_ref().map_or(Ok(()), |percent| check_percent(key, groups, percent))
+}
+
+/// The sum of the figures of the groups that lie in `outer`, or in none.
+fn sum(groups: &[Group], figures: &[f64], outer: Option<&str>) -> f64 {
+    let within = groups.iter().zip(figures);
+    let within = within.filter(|(group, _)| group.parent.as_deref() == outer);
+    within.map(|(_, figure)| figure).sum()
+}
+
+/// Checks that no group has less than the groups in it together.
+fn check_nested(
+    key: &impl Fn(&str) -> String,
+    name: &str,
+    groups: &[Group],
+    figures: &[f64],
+) -> Result<(), Wrong> {
+    for (Group { name: outer, .. }, figure) in groups.iter().zip(figures) {
+        let inner = sum(groups, figures, Some(outer));
+        if inner > figure + rounding(*figure, figures.len()) {
+            let text = format!(
+                "`{name}` of group `{outer}` is {figure}, of the groups in it {inner}; the figure \
+                 of a group includes those of the groups in it"
+            );
+            return Err((key(name), text.into()));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that these are parts of a whole, in percent.
+pub(super) fn check_percent(
+    key: &impl Fn(&str) -> String,
+    groups: &[Group],
+    percent: &[f64],
+) -> Result<(), Wrong> {
+    for figure in percent {
+        demand_in(0.0..=100.0, &key("percent"), Some(*figure), "0 to 100")?;
+    }
+    check_nested(key, "percent", groups, percent)?;
+    let all = sum(groups, percent, None);
+    let found = format!("{all} for all groups together");
+    let allowed = "98 to 102, for they are parts of the whole";
+    demand((98.0..=102.0).contains(&all), &key("percent"), found, allowed)
 }
 
 /// The rounding error to allow in the sum of this many figures.
