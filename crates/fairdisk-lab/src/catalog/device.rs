@@ -7,6 +7,7 @@ mod measured;
 mod null;
 mod raid5;
 mod ssd;
+mod virtual_disk;
 
 use super::allowed::{Wrong, demand_in, demand_within};
 use super::error::{CatalogError, Fault, unknown};
@@ -26,6 +27,7 @@ use null::NullFile;
 use raid5::Raid5File;
 use serde::Deserialize;
 use ssd::SsdFile;
+use virtual_disk::VirtualFile;
 
 /// A device file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,9 +124,13 @@ fn parse_entry(id: &str, source: Source<'_>) -> Result<DeviceEntry, CatalogError
             let params = source.parse::<MeasuredFile>()?.params();
             DeviceSpec::Measured(checked(source, params.map_err(|wrong| source.wrong(wrong))?)?)
         }
+        "virtual" => {
+            let params = source.parse::<VirtualFile>()?.params(source)?;
+            DeviceSpec::Virtual(Box::new(checked(source, params)?))
+        }
         "null" => DeviceSpec::Null(checked(source, source.parse::<NullFile>()?.params())?),
         other => {
-            let known = ["hdd", "raid5", "ssd", "fixed", "measured", "null"];
+            let known = ["hdd", "raid5", "ssd", "fixed", "measured", "virtual", "null"];
             return Err(source.error_at_key("kind", unknown("kind", other, &known)));
         }
     };
@@ -276,7 +282,7 @@ mod tests {
         );
         assert_eq!(
             refusal(&FIXED.replace("fixed", "fixd")),
-            "f.toml:3: unknown kind `fixd`; did you mean `fixed`? (known: hdd, raid5, ssd, fixed, measured, null)"
+            "f.toml:3: unknown kind `fixd`; did you mean `fixed`? (known: hdd, raid5, ssd, fixed, measured, virtual, null)"
         );
         assert_eq!(refusal("id = \"f\"\ntitle = \"t\""), "f.toml:1: missing key `kind`");
         let array = "id = \"f\"\ntitle = \"t\"\nkind = \"raid5\"\ndisk = \"null\"\ndisks = 4\nchunk_kib = 64\ndepth = 8\n";

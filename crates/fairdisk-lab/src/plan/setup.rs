@@ -365,7 +365,7 @@ const MIB_SECTORS: u64 = 1 << 11;
 const GIB_SECTORS: u64 = 1 << 21;
 
 /// The size of each partition, in whole blocks of 4 KiB.
-pub(super) const fn partition_sectors(device: &DeviceSpec, array: Array) -> u64 {
+pub(super) fn partition_sectors(device: &DeviceSpec, array: Array) -> u64 {
     match array.partitions {
         1 => device.capacity_sectors(),
         partitions => device.capacity_sectors() / partitions as u64 / 8 * 8,

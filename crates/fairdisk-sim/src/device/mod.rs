@@ -20,6 +20,7 @@ mod raid5;
 mod rate;
 mod spec;
 mod ssd;
+mod virtual_disk;
 mod work;
 
 pub use adapter::AdapterCost;
@@ -34,6 +35,7 @@ pub use null::{Null, NullParams, NullSpec};
 pub use raid5::{Raid5, Raid5Params, Raid5Spec};
 pub use spec::{Check, Checked, DeviceSpec, SpecError};
 pub use ssd::{CollectionParams, Ssd, SsdParams, SsdSpec};
+pub use virtual_disk::{HostCacheParams, VirtualDisk, VirtualDiskParams, VirtualDiskSpec};
 
 use fairdisk_core::GroupId;
 use fairdisk_core::request::{Flags, Lba, Op, Request, RequestId, Sectors};
@@ -127,6 +129,8 @@ pub enum DeviceModel {
     Ssd(Ssd),
     /// A device that does as much as was measured.
     Measured(Measured),
+    /// The disk of a virtual machine.
+    Virtual(VirtualDisk),
     /// A device that takes no time.
     Null(Null),
 }
@@ -139,6 +143,7 @@ macro_rules! each {
             DeviceModel::Raid5($device) => $call,
             DeviceModel::Ssd($device) => $call,
             DeviceModel::Measured($device) => $call,
+            DeviceModel::Virtual($device) => $call,
             DeviceModel::Null($device) => $call,
         }
     };
@@ -152,6 +157,7 @@ impl DeviceModel {
         match self {
             Self::Hdd(_) => false,
             Self::Measured(device) => device.serves_together(),
+            Self::Virtual(device) => device.serves_together(),
             _ => self.depth() > 1,
         }
     }

@@ -3,7 +3,7 @@
 
 use super::{
     DeviceModel, Fixed, FixedSpec, Hdd, HddSpec, Measured, MeasuredSpec, Null, NullSpec, Raid5,
-    Raid5Spec, Ssd, SsdSpec,
+    Raid5Spec, Ssd, SsdSpec, VirtualDisk, VirtualDiskSpec,
 };
 use std::fmt;
 
@@ -97,6 +97,8 @@ pub enum DeviceSpec {
     Ssd(SsdSpec),
     /// A device that does as much as was measured.
     Measured(MeasuredSpec),
+    /// The disk of a virtual machine.
+    Virtual(Box<VirtualDiskSpec>),
     /// A device that takes no time.
     Null(NullSpec),
 }
@@ -119,6 +121,7 @@ impl DeviceSpec {
             Self::Raid5(spec) => DeviceModel::Raid5(Raid5::new(spec, phase_ns)),
             Self::Ssd(spec) => DeviceModel::Ssd(Ssd::new(spec)),
             Self::Measured(spec) => DeviceModel::Measured(Measured::new(spec)),
+            Self::Virtual(spec) => DeviceModel::Virtual(VirtualDisk::new(spec, phase_ns)),
             Self::Null(spec) => DeviceModel::Null(Null::new(spec)),
         }
     }
@@ -132,29 +135,32 @@ impl DeviceSpec {
             Self::Raid5(_) => "raid5",
             Self::Ssd(_) => "ssd",
             Self::Measured(_) => "measured",
+            Self::Virtual(_) => "virtual",
             Self::Null(_) => "null",
         }
     }
 
     /// Whether the device has a moving head, or is not known to have none.
     #[must_use]
-    pub const fn is_rotational(&self) -> bool {
+    pub fn is_rotational(&self) -> bool {
         match self {
             Self::Ssd(_) => false,
             Self::Measured(spec) => spec.params().rotational,
+            Self::Virtual(spec) => spec.params().below.is_rotational(),
             _ => true,
         }
     }
 
     /// The device's size in sectors.
     #[must_use]
-    pub const fn capacity_sectors(&self) -> u64 {
+    pub fn capacity_sectors(&self) -> u64 {
         match self {
             Self::Hdd(spec) => spec.params().capacity_sectors,
             Self::Fixed(spec) => spec.params().capacity_sectors,
             Self::Raid5(spec) => spec.params().capacity_sectors(),
             Self::Ssd(spec) => spec.params().capacity_sectors,
             Self::Measured(spec) => spec.params().capacity_sectors,
+            Self::Virtual(spec) => spec.params().below.capacity_sectors(),
             Self::Null(spec) => spec.params().capacity_sectors,
         }
     }

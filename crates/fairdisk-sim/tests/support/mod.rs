@@ -6,9 +6,9 @@ use fairdisk_core::time::{Instant, Span};
 use fairdisk_core::{GroupId, Times};
 use fairdisk_sim::device::{
     CollectionParams, Device, DeviceIo, DeviceModel, DeviceSpec, Done, FixedCost, FixedParams,
-    FixedSpec, FlushPolicy, HddParams, HddSpec, MeasuredParams, MeasuredSpec, NullParams, NullSpec,
-    Order, QueueParams, Raid5Params, Raid5Spec, ReadAheadParams, SeekParams, SsdParams, SsdSpec,
-    WriteCacheParams,
+    FixedSpec, FlushPolicy, HddParams, HddSpec, HostCacheParams, MeasuredParams, MeasuredSpec,
+    NullParams, NullSpec, Order, QueueParams, Raid5Params, Raid5Spec, ReadAheadParams, SeekParams,
+    SsdParams, SsdSpec, VirtualDiskParams, VirtualDiskSpec, WriteCacheParams,
 };
 
 /// A WD2500JS with its write cache off.
@@ -95,6 +95,27 @@ pub(crate) fn raid5(disk: HddParams) -> DeviceModel {
     DeviceSpec::Raid5(Raid5Spec::new(params).expect("describes a device")).build()
 }
 
+/// The disk of a virtual machine above a WD2500JS: a request costs 100 us of the only CPU.
+pub(crate) fn virtual_disk(depth: u32, cache: Option<HostCacheParams>) -> VirtualDiskParams {
+    let below = DeviceSpec::Hdd(HddSpec::new(wd2500js()).expect("describes a device"));
+    VirtualDiskParams { below, depth, cpus: 1, io_cpu_us: 100, page_cpu_ns: 14_000, cache }
+}
+
+/// A host cache of 2 MiB, half of which may be dirty.
+pub(crate) const HOST_CACHE: HostCacheParams = HostCacheParams {
+    mib: 2,
+    background_percent: 10,
+    limit_percent: 50,
+    age_ms: 1000,
+    flush: FlushPolicy::Drain,
+};
+
+/// Builds the disk of a virtual machine.
+pub(crate) fn guest(params: VirtualDiskParams) -> DeviceModel {
+    let spec = VirtualDiskSpec::new(params).expect("describes a device");
+    DeviceSpec::Virtual(Box::new(spec)).build()
+}
+
 /// One device of every kind, and the variants of the disk that take different code paths.
 pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
     let both = HddParams { queue: queued(8, Order::Satf).queue, ..cached(4, Order::Satf) };
@@ -155,6 +176,9 @@ pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
         ("ssd", ssd(small_ssd())),
         ("ssd, collecting", ssd(SsdParams { collection: Some(COLLECTION), ..small_ssd() })),
         ("ssd, no barrier", ssd(SsdParams { flush_drains: false, ..small_ssd() })),
+        ("virtual, serial", guest(virtual_disk(1, Some(HOST_CACHE)))),
+        ("virtual, deep", guest(virtual_disk(32, Some(HOST_CACHE)))),
+        ("virtual, no cache", guest(virtual_disk(8, None))),
         ("hdd", hdd(wd2500js())),
         ("hdd, skewed", hdd(skewed())),
         ("hdd, no read-ahead", hdd(HddParams { read_ahead: None, ..skewed() })),
@@ -191,6 +215,11 @@ impl Host {
         self.ids += 1;
         self.device.submit(self.now, &io(self.ids, op, start, sectors));
         self.ids
+    }
+
+    /// When the device next does something by itself, in ns.
+    pub(crate) fn device_event(&self) -> Option<u64> {
+        self.device.next_event().map(|at| at.as_ns())
     }
 
     /// Lets `ns` nanoseconds pass, in which nothing may complete.

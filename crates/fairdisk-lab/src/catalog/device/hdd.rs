@@ -128,10 +128,7 @@ impl WriteCacheTable {
             }),
             order: self.order.into(),
             reads_wait_for_dirty: self.reads_wait_for_dirty,
-            flush: match self.flush {
-                FlushName::Drain => FlushPolicy::Drain,
-                FlushName::Ignore => FlushPolicy::Ignore,
-            },
+            flush: self.flush.policy(),
         })
     }
 }
@@ -177,4 +174,13 @@ impl From<OrderName> for Order {
 pub(super) enum FlushName {
     Drain,
     Ignore,
+}
+
+impl FlushName {
+    pub(super) const fn policy(self) -> FlushPolicy {
+        match self {
+            Self::Drain => FlushPolicy::Drain,
+            Self::Ignore => FlushPolicy::Ignore,
+        }
+    }
 }
