@@ -161,9 +161,9 @@ fn of_group(row: &RowOutcome, group: &GroupOutcome) -> Vec<Line> {
         let share = share.beside(published.share.map(percent), Some(Series::of(each)));
         Line { estimate: published.expected.map(percent), ..share }
     });
-    let ios = published.ios.map(|ios| {
-        line("I/Os", Off::Percent).beside(Some(ios), Some(group.ios.clone()))
-    });
+    let ios = published
+        .ios
+        .map(|ios| line("I/Os", Off::Percent).beside(Some(ios), Some(group.ios.clone())));
     let reads = published.read_share.map(|share| {
         let ours = group.read_share.map(|share| Series::of_mean(percent(share)));
         line("reads %", Off::Points).beside(Some(percent(share)), ours)
@@ -173,12 +173,12 @@ fn of_group(row: &RowOutcome, group: &GroupOutcome) -> Vec<Line> {
 
 fn of_task(row: &RowOutcome, task: &TaskOutcome) -> Vec<Line> {
     let line = |figure| Line::new(row, &task.name, figure, Off::Percent);
-    let rate = task.published_mb_per_s.map(|rate| {
-        line("MB/s").beside(Some(rate), Some(task.mb_per_s.clone()))
-    });
-    let seconds = task.published_seconds.map(|seconds| {
-        line("seconds").beside(Some(seconds), Some(task.seconds.clone()))
-    });
+    let rate = task
+        .published_mb_per_s
+        .map(|rate| line("MB/s").beside(Some(rate), Some(task.mb_per_s.clone())));
+    let seconds = task
+        .published_seconds
+        .map(|seconds| line("seconds").beside(Some(seconds), Some(task.seconds.clone())));
     [seconds, rate].into_iter().flatten().collect()
 }
 
@@ -222,7 +222,9 @@ pub fn plans(name: Option<&str>, seeds: Option<u32>) -> Result<Vec<Plan>, String
         }
     }
     match (name, plans.is_empty()) {
-        (Some(name), true) => Err(format!("{name}: its source prints nothing; fairdisk run {name}")),
+        (Some(name), true) => {
+            Err(format!("{name}: its source prints nothing; fairdisk run {name}"))
+        }
         _ => Ok(plans),
     }
 }

@@ -1,5 +1,5 @@
-//! The disk of a virtual machine: what its cache keeps from the disk below, and when the host writes
-//! back.
+//! The disk of a virtual machine: what its cache keeps from the disk below, and when the host
+//! writes back.
 
 mod support;
 

@@ -7,8 +7,8 @@ pub(super) use groups::{has_flushes, reads};
 use super::memory;
 use super::split::{self, TWO_REGIMES, mean_or_regimes};
 use super::{
-    ChangeOutcome, FigureOutcome, MemoryOutcome, Outcome, PayersOutcome, RefusedRow,
-    RowOutcome, Score, Series, TaskOutcome,
+    ChangeOutcome, FigureOutcome, MemoryOutcome, Outcome, PayersOutcome, RefusedRow, RowOutcome,
+    Score, Series, TaskOutcome,
 };
 use crate::catalog::experiment::{Estimate, Quantity};
 use crate::columns::{padded, width};
@@ -63,8 +63,7 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
         score_lines(&score).iter().for_each(|text| line(&mut out, text));
     }
     let estimates = outcome.estimates.iter().filter_map(Estimate::note);
-    let notes: Vec<String> =
-        estimates.chain(notes(&outcome.caveats, &outcome.excluded)).collect();
+    let notes: Vec<String> = estimates.chain(notes(&outcome.caveats, &outcome.excluded)).collect();
     if !notes.is_empty() {
         out.push('\n');
         notes.iter().for_each(|note| line(&mut out, &style.dim(note)));
@@ -388,9 +387,9 @@ pub(crate) fn score_lines(score: &Score) -> Vec<String> {
     }
     lines.extend(score.estimates.map(|estimates| {
         format!(
-            "score: where shares were estimated, the estimates are {:.2} points off on average, \
-             {:.2} at most, and ours {:.2} on average, over {} cells",
-            estimates.error_mean, estimates.error_max, estimates.ours_mean, estimates.cells
+            "score: estimates {:.2} points off on average, {:.2} at most; ours over the same {} \
+             cells {:.2}",
+            estimates.error_mean, estimates.error_max, estimates.cells, estimates.ours_mean
         )
     }));
     lines.extend(score.changes.map(|changes| {

@@ -49,7 +49,11 @@ impl TaskOutcome {
 }
 
 /// The named tasks of a row.
-pub(super) fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<TaskOutcome> {
+pub(super) fn tasks(
+    plan: &Plan,
+    ensemble: &Ensemble,
+    figures: Option<&Figures>,
+) -> Vec<TaskOutcome> {
     let published = figures.map(|figures| &figures.published);
     let load = &plan.rows[ensemble.row].load;
     let names = load.task_names();

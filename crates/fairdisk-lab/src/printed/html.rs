@@ -1,7 +1,7 @@
 //! The figures of sources as a page.
 
-use super::table::{HEAD, WORDS, about, columns};
 use super::Printed;
+use super::table::{HEAD, WORDS, about, columns};
 use crate::outcome::{Score, score_lines, write_notes, write_table};
 use crate::page::{Made, escape, page};
 use std::fmt::Write as _;

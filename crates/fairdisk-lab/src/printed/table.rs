@@ -3,8 +3,8 @@
 use super::{Line, Printed};
 use crate::columns::padded;
 use crate::digits::signed;
-use crate::outcome::{Series, Style, notes, score_lines, widest};
 use crate::outcome::{Score, or_dash};
+use crate::outcome::{Series, Style, notes, score_lines, widest};
 use std::fmt::Write as _;
 
 /// The columns of a figure; those from the fourth on are numbers.

@@ -2,6 +2,7 @@
 //! the published figures.
 
 mod directions;
+mod estimates;
 mod figures;
 mod links;
 mod regimes;

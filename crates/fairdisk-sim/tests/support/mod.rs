@@ -116,6 +116,30 @@ pub(crate) fn guest(params: VirtualDiskParams) -> DeviceModel {
     DeviceSpec::Virtual(Box::new(spec)).build()
 }
 
+/// A device that does as much as was measured, with these times of one request and of two at once.
+fn measured(depth: u32, rotational: bool, qd1: u64, qd2: u64) -> DeviceModel {
+    let times = |small, large| Times {
+        sequential: Span::from_us(small),
+        random: Span::from_us(small),
+        large_sequential: Span::from_us(large),
+        large_random: Span::from_us(large),
+    };
+    let (qd1, qd2) = (Span::from_us(qd1), Span::from_us(qd2));
+    let (read, write) = (times(20, 900), times(40, 1_000));
+    let flush = Span::from_us(300);
+    let params = MeasuredParams {
+        capacity_sectors: 1 << 23,
+        depth,
+        rotational,
+        read,
+        write,
+        qd1,
+        qd2,
+        flush,
+    };
+    DeviceSpec::Measured(MeasuredSpec::new(params).expect("describes a device")).build()
+}
+
 /// One device of every kind, and the variants of the disk that take different code paths.
 pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
     let both = HddParams { queue: queued(8, Order::Satf).queue, ..cached(4, Order::Satf) };
@@ -136,28 +160,6 @@ pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
             flush_us: 0,
         };
         DeviceSpec::Fixed(FixedSpec::new(params).expect("describes a device")).build()
-    };
-    let times = |small, large| Times {
-        sequential: Span::from_us(small),
-        random: Span::from_us(small),
-        large_sequential: Span::from_us(large),
-        large_random: Span::from_us(large),
-    };
-    let measured = |depth, rotational, qd1, qd2| {
-        let (qd1, qd2) = (Span::from_us(qd1), Span::from_us(qd2));
-        let (read, write) = (times(20, 900), times(40, 1_000));
-        let flush = Span::from_us(300);
-        let params = MeasuredParams {
-            capacity_sectors: 1 << 23,
-            depth,
-            rotational,
-            read,
-            write,
-            qd1,
-            qd2,
-            flush,
-        };
-        DeviceSpec::Measured(MeasuredSpec::new(params).expect("describes a device")).build()
     };
     let null = NullSpec::new(NullParams { capacity_sectors: 1 << 30, depth: 64 })
         .expect("describes a device");

@@ -154,6 +154,24 @@ fn the_catalogue_lists_every_kind_with_titles() {
 }
 
 #[test]
+fn what_was_published_is_printed_beside_the_lab() {
+    let published = ["catalog", "published", "satoshi-2008-04-03-dd", "--seeds", "1"];
+    let text = fairdisk(&published).quiet();
+    let line = text.lines().find(|line| line.contains("run4") && line.contains("data2  seconds"));
+    let words: Vec<&str> = line.expect("a line").split_whitespace().collect();
+    assert_eq!(words[..5], ["run4", "two-layer", "data2", "seconds", "17.4"], "{text}");
+    assert!(!text.contains("flat"), "no source prints that arm: {text}");
+    assert!(text.contains("published by Satoshi UCHIDA"), "{text}");
+    let value = fairdisk(&[&published[..], &["--json"]].concat()).json();
+    let figures = value["experiments"][0]["figures"].as_array().expect("a list");
+    assert_eq!(figures.len(), 16, "seconds and rates of two tasks in four runs");
+    let refused = fairdisk(&["catalog", "published", "two-groups"]);
+    assert!(refused.err.contains("its source prints nothing"), "{}", refused.err);
+    let refused = fairdisk(&["catalog", "hosts", "--seeds", "1"]);
+    assert!(refused.err.contains("--seeds is for `fairdisk catalog published`"), "{}", refused.err);
+}
+
+#[test]
 fn an_entry_is_shown_with_its_provenance() {
     let text = fairdisk(&["catalog", "devices", "wd2500js"]).quiet();
     assert!(text.contains("id = \"wd2500js\"") && text.contains('#'), "{text}");

@@ -25,7 +25,10 @@ impl Columns {
     pub(super) fn of(outcome: &Outcome, row: &RowOutcome, width: usize) -> Self {
         let groups = outcome.rows.iter().flat_map(|row| &row.groups);
         let has = |share: fn(&PublishedGroup) -> Option<f64>| {
-            groups.clone().filter_map(|group| group.published.as_ref()).any(|it| share(it).is_some())
+            groups
+                .clone()
+                .filter_map(|group| group.published.as_ref())
+                .any(|it| share(it).is_some())
         };
         Self {
             width,

@@ -6,6 +6,7 @@ use crate::device::DeviceIo;
 use crate::device::hdd::FlushPolicy;
 use fairdisk_core::GroupId;
 use fairdisk_core::time::{Instant, Span};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Some pages in a row.
@@ -151,8 +152,9 @@ impl HostCache {
         }
         for page in pages.each() {
             self.drop_clean(page);
-            if !self.dirty.contains_key(&page) {
-                self.dirty.insert(page, Dirty { since: now, group });
+            // Data that is dirty already keeps its age and its group.
+            if let Entry::Vacant(vacant) = self.dirty.entry(page) {
+                vacant.insert(Dirty { since: now, group });
                 self.by_age.insert((now, page));
             }
         }

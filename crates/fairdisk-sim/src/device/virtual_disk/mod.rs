@@ -1,9 +1,9 @@
-//! The disk of a virtual machine: every request costs CPU time of the hypervisor, and a page cache of
-//! the host may lie between the guest and the disk below.
+//! The disk of a virtual machine: every request costs CPU time of the hypervisor, and a page cache
+//! of the host may lie between the guest and the disk below.
 //!
-//! A request first gets a CPU, one after another where these run out. With a cache, reads of pages that
-//! are in it end there, and writes end there while there is room; the host writes back later, in the
-//! order of the disk. Without one, requests go on to the disk.
+//! A request first gets a CPU, one after another where these run out. With a cache, reads of pages
+//! that are in it end there, and writes end there while there is room; the host writes back later,
+//! in the order of the disk. Without one, requests go on to the disk.
 //!
 //! Simplifications: the host does not read ahead; a write of part of a page counts as one of all of
 //! it; reads that miss go before what is written back.
@@ -350,7 +350,8 @@ impl Device for VirtualDisk {
             self.below.advance(at, &mut finished);
             finished.drain(..).for_each(|piece| self.note(at, piece, done));
             self.finished = finished;
-            while let Some(Reverse(next)) = self.handled.peek().copied().filter(|it| it.0.at <= at) {
+            while let Some(Reverse(next)) = self.handled.peek().copied().filter(|it| it.0.at <= at)
+            {
                 self.handled.pop();
                 self.handle(at, next.slot, done);
             }

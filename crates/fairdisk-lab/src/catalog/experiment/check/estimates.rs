@@ -4,7 +4,7 @@ use super::published::{check_percent, unlike};
 use crate::catalog::allowed::Wrong;
 use crate::catalog::error::unknown;
 use crate::catalog::experiment::{Estimate, Experiment, Row};
-use crate::catalog::text::check_line;
+use crate::catalog::text::check_text;
 
 /// Checks the estimate with index `at`.
 pub(super) fn check_estimate(
@@ -13,7 +13,7 @@ pub(super) fn check_estimate(
     estimate: &Estimate,
 ) -> Result<(), Wrong> {
     let key = |key: &str| format!("estimate.{at}.{key}");
-    check_line(&key("source"), &estimate.source)?;
+    check_text(&key("source"), &estimate.source)?;
     let arms: Vec<&str> = experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
     if !arms.contains(&estimate.arm.as_str()) {
         return Err((key("arm"), unknown("arm", &estimate.arm, &arms).into()));
