@@ -233,7 +233,7 @@ impl Elevator for Fair {
         let entry = &mut self.groups[group as usize];
         let q = &mut self.queues[queue];
         if request.sync && q.is_quiet() {
-            q.think.add(self.device.thought(now, q.quiet_since, self.params.idle_max));
+            q.times.think.add(self.device.thought(now, q.quiet_since, self.params.idle_max));
         }
         if entry.is_quiet() {
             if entry.was_away(now, self.params.credit) {
@@ -287,14 +287,14 @@ impl Elevator for Fair {
         if let Some(target) = entry.qos.latency_p99 {
             self.adjust_room(now, group, (&rq, completion.device_time), target);
         }
-        if rq.is_held {
+        if rq.dispatched.is_held {
             self.done_below_ceilings(now, group, rq.amount());
         }
         self.charge_completed(now, &rq, completion.device_time);
         if left_early && self.queues[queue].task.is_some() {
             self.will_return(now, group, queue);
         }
-        self.cache.reads -= u32::from(rq.is_counted);
+        self.cache.reads -= u32::from(rq.dispatched.is_counted);
         self.look_on();
         self.rest(now, group);
         self.expect(now, group, queue);

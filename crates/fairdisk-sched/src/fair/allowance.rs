@@ -204,7 +204,7 @@ impl Fair {
     #[inline(never)]
     pub(super) fn judge_allowance(&mut self, now: Instant, rq: &Rq, service: Span) {
         let is_serial = self.device.is_serial();
-        let took = if is_serial { service } else { now.since(rq.dispatched) };
+        let took = if is_serial { service } else { now.since(rq.dispatched.at) };
         let tells = !rq.may_be_cached && (is_serial || self.cache.reads == 1);
         self.returning.allowance.judge(tells.then_some(took), self.device.cost_of_any(0));
     }

@@ -22,7 +22,7 @@ impl Fair {
         let (mut waiting, mut in_flight) = (0, 0);
         let mut of_groups = alloc::vec![(0, 0); self.groups.len()];
         for (at, queue) in self.queues.used() {
-            assert_eq!(queue.in_line, queue.waiting > 0, "queue {at} is in line");
+            assert_eq!(queue.order.in_line, queue.waiting > 0, "queue {at} is in line");
             waiting += queue.waiting;
             in_flight += queue.in_flight;
             let of_group = &mut of_groups[queue.group as usize];
@@ -36,7 +36,7 @@ impl Fair {
         let reserved = self.groups.iter().map(|group| group.reserved);
         let work = charged.chain(reserved).fold(Span::ZERO, |sum, one| sum + one);
         assert_eq!(self.at_work, work, "work at the device");
-        let reads = self.requests.all().filter(|rq| rq.is_counted).count();
+        let reads = self.requests.all().filter(|rq| rq.dispatched.is_counted).count();
         assert_eq!(self.cache.reads as usize, reads, "reads at the device");
     }
 

@@ -115,7 +115,7 @@ impl Cache {
         };
         // A read that continues the previous one may come from a buffer, even if it takes long to
         // get there.
-        if served.was_alone && !rq.continues_queue && !rq.op.is_write() {
+        if served.was_alone && !rq.dispatched.continues_queue && !rq.op.is_write() {
             let may_wait = now < self.until + served.took;
             let usual = || groups[queue.group as usize].past.usual.get(self.among());
             let usual = may_wait.then(usual).flatten();

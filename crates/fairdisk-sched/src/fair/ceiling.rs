@@ -237,7 +237,7 @@ impl Fair {
     /// as being at the device until it completes.
     pub(super) fn use_ceilings_up(&mut self, now: Instant, at: u32, group: u32) {
         let amount = self.requests[at].amount();
-        self.requests[at].is_held = true;
+        self.requests[at].dispatched.is_held = true;
         for one in self.tree.path(group) {
             let Group { qos, ceiling, there, .. } = &mut self.groups[one as usize];
             ceiling.pass(now, &qos.ceiling, amount);

@@ -35,10 +35,11 @@ impl Fair {
         let (queue, cost) = (self.requests[at].queue, self.cost_of(at));
         self.device.reach(self.requests[at].end);
         let rq = &mut self.requests[at];
-        (rq.charged, rq.dispatched, rq.is_counted) = (cost, now, !rq.may_be_cached);
-        self.cache.reads += u32::from(rq.is_counted);
+        (rq.dispatched.charged, rq.dispatched.at) = (cost, now);
+        rq.dispatched.is_counted = !rq.may_be_cached;
+        self.cache.reads += u32::from(rq.dispatched.is_counted);
         if rq.is_durable() && self.params.rules.programs {
-            rq.is_programmed = self.device.begin_durable(cost);
+            rq.dispatched.is_programmed = self.device.begin_durable(cost);
         }
         self.at_work += rq.work();
         let group = self.queues[queue].group;
@@ -46,7 +47,7 @@ impl Fair {
         (past.burst, past.spent) = (past.burst + cost, past.spent + cost);
         let time = match self.device.is_paced() {
             true if self.has_alone(queue) => {
-                self.requests[at].is_alone = true;
+                self.requests[at].dispatched.is_alone = true;
                 Span::ZERO
             }
             true => {
@@ -63,7 +64,7 @@ impl Fair {
         };
         self.charge(queue, Span::ZERO, time);
         // What is measured is accounted for once it is known.
-        if !self.device.is_measured() && self.requests[at].for_floor {
+        if !self.device.is_measured() && self.requests[at].dispatched.for_floor {
             self.forgive_floor(group, time);
         }
         self.try_room(now, group, cost);
@@ -110,7 +111,7 @@ impl Fair {
         let rq = &self.requests[at];
         let told = self.device.cost_of_next(rq);
         match self.device.is_measured() {
-            true => self.queues[rq.queue].service.get().unwrap_or(told),
+            true => self.queues[rq.queue].times.service.get().unwrap_or(told),
             false => told,
         }
     }
@@ -122,7 +123,7 @@ impl Fair {
             self.look(now, rq);
         }
         self.at_work = self.at_work - rq.work();
-        self.expected.done += rq.charged;
+        self.expected.done += rq.dispatched.charged;
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
         // While others leave room for a floor, the time that passes is what it takes.
@@ -131,11 +132,11 @@ impl Fair {
         let took = match is_timed {
             true if is_theirs => Span::ZERO,
             true => service,
-            false => rq.charged,
+            false => rq.dispatched.charged,
         };
         self.floors.took(rq, took);
         if !self.device.is_measured() {
-            self.reserved.note_done(rq.charged);
+            self.reserved.note_done(rq.dispatched.charged);
             if self.device.is_paced() {
                 self.charge_paced(now, rq, service);
             }
@@ -147,7 +148,7 @@ impl Fair {
         let served = self.device.served(rq, service, self.in_flight);
         self.settle_allowance(rq, &served);
         let queue = &self.queues[rq.queue];
-        let (mut own, mut charged) = (service, rq.charged);
+        let (mut own, mut charged) = (service, rq.dispatched.charged);
         if self.charges_late_writes()
             && let Some(late) = self.cache.whose(now, (rq, queue), served, &mut self.groups)
         {
@@ -157,13 +158,13 @@ impl Fair {
         }
         let cost = if is_theirs { Span::ZERO } else { own };
         self.charge(rq.queue, charged, cost);
-        if rq.for_floor {
+        if rq.dispatched.for_floor {
             self.forgive_floor(self.queues[rq.queue].group, cost);
         }
-        self.queues[rq.queue].service.add(own);
+        self.queues[rq.queue].times.service.add(own);
         self.device.measured(rq, own);
-        if rq.follows {
-            self.queues[rq.queue].following.add(own);
+        if rq.dispatched.follows {
+            self.queues[rq.queue].times.following.add(own);
         }
     }
 

@@ -151,9 +151,9 @@ impl Device {
     #[inline(never)]
     pub(super) fn end_durable(&mut self, now: Instant, rq: &Rq) {
         // What was dispatched while the device served one request at a time was charged nothing.
-        if rq.charged > Span::ZERO {
-            self.durable.add(now.since(rq.dispatched));
-            self.programs = self.programs - (rq.charged - rq.work());
+        if rq.dispatched.charged > Span::ZERO {
+            self.durable.add(now.since(rq.dispatched.at));
+            self.programs = self.programs - (rq.dispatched.charged - rq.work());
         }
     }
 
@@ -304,7 +304,7 @@ impl Device {
 
     /// Whether the request was charged as one at a random place.
     pub(super) fn costs_as_elsewhere(&self, rq: &Rq) -> bool {
-        self.costs.is_none_or(|costs| rq.charged >= costs.cost(rq.op, false, rq.bytes()))
+        self.costs.is_none_or(|costs| rq.dispatched.charged >= costs.cost(rq.op, false, rq.bytes()))
     }
 
     /// How long a small read takes while nothing else is at the device; zero if unknown.
@@ -392,7 +392,8 @@ impl Device {
         let is_overlong_read = is_told && !rq.may_be_cached && took >= overlong;
         let was_alone = others == 0 && self.is_serial();
         let is_picked = self.picks_next();
-        let stated = |costs: CostModel| costs.cost(rq.op, rq.continues_queue, rq.bytes());
+        let stated =
+            |costs: CostModel| costs.cost(rq.op, rq.dispatched.continues_queue, rq.bytes());
         let stated = self.costs.map_or(done_in, stated);
         Service { took, stated, done_in, is_overlong_read, was_alone, is_picked, is_told }
     }
@@ -400,7 +401,7 @@ impl Device {
     /// Adds the time of a request that was alone at the device to the means.
     pub(super) const fn measured(&mut self, rq: &Rq, service: Span) {
         self.service.add(service);
-        if !rq.follows {
+        if !rq.dispatched.follows {
             self.switching.add(service);
         }
     }
@@ -428,7 +429,8 @@ mod tests {
         let [charged, took] = [50, took].map(Span::from_us);
         for _ in 0..8 {
             let is_programmed = device.begin_durable(charged);
-            let rq = Rq { charged, is_programmed, ..Rq::FREE };
+            let mut rq = Rq::FREE;
+            (rq.dispatched.charged, rq.dispatched.is_programmed) = (charged, is_programmed);
             device.end_durable(Instant::ZERO + took, &rq);
         }
         (0..writes).for_each(|_| {

@@ -9,7 +9,7 @@ impl Fair {
     #[inline]
     pub(super) fn dispatch(&mut self, now: Instant, at: u32, why: Why) {
         let rq = &mut self.requests[at];
-        rq.follows = self.turn.as_mut().is_some_and(|turn| {
+        rq.dispatched.follows = self.turn.as_mut().is_some_and(|turn| {
             turn.in_a_row = match why {
                 _ if turn.queue != rq.queue => 0,
                 Why::SliceContinues => SETTLED.min(turn.in_a_row + 1),
@@ -17,11 +17,11 @@ impl Fair {
             };
             turn.in_a_row == SETTLED
         });
-        rq.for_floor = why == Why::BelowFloor;
+        rq.dispatched.for_floor = why == Why::BelowFloor;
         let queue = rq.queue;
         let q = &self.queues[queue];
-        let (group, continues) = (q.group, rq.start == q.position);
-        rq.continues_queue = continues;
+        let (group, continues) = (q.group, rq.start == q.track.position);
+        rq.dispatched.continues_queue = continues;
         let (start, end) = (rq.start, rq.end);
         let (op, amount, may_be_cached) = (rq.op, rq.amount(), rq.may_be_cached);
         match self.targets.is_empty() || !self.params.rules.brought {
@@ -35,10 +35,10 @@ impl Fair {
         }
         self.take_out(at);
         let q = &mut self.queues[queue];
-        q.streak.add(continues && !op.is_write());
-        (q.continues, q.position) = (continues, end);
+        q.track.streak.add(continues && !op.is_write());
+        (q.track.continues, q.track.position) = (continues, end);
         q.in_flight += 1;
-        let (is_background, streams) = (q.task.is_none(), q.streak.is_stream());
+        let (is_background, streams) = (q.task.is_none(), q.track.streak.is_stream());
         if streams && self.params.rules.inside && self.device.pays_alone() {
             self.queues.note_stream(queue);
         }

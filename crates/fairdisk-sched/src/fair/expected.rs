@@ -172,7 +172,7 @@ impl Fair {
         };
         let is_worth = |think: &Span| *think <= most && *think <= worth;
         let think = entry.past.think.get().filter(is_worth)?;
-        let own = || self.queues.get(queue)?.think.get().filter(is_worth);
+        let own = || self.queues.get(queue)?.times.think.get().filter(is_worth);
         let think = match self.device.is_flash() {
             true => own().map_or(think, |own| own.max(think)),
             false => think,

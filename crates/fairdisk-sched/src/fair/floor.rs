@@ -99,7 +99,7 @@ impl Floors {
     /// Accounts for the device time of a request, served for a floor or by share.
     #[inline]
     pub(super) fn took(&mut self, rq: &Rq, time: Span) {
-        if rq.for_floor {
+        if rq.dispatched.for_floor {
             self.owed += time / FLOORS_PER_REST;
         } else {
             self.owed = self.owed - time;

@@ -172,7 +172,7 @@ impl Fair {
         }
         let is_pause = group.is_quiet() && self.params.rules.pauses;
         let pause = group.past.think.pause().filter(|_| is_pause);
-        let absent = Absent { since, think: queue.think.get(), pause };
+        let absent = Absent { since, think: queue.times.think.get(), pause };
         absent.patience(now, gain, self.idle_most(group))
     }
 
@@ -199,7 +199,7 @@ impl Fair {
     /// The mean time of a request of the queue, or zero.
     fn own(&self, queue: u32) -> Span {
         let queue = self.queues.get(queue);
-        queue.and_then(|queue| queue.service.get()).unwrap_or(Span::ZERO)
+        queue.and_then(|queue| queue.times.service.get()).unwrap_or(Span::ZERO)
     }
 
     /// The time that the next queue in line loses if another request goes before it.
@@ -216,8 +216,8 @@ impl Fair {
         let Some(queue) = self.queues.get(queue).filter(|_| self.device.rotational) else {
             return Span::ZERO;
         };
-        match queue.following.get() {
-            None if !queue.continues || !self.device.is_serial() => Span::ZERO,
+        match queue.times.following.get() {
+            None if !queue.track.continues || !self.device.is_serial() => Span::ZERO,
             following => self.device.switching.or_zero() - following.unwrap_or(Span::ZERO),
         }
     }

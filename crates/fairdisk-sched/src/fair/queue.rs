@@ -23,34 +23,58 @@ pub(super) struct Queue {
     /// The task; `None` for the asynchronous writes of the group.
     pub(super) task: Option<TaskId>,
     pub(super) ioprio: IoPrio,
+    /// Whether nobody can add requests to it any more, so that it is freed when empty.
+    pub(super) orphan: bool,
+    pub(super) order: InOrder,
+    pub(super) queued: Queued,
+    pub(super) waiting: u32,
+    pub(super) in_flight: u32,
+    /// Flushes of the task at the device or on their way there.
+    pub(super) flushes: u8,
+    pub(super) track: Track,
+    /// When the last of its requests completed, if any has.
+    pub(super) quiet_since: Option<Instant>,
+    pub(super) times: Times,
+}
+
+/// The queue's place in the order of its group.
+#[derive(Clone, Debug)]
+pub(super) struct InOrder {
     /// Service received divided by the weight of its level, in the virtual time of its class.
     pub(super) start: u64,
     pub(super) in_line: bool,
     pub(super) last_turn: LastTurn,
     /// Whether the queue, with nothing queued, keeps a place among those that are expected.
     pub(super) has_place: bool,
+}
+
+/// The queued requests.
+#[derive(Clone, Debug)]
+pub(super) struct Queued {
     pub(super) by_position: Tree,
     pub(super) by_age: List,
-    pub(super) waiting: u32,
-    pub(super) in_flight: u32,
-    /// Flushes of the task at the device or on their way there.
-    pub(super) flushes: u8,
-    /// The end of the last dispatched request, or nowhere.
+}
+
+/// Where the dispatched requests were.
+#[derive(Clone, Debug)]
+pub(super) struct Track {
+    /// The end of the last one, or nowhere.
     pub(super) position: Lba,
     /// Whether that began where the one before had ended.
     pub(super) continues: bool,
     /// How far the reads have been sequential.
     pub(super) streak: Streak,
-    /// When the last of its requests completed, if any has.
-    pub(super) quiet_since: Option<Instant>,
-    /// Mean think time: from `quiet_since` to the next request.
+}
+
+/// Mean times.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Times {
+    /// From `quiet_since` to the next request.
     pub(super) think: Mean,
-    /// Mean time of a request.
+    /// Of a request.
     pub(super) service: Mean,
-    /// Mean time of a request that follows one of the same queue.
+    /// Of a request that follows one of the same queue.
     pub(super) following: Mean,
-    /// Whether nobody can add requests to it any more, so that it is freed when empty.
-    pub(super) orphan: bool,
 }
 
 impl Queue {
@@ -59,23 +83,20 @@ impl Queue {
             group,
             task,
             ioprio,
-            start: 0,
-            in_line: false,
-            last_turn: LastTurn::NONE,
-            has_place: false,
-            by_position: Tree::new(),
-            by_age: List::new(),
+            orphan: false,
+            order: InOrder {
+                start: 0,
+                in_line: false,
+                last_turn: LastTurn::NONE,
+                has_place: false,
+            },
+            queued: Queued { by_position: Tree::new(), by_age: List::new() },
             waiting: 0,
             in_flight: 0,
             flushes: 0,
-            position: Lba(u64::MAX),
-            continues: false,
-            streak: Streak::default(),
+            track: Track { position: Lba(u64::MAX), continues: false, streak: Streak::default() },
             quiet_since: None,
-            think: Mean::default(),
-            service: Mean::default(),
-            following: Mean::default(),
-            orphan: false,
+            times: Times::default(),
         }
     }
 
@@ -96,9 +117,11 @@ impl Queue {
 
     /// Replaces a charge of `charged` by `cost`.
     pub(super) const fn charge(&mut self, charged: Span, cost: Span) {
-        self.start = self.start.saturating_add(cost.as_ns() / self.weight());
+        let weight = self.weight();
+        let start = &mut self.order.start;
+        *start = start.saturating_add(cost.as_ns() / weight);
         if charged.as_ns() > 0 {
-            self.start = self.start.saturating_sub(charged.as_ns() / self.weight());
+            *start = start.saturating_sub(charged.as_ns() / weight);
         }
     }
 

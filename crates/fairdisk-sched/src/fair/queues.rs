@@ -230,7 +230,7 @@ impl Queues {
     }
 
     fn set_priority(&mut self, now: Instant, at: u32, ioprio: IoPrio) {
-        let in_line = self[at].in_line;
+        let in_line = self[at].order.in_line;
         self.give_place_up(at);
         let (class, reached) = (self[at].class(), self.reached(at));
         let can_grow = !self[at].orphan;
@@ -243,8 +243,8 @@ impl Queues {
         }
         if self[at].class() != class {
             // Each class has its own virtual time. The queue keeps how far it is ahead of it.
-            let ahead = self[at].start.saturating_sub(reached);
-            self[at].start = self.reached(at).saturating_add(ahead);
+            let ahead = self[at].order.start.saturating_sub(reached);
+            self[at].order.start = self.reached(at).saturating_add(ahead);
         }
         if in_line {
             self.join(now, at);
@@ -311,20 +311,20 @@ impl Queues {
     /// Adds a queue that has got requests to its line. It gets no credit for the time without
     /// requests.
     pub(super) fn join(&mut self, now: Instant, at: u32) {
-        let kept = if self[at].has_place { Some(self.take_place(now, at)) } else { None };
+        let kept = if self[at].order.has_place { Some(self.take_place(now, at)) } else { None };
         let (group, class) = (self[at].group, self[at].class());
         let class = &mut self.leaves[group as usize].classes[class];
         if class.is_empty() {
             class.note_served(now);
         }
         let queue = &mut self.queues[at];
-        queue.start = queue.start.max(kept.unwrap_or(class.reached));
-        queue.in_line = true;
+        queue.order.start = queue.order.start.max(kept.unwrap_or(class.reached));
+        queue.order.in_line = true;
         if class.away == at {
             class.away = NIL;
-            self.order.set_key(&mut class.tree, at, queue.start);
+            self.order.set_key(&mut class.tree, at, queue.order.start);
         } else {
-            self.order.insert(&mut class.tree, at, queue.start);
+            self.order.insert(&mut class.tree, at, queue.order.start);
         }
         self.begin_waiting(at);
     }
@@ -340,7 +340,7 @@ impl Queues {
         }
         let are_kept = leaf.ranks.are_kept;
         self.end_waiting(at);
-        self.queues[at].in_line = false;
+        self.queues[at].order.in_line = false;
         if are_kept {
             self.keep_place(at);
         }
@@ -352,11 +352,11 @@ impl Queues {
         let class = &mut self.leaves[group as usize].classes[class];
         if class.away == at {
             class.away = NIL;
-        } else if !self.queues[at].in_line {
+        } else if !self.queues[at].order.in_line {
             return;
         }
         self.order.remove(&mut class.tree, at);
-        if core::mem::take(&mut self[at].in_line) {
+        if core::mem::take(&mut self[at].order.in_line) {
             self.end_waiting(at);
         }
     }
@@ -366,11 +366,11 @@ impl Queues {
     pub(super) fn charge(&mut self, at: u32, charged: Span, cost: Span) {
         let (group, class) = (self[at].group, self[at].class());
         self[at].charge(charged, cost);
-        if self[at].in_line {
-            let start = self[at].start;
+        if self[at].order.in_line {
+            let start = self[at].order.start;
             let tree = &mut self.leaves[group as usize].classes[class].tree;
             self.order.set_key(tree, at, start);
-        } else if self[at].has_place {
+        } else if self[at].order.has_place {
             self.move_place(at);
         }
     }
@@ -382,11 +382,11 @@ impl Queues {
         let (group, class) = (self[at].group, self[at].class());
         let all = WEIGHT_MOST * u64::from(self.leaves[group as usize].classes[class].len().max(1));
         let queue = &mut self[at];
-        if !queue.in_line {
+        if !queue.order.in_line {
             // As when it joins the line: there is no credit for the time without requests.
-            queue.start = queue.start.max(reached);
+            queue.order.start = queue.order.start.max(reached);
         }
-        let left = reached.saturating_add(most.as_ns() / all).saturating_sub(queue.start);
+        let left = reached.saturating_add(most.as_ns() / all).saturating_sub(queue.order.start);
         let left = Span::from_ns(left.saturating_mul(queue.weight()));
         self.charge(at, Span::ZERO, cost.min(left));
     }
@@ -433,8 +433,9 @@ impl Queues {
         let better = classes[..class].iter().any(|class| !class.is_empty());
         let passed_over = classes[class].passed_over(&self.due);
         let first = passed_over.or_else(|| classes[class].first(&self.order));
-        let is_next =
-            |first| first == at || passed_over.is_none() && queue.start < self[first].start;
+        let is_next = |first| {
+            first == at || passed_over.is_none() && queue.order.start < self[first].order.start
+        };
         !better && first.is_none_or(is_next)
     }
 

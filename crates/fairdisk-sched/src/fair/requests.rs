@@ -18,15 +18,23 @@ pub(super) struct Rq {
     pub(super) start: Lba,
     pub(super) end: Lba,
     pub(super) arrived: Instant,
-    /// When it was dispatched, on a device that serves several requests at once.
-    pub(super) dispatched: Instant,
     /// The number of bios it carries.
     pub(super) bios: u32,
-    /// What it was charged when it was dispatched.
-    pub(super) charged: Span,
     /// Whether the device may acknowledge it before it has done it: a write that need not be
     /// durable by then.
     pub(super) may_be_cached: bool,
+    /// Whether it is queued and another group waits for it.
+    pub(super) is_awaited: bool,
+    pub(super) dispatched: Dispatched,
+}
+
+/// How a request was dispatched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dispatched {
+    /// When, on a device that serves several requests at once.
+    pub(super) at: Instant,
+    /// What it was charged.
+    pub(super) charged: Span,
     /// Whether its task had the device to itself, so that it is charged when it completes.
     pub(super) is_alone: bool,
     /// Whether the device programs a page for it meanwhile, which does not keep it busy.
@@ -41,8 +49,20 @@ pub(super) struct Rq {
     pub(super) for_floor: bool,
     /// Whether it counts towards ceilings until it completes.
     pub(super) is_held: bool,
-    /// Whether it is queued and another group waits for it.
-    pub(super) is_awaited: bool,
+}
+
+impl Dispatched {
+    const NOT: Self = Self {
+        at: Instant::ZERO,
+        charged: Span::ZERO,
+        is_alone: false,
+        is_programmed: false,
+        is_counted: false,
+        follows: false,
+        continues_queue: false,
+        for_floor: false,
+        is_held: false,
+    };
 }
 
 impl Rq {
@@ -52,18 +72,10 @@ impl Rq {
         start: Lba(0),
         end: Lba(0),
         arrived: Instant::ZERO,
-        dispatched: Instant::ZERO,
         bios: 0,
-        charged: Span::ZERO,
         may_be_cached: false,
-        is_alone: false,
-        is_programmed: false,
-        is_counted: false,
-        follows: false,
-        continues_queue: false,
-        for_floor: false,
-        is_held: false,
         is_awaited: false,
+        dispatched: Dispatched::NOT,
     };
 
     pub(super) const fn bytes(&self) -> u64 {
@@ -73,7 +85,7 @@ impl Rq {
     /// How much of the device it keeps busy while it is there, where several requests are served at
     /// once.
     pub(super) const fn work(&self) -> Span {
-        if self.is_programmed { Span::ZERO } else { self.charged }
+        if self.dispatched.is_programmed { Span::ZERO } else { self.dispatched.charged }
     }
 
     /// Whether it writes something that is durable when it completes.
@@ -121,8 +133,8 @@ impl Requests {
             bios: 1,
             ..Rq::FREE
         };
-        self.positions.insert(&mut queue.by_position, request.id.0, request.start.0);
-        self.ages.insert(&mut queue.by_age, request.id.0, request.arrived);
+        self.positions.insert(&mut queue.queued.by_position, request.id.0, request.start.0);
+        self.ages.insert(&mut queue.queued.by_age, request.id.0, request.arrived);
         queue.waiting += 1;
     }
 
@@ -154,8 +166,8 @@ impl Requests {
     /// Removes a queued request from its queue.
     #[inline]
     pub(super) fn remove(&mut self, at: u32, queue: &mut Queue) {
-        self.positions.remove(&mut queue.by_position, at);
-        self.ages.remove(&mut queue.by_age, at);
+        self.positions.remove(&mut queue.queued.by_position, at);
+        self.ages.remove(&mut queue.queued.by_age, at);
         queue.waiting -= 1;
     }
 
@@ -181,7 +193,7 @@ impl Requests {
     /// The oldest request of a queue that has requests, and when it arrived.
     #[inline]
     pub(super) fn oldest(&self, queue: &Queue) -> (u32, Instant) {
-        let oldest = queue.by_age.first().expect("it has requests");
+        let oldest = queue.queued.by_age.first().expect("it has requests");
         (oldest, self.ages.key(oldest))
     }
 
@@ -194,8 +206,9 @@ impl Requests {
         match expire {
             _ if queue.waiting == 1 => oldest,
             Some(expire) if now.since(arrived) < expire => {
-                let ahead = self.positions.lower_bound(&queue.by_position, queue.position.0);
-                ahead.or_else(|| self.positions.first(&queue.by_position)).unwrap_or(oldest)
+                let ahead =
+                    self.positions.lower_bound(&queue.queued.by_position, queue.track.position.0);
+                ahead.or_else(|| self.positions.first(&queue.queued.by_position)).unwrap_or(oldest)
             }
             _ => oldest,
         }
@@ -215,14 +228,14 @@ impl Requests {
         (rq.start, rq.end) = (request.start, request.end());
         rq.bios += bios;
         if moved {
-            self.positions.set_key(&mut queue.by_position, at, request.start.0);
+            self.positions.set_key(&mut queue.queued.by_position, at, request.start.0);
             if self.places.contains(at) {
                 self.places.set_key(by_place, at, request.start.0);
             }
         }
         if request.arrived < self.ages.key(at) {
-            self.ages.remove(&mut queue.by_age, at);
-            self.ages.insert(&mut queue.by_age, at, request.arrived);
+            self.ages.remove(&mut queue.queued.by_age, at);
+            self.ages.insert(&mut queue.queued.by_age, at, request.arrived);
         }
     }
 }

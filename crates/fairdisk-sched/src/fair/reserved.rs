@@ -50,7 +50,7 @@ impl Fair {
         let most = self.worth_alone();
         let is_worth = |think: &Span| *think <= most;
         let quiet = self.queues.get(queue).filter(|queue| queue.is_quiet());
-        let Some(think) = quiet.and_then(|queue| queue.think.get()).filter(is_worth) else {
+        let Some(think) = quiet.and_then(|queue| queue.times.think.get()).filter(is_worth) else {
             return;
         };
         if self.tree.behind_by(group).is_none() {

@@ -56,10 +56,10 @@ impl Idle {
     /// piece at another place did not.
     fn cost_of(&mut self, device: &Device, rq: &Rq, elapsed: Span, there: u32) -> Span {
         if device.costs_as_elsewhere(rq) {
-            return rq.charged.min(elapsed);
+            return rq.dispatched.charged.min(elapsed);
         }
         let passed = self.0 + device.work_of_pieces(elapsed, rq, there);
-        let cost = rq.charged.min(passed).max(device.work_of_one_head(elapsed));
+        let cost = rq.dispatched.charged.min(passed).max(device.work_of_one_head(elapsed));
         self.0 = passed - cost;
         cost
     }
@@ -70,7 +70,7 @@ impl Fair {
     pub(super) fn is_better_alone(&self, queue: u32) -> bool {
         self.params.rules.streams_alone
             && self.device.pays_alone()
-            && self.queues[queue].streak.is_stream()
+            && self.queues[queue].track.streak.is_stream()
     }
 
     /// Whether others than the queue want the device, have requests there or, on an array, are
@@ -125,7 +125,7 @@ impl Fair {
         // position.
         let goes_on = q.waiting == 0 && self.tree.behind_by(turn.group).is_some();
         let is_over = self.is_over_alone(turn) && !goes_on || self.is_preempted(now, queue);
-        if is_over || !q.streak.is_stream() || self.is_interrupted(now, turn) {
+        if is_over || !q.track.streak.is_stream() || self.is_interrupted(now, turn) {
             return Err(Over::Served);
         }
         if let Some(returned) = self.first_returned(now, turn) {
@@ -190,18 +190,18 @@ impl Fair {
     #[inline(never)]
     pub(super) fn charge_paced(&mut self, now: Instant, rq: &Rq, elapsed: Span) {
         let queue = rq.queue;
-        if rq.is_alone {
+        if rq.dispatched.is_alone {
             // Where few heads work, a turn takes longer than the pace is kept.
             self.pace.matters(now);
             let there = self.queues[queue].in_flight + 1;
             let cost = match self.params.rules.heads {
                 true => self.idle_alone.cost_of(&self.device, rq, elapsed, there),
-                false => rq.charged.min(elapsed),
+                false => rq.dispatched.charged.min(elapsed),
             };
             self.charge(queue, Span::ZERO, cost);
         } else if !self.is_better_alone(queue) {
             let work = self.work_within(rq, elapsed);
-            self.pace.passed(now, work, rq.charged);
+            self.pace.passed(now, work, rq.dispatched.charged);
         }
     }
 
@@ -209,7 +209,7 @@ impl Fair {
     /// one before. Not all heads are busy with those at random places.
     fn work_within(&self, rq: &Rq, elapsed: Span) -> Span {
         match self.params.rules.heads && self.device.costs_as_elsewhere(rq) {
-            true => self.device.work_at_random(elapsed, self.at_work + rq.charged),
+            true => self.device.work_at_random(elapsed, self.at_work + rq.dispatched.charged),
             // How many heads work on what lies one after the other is not known.
             false => elapsed,
         }

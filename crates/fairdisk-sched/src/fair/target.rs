@@ -199,7 +199,7 @@ impl Fair {
     #[inline(never)]
     pub(super) fn dispatched_beside_targets(&mut self, now: Instant, at: u32) {
         let rq = &self.requests[at];
-        let (group, cost) = (self.queues[rq.queue].group, rq.charged);
+        let (group, cost) = (self.queues[rq.queue].group, rq.dispatched.charged);
         if rq.op.is_write() {
             self.use_write_pace(now, group, cost);
         }

@@ -114,11 +114,12 @@ impl Fair {
         let queue = self.queues.get(turn.queue).filter(|queue| queue.group == turn.group)?;
         let by_place = &self.groups[turn.group as usize].by_place;
         let is_like = |at: &u32| self.is_like(queue, *at);
-        if let Some(next) = self.requests.next_near(by_place, queue.position).filter(is_like) {
+        if let Some(next) = self.requests.next_near(by_place, queue.track.position).filter(is_like)
+        {
             return Some(next);
         }
         match queue.waiting {
-            0 => self.requests.first_near(by_place, queue.position).filter(is_like),
+            0 => self.requests.first_near(by_place, queue.track.position).filter(is_like),
             _ => Some(self.first_near(self.next_of(now, turn.queue))),
         }
     }
@@ -155,7 +156,7 @@ impl Fair {
             return None;
         }
         let queue = &self.queues[turn.queue];
-        let is_near = queue.task.is_some() && TURNS_MOST.is_near(queue.position, start);
+        let is_near = queue.task.is_some() && TURNS_MOST.is_near(queue.track.position, start);
         match self.queues[first].class().cmp(&queue.class()) {
             Ordering::Less => Some(Why::Preempted),
             Ordering::Equal if is_near || self.stays_before(turn, first) => None,

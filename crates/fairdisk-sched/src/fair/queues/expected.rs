@@ -91,8 +91,8 @@ impl Queue {
         if self.in_flight > 0 || self.flushes > 0 {
             return Some(Instant::MAX);
         }
-        let think = self.think.get().filter(|think| *think <= most)?;
-        let wait = wait_for(think, self.service.or_zero(), most);
+        let think = self.times.think.get().filter(|think| *think <= most)?;
+        let wait = wait_for(think, self.times.service.or_zero(), most);
         self.quiet_since.map(|since| since + wait)
     }
 
@@ -114,7 +114,7 @@ impl Queues {
     fn look_at_ranks(&mut self, group: u32) {
         let ranks = &self.leaves[group as usize].ranks;
         let stream = self.get(ranks.stream).filter(|one| one.group == group);
-        let streams = stream.is_some_and(|one| one.streak.is_stream());
+        let streams = stream.is_some_and(|one| one.track.streak.is_stream());
         let are_kept = self.places.are_of_use && (ranks.are_mixed() || streams);
         self.leaves[group as usize].ranks.are_kept = are_kept;
     }
@@ -143,7 +143,7 @@ impl Queues {
                 if queue.expected_until(most).is_some_and(|until| until >= now) {
                     break;
                 }
-                queue.has_place = false;
+                queue.order.has_place = false;
                 starts.remove(places, first);
             }
         }
@@ -166,7 +166,7 @@ impl Queues {
         let (group, rank) = (self[at].group, self[at].rank());
         self.leaves[group as usize].ranks.of(rank).queues += 1;
         self.look_at_ranks(group);
-        if self[at].in_flight > 0 && !self[at].in_line {
+        if self[at].in_flight > 0 && !self[at].order.in_line {
             self.keep_place(at);
         }
     }
@@ -186,7 +186,8 @@ impl Queues {
     #[cold]
     #[inline(never)]
     pub(super) fn keep_place(&mut self, at: u32) {
-        let Queue { group, start, task, orphan, .. } = self[at];
+        let Queue { group, task, orphan, ref order, .. } = self[at];
+        let start = order.start;
         self.look_at_ranks(group);
         if orphan || task.is_none() || !self.leaves[group as usize].ranks.are_kept {
             return;
@@ -194,14 +195,15 @@ impl Queues {
         let rank = self[at].rank();
         let places = &mut self.leaves[group as usize].ranks.of(rank).places;
         self.places.starts.insert(places, at, start);
-        self[at].has_place = true;
+        self[at].order.has_place = true;
     }
 
     /// Moves the place of a queue that has been charged.
     #[cold]
     #[inline(never)]
     pub(super) fn move_place(&mut self, at: u32) {
-        let Queue { group, start, .. } = self[at];
+        let Queue { group, ref order, .. } = self[at];
+        let start = order.start;
         let rank = self[at].rank();
         let places = &mut self.leaves[group as usize].ranks.of(rank).places;
         self.places.starts.set_key(places, at, start);
@@ -209,7 +211,7 @@ impl Queues {
 
     /// Drops the place of a queue, if it has one.
     pub(super) fn drop_place(&mut self, at: u32) {
-        if !core::mem::replace(&mut self[at].has_place, false) {
+        if !core::mem::replace(&mut self[at].order.has_place, false) {
             return;
         }
         let (group, rank) = (self[at].group, self[at].rank());
@@ -251,9 +253,11 @@ impl Queues {
             let of = usize::from(*rank / LEVELS);
             let is_asked = of <= class && (whom == For::Seekers || *rank != own);
             let (mut next, mut streams) = (starts.first(places).filter(|_| is_asked), 0);
-            while let Some(one) = next.filter(|one| of < class || starts.key(*one) < queue.start) {
+            while let Some(one) =
+                next.filter(|one| of < class || starts.key(*one) < queue.order.start)
+            {
                 let is_expected = self.queues[one].expected_until(most) > Some(now);
-                if is_expected && (*rank != own || !self.queues[one].streak.is_stream()) {
+                if is_expected && (*rank != own || !self.queues[one].track.streak.is_stream()) {
                     return Some(one);
                 }
                 streams += u32::from(is_expected);

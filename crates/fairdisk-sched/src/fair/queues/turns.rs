@@ -74,7 +74,7 @@ impl Queues {
     /// Notes that a queue has come into line.
     pub(super) fn begin_waiting(&mut self, at: u32) {
         let Some((group, class, level)) = self.place_of(at) else { return };
-        let requests = u64::from(self.queues[at].last_turn.continued.max(1));
+        let requests = u64::from(self.queues[at].order.last_turn.continued.max(1));
         let level = self.leaves[group].classes[class].level(level);
         let in_line = u64::from(level.waits.len()) + 1;
         let due = level.turns + PASSED_OVER_TURNS * in_line * requests;
@@ -95,16 +95,17 @@ impl Queues {
         let leaf = &mut self.leaves[self.queues[at].group as usize];
         let before = core::mem::replace(&mut leaf.served_last, at);
         let Some((group, class, level)) = self.place_of(at) else { return };
-        let taken_over =
-            self.get(before).filter(|it| before != at && TURNS_MOST.is_near(it.position, place));
-        let taken_over = taken_over.and_then(|it| it.last_turn.since);
+        let taken_over = self
+            .get(before)
+            .filter(|it| before != at && TURNS_MOST.is_near(it.track.position, place));
+        let taken_over = taken_over.and_then(|it| it.order.last_turn.since);
         let queue = &mut self.queues[at];
         if taken_over.is_some() {
-            queue.last_turn = LastTurn { since: taken_over, continued: 0 };
+            queue.order.last_turn = LastTurn { since: taken_over, continued: 0 };
         }
-        let continues = queue.position == place;
+        let continues = queue.track.position == place;
         let goes_on = continues || before == at || taken_over.is_some();
-        let turn = &mut queue.last_turn;
+        let turn = &mut queue.order.last_turn;
         if goes_on && turn.since.is_some_and(|since| now.since(since) < TURNS_MOST.length) {
             turn.continued = (turn.continued + u32::from(continues)).min(TURNS_MOST.continued);
             return;
