@@ -84,8 +84,6 @@ use crate::groups::Amount;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use awaited::Awaited;
-use backlog::Backlog;
-use cache::Cache;
 use ceiling::Barred;
 use device::Device;
 use expected::Expected;
@@ -97,16 +95,12 @@ use fairdisk_core::{
 use floor::Floors;
 use group::Group;
 use hierarchy::Hierarchy;
-use pace::Pace;
 use queues::{Queues, TURNS_MOST};
 use requests::Requests;
-use reserved::Reserved;
 use returning::Returning;
-use rounds::Rounds;
-use stream::Idle;
-use target::{Ahead, Targets};
+use target::Targets;
 use think::Done;
-use turn::Turn;
+use turn::{Turn, Turns};
 
 /// Index that stands for no group or no queue.
 const NIL: u32 = u32::MAX;
@@ -121,38 +115,38 @@ pub struct Fair {
     groups: Vec<Group>,
     queues: Queues,
     requests: Requests,
-    queued: u32,
-    in_flight: u32,
+    load: Load,
     turn: Option<Turn>,
-    /// When the last turn began in which a queue had the device to itself.
-    alone_since: Instant,
-    /// What of the time since then was not charged.
-    idle_alone: Idle,
-    rounds: Box<Rounds>,
+    turns: Box<Turns>,
     /// Thinkers that left their turn.
     returning: Box<Returning>,
-    /// Groups that may have no more for now.
-    barred: Box<Barred>,
-    floors: Floors,
-    targets: Targets,
-    /// Groups that are too far ahead for their targets.
-    ahead: Ahead,
-    /// Requests that other groups wait for.
-    awaited: Box<Awaited>,
-    device: Device,
-    cache: Box<Cache>,
-    backlog: Box<Backlog>,
     /// Groups with nothing queued, for which others make room.
     expected: Expected,
-    /// What of the work at an array is reserved.
-    reserved: Reserved,
-    /// Used only on an array, where the model's costs and measured time are charged side by side.
-    pace: Box<Pace>,
+    promises: Box<Promises>,
+    device: Device,
+}
+
+/// What is queued and at the device.
+#[derive(Debug, Default)]
+struct Load {
+    queued: u32,
+    in_flight: u32,
     /// The modelled cost of the requests at the device, where requests are charged by the model,
     /// and of those for which a place is reserved.
     at_work: Span,
     /// When the device last completed a request, or was last given one while it was empty.
     busy_since: Instant,
+}
+
+/// What goes before shares, or bounds them.
+#[derive(Debug)]
+struct Promises {
+    /// Groups that may have no more for now.
+    barred: Barred,
+    floors: Floors,
+    targets: Targets,
+    /// Requests that other groups wait for.
+    awaited: Awaited,
 }
 
 impl Fair {
@@ -163,28 +157,20 @@ impl Fair {
             params: *params,
             tree: Hierarchy::new(params.credit, params.lag(true)),
             groups: Vec::new(),
-            barred: Box::new(Barred::new()),
-            floors: Floors::new(),
-            targets: Targets::new(),
             queues: Queues::new(params.expire, params.idle_max),
             requests: Requests::new(),
-            device: Device::new(),
-            cache: Box::new(Cache::new(params.rules)),
-            backlog: Box::new(Backlog::new()),
-            expected: Expected::new(),
-            reserved: Reserved::new(),
-            awaited: Box::new(Awaited::new()),
-            ahead: Ahead::new(),
-            returning: Box::new(Returning::new()),
-            at_work: Span::ZERO,
-            busy_since: Instant::ZERO,
-            pace: Box::new(Pace::new()),
-            rounds: Box::new(Rounds::new(params.round)),
+            load: Load::default(),
             turn: None,
-            alone_since: Instant::ZERO,
-            idle_alone: Idle::default(),
-            queued: 0,
-            in_flight: 0,
+            turns: Box::new(Turns::new(params.round)),
+            returning: Box::new(Returning::new()),
+            expected: Expected::new(),
+            promises: Box::new(Promises {
+                barred: Barred::new(),
+                floors: Floors::new(),
+                targets: Targets::new(),
+                awaited: Awaited::new(),
+            }),
+            device: Device::new(params.rules),
         };
         scheduler.make_group(GroupId::ROOT);
         scheduler
@@ -204,8 +190,8 @@ impl Fair {
     /// next.
     #[inline]
     fn look_on(&mut self) {
-        self.awaited.look_on();
-        self.ahead.look_on();
+        self.promises.awaited.look_on();
+        self.promises.targets.ahead.look_on();
     }
 
     /// The request of the queue that is served next.
@@ -248,13 +234,13 @@ impl Elevator for Fair {
             self.requests.place(request.id.0, &mut entry.by_place);
         }
         entry.waiting += 1;
-        self.queued += 1;
+        self.load.queued += 1;
         if q.waiting == 1 {
             self.queues.join(now, queue);
         }
         if entry.waiting == 1 {
             self.expected.note_back(group, entry);
-            if !self.reserved.is_empty() {
+            if !self.expected.reserved.is_empty() {
                 self.release_reserved(group);
             }
             self.tree.set_wants(group, true);
@@ -275,14 +261,14 @@ impl Elevator for Fair {
         let rq = self.requests.forget(completion.request.0);
         let queue = rq.queue;
         let group = self.queues[queue].group;
-        self.in_flight -= 1;
+        self.load.in_flight -= 1;
         let q = &mut self.queues[queue];
         q.in_flight -= 1;
         q.quiet_since = Some(now);
         let entry = &mut self.groups[group as usize];
         entry.in_flight -= 1;
         entry.note_done(now, Done::Request);
-        entry.past.unflushed = entry.past.unflushed.saturating_add(1);
+        entry.past.absence.unflushed = entry.past.absence.unflushed.saturating_add(1);
         let left_early = entry.left_early();
         if let Some(target) = entry.qos.latency_p99 {
             self.adjust_room(now, group, (&rq, completion.device_time), target);
@@ -294,7 +280,7 @@ impl Elevator for Fair {
         if left_early && self.queues[queue].task.is_some() {
             self.will_return(now, group, queue);
         }
-        self.cache.reads -= u32::from(rq.dispatched.is_counted);
+        self.device.cache.reads -= u32::from(rq.dispatched.is_counted);
         self.look_on();
         self.rest(now, group);
         self.expect(now, group, queue);
@@ -316,8 +302,8 @@ impl Elevator for Fair {
     }
 
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        while let Some(group) = self.barred.due(Instant::MAX) {
-            self.barred.release(group, &mut self.tree);
+        while let Some(group) = self.promises.barred.due(Instant::MAX) {
+            self.promises.barred.release(group, &mut self.tree);
         }
         self.turn = None;
         let group = self.tree.first()?;
@@ -439,7 +425,7 @@ impl Promising for Fair {
 
 impl Reporting for Fair {
     fn deferred(&self, group: GroupId) -> Option<Span> {
-        Some(self.groups.get(group.0 as usize).map_or(Span::ZERO, |group| group.deferred))
+        Some(self.groups.get(group.0 as usize).map_or(Span::ZERO, |group| group.past.deferred))
     }
 
     fn held_back(&self, now: Instant, group: GroupId) -> Option<Why> {

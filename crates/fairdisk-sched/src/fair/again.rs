@@ -11,14 +11,15 @@ impl Fair {
     /// The next instant at which time alone may change the decision. Whatever a step compares with
     /// the time is listed here, except for the end of its own wait.
     pub(super) fn decide_again_at(&self, now: Instant) -> Option<Instant> {
-        let promised = [self.barred.first(), self.floor_due(), self.targets.first_due()];
+        let promised =
+            [self.promises.barred.first(), self.floor_due(), self.promises.targets.first_due()];
         let saves = [self.next_saver(now), self.room_at(now)];
         let returns = match self.device.is_serial() {
             true => [self.next_return(now), None],
-            false => [self.expected.first_until(), self.targets.presence_check_at()],
+            false => [self.expected.first_until(), self.promises.targets.presence_check_at()],
         };
-        let fits = self.targets.intervals.presence_check_at();
-        let others = [self.another_is_next(now), fits, self.reserved.first_until()];
+        let fits = self.promises.targets.intervals.presence_check_at();
+        let others = [self.another_is_next(now), fits, self.expected.reserved.first_until()];
         promised.into_iter().chain(saves).chain(returns).chain(others).flatten().min()
     }
 

@@ -188,7 +188,7 @@ impl Fair {
         let cost = self.device.cost_of_any(self.requests[at].bytes());
         let pause = match self.device.is_serial() {
             true => self.pause_of(now, due.queue).map(|(_, pause)| pause),
-            false => self.groups[due.group as usize].past.think.pause(),
+            false => self.groups[due.group as usize].past.absence.think.pause(),
         };
         let pause = pause.unwrap_or(Span::ZERO);
         // A shorter think time is bridged by keeping the disk free.
@@ -205,7 +205,7 @@ impl Fair {
     pub(super) fn judge_allowance(&mut self, now: Instant, rq: &Rq, service: Span) {
         let is_serial = self.device.is_serial();
         let took = if is_serial { service } else { now.since(rq.dispatched.at) };
-        let tells = !rq.may_be_cached && (is_serial || self.cache.reads == 1);
+        let tells = !rq.may_be_cached && (is_serial || self.device.cache.reads == 1);
         self.returning.allowance.judge(tells.then_some(took), self.device.cost_of_any(0));
     }
 }

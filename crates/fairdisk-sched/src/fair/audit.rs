@@ -28,29 +28,37 @@ impl Fair {
             let of_group = &mut of_groups[queue.group as usize];
             *of_group = (of_group.0 + queue.waiting, of_group.1 + queue.in_flight);
         }
-        assert_eq!((self.queued, self.in_flight), (waiting, in_flight), "requests of all queues");
+        assert_eq!(
+            (self.load.queued, self.load.in_flight),
+            (waiting, in_flight),
+            "requests of all queues"
+        );
         for (at, group) in self.groups.iter().enumerate() {
             assert_eq!((group.waiting, group.in_flight), of_groups[at], "requests of group {at}");
         }
         let charged = self.requests.all().map(Rq::work);
-        let reserved = self.groups.iter().map(|group| group.reserved);
+        let reserved = self.groups.iter().map(|group| group.beside.reserved);
         let work = charged.chain(reserved).fold(Span::ZERO, |sum, one| sum + one);
-        assert_eq!(self.at_work, work, "work at the device");
+        assert_eq!(self.load.at_work, work, "work at the device");
         let reads = self.requests.all().filter(|rq| rq.dispatched.is_counted).count();
-        assert_eq!(self.cache.reads as usize, reads, "reads at the device");
+        assert_eq!(self.device.cache.reads as usize, reads, "reads at the device");
     }
 
     fn check_groups(&self) {
         let flushes: u32 = self.groups.iter().map(|group| group.flushes).sum();
-        assert_eq!(self.cache.flushes, flushes, "flushes");
+        assert_eq!(self.device.cache.flushes, flushes, "flushes");
         let count = |is: fn(&super::Group) -> bool| {
             self.groups.iter().filter(|group| is(group)).count() as u32
         };
-        let needing_all = count(|group| group.needs_all_room);
+        let needing_all = count(|group| group.beside.needs_all_room);
         assert_eq!(self.expected.needing_all(), needing_all, "groups that need all their room");
-        assert_eq!(self.returning.back(), count(|group| group.is_back), "groups that are back");
+        assert_eq!(
+            self.returning.back(),
+            count(|group| group.past.absence.is_back),
+            "groups that are back"
+        );
         let capped = count(|group| !group.qos.ceiling.is_none());
-        assert_eq!(self.barred.capped(), capped, "groups with a ceiling");
+        assert_eq!(self.promises.barred.capped(), capped, "groups with a ceiling");
         if let Some(turn) = self.turn {
             assert_ne!(turn.group, NIL, "a turn is a group's");
         }
@@ -82,7 +90,7 @@ mod tests {
     #[should_panic(expected = "work at the device")]
     fn work_that_nothing_does_is_found() {
         let mut fair = busy();
-        fair.at_work += Span::from_us(1);
+        fair.load.at_work += Span::from_us(1);
         fair.check_accounts();
     }
 

@@ -64,8 +64,8 @@ impl Fair {
     pub(super) fn note_awaited(&mut self, at: u32) {
         let rq = &mut self.requests[at];
         if !core::mem::replace(&mut rq.is_awaited, true) {
-            self.awaited.requests.push_back(at);
-            self.awaited.look_on();
+            self.promises.awaited.requests.push_back(at);
+            self.promises.awaited.look_on();
         }
     }
 
@@ -75,10 +75,10 @@ impl Fair {
     pub(super) fn settle_awaited(&mut self) {
         let mut queued = 0;
         while queued < LOOKED_AT {
-            let Some(at) = self.awaited.requests.get(queued) else { return };
+            let Some(at) = self.promises.awaited.requests.get(queued) else { return };
             match self.requests.get(*at).is_some_and(|rq| rq.is_awaited) {
                 true => queued += 1,
-                false => _ = self.awaited.requests.remove(queued),
+                false => _ = self.promises.awaited.requests.remove(queued),
             }
         }
     }
@@ -86,20 +86,20 @@ impl Fair {
     /// A request that another group waits for is next.
     #[inline]
     pub(super) fn first_awaited(&self, now: Instant, notes: &mut Notes) -> Option<Answer> {
-        if self.awaited.is_empty() { None } else { self.first_of_awaited(now, notes) }
+        if self.promises.awaited.is_empty() { None } else { self.first_of_awaited(now, notes) }
     }
 
     #[cold]
     fn first_of_awaited(&self, now: Instant, notes: &mut Notes) -> Option<Answer> {
-        for at in self.awaited.requests.iter().take(LOOKED_AT) {
+        for at in self.promises.awaited.requests.iter().take(LOOKED_AT) {
             let group = self.queues[self.requests[*at].queue].group;
-            let is_barred = self.barred.has_ceilings() && self.tree.is_barred(group);
+            let is_barred = self.promises.barred.has_ceilings() && self.tree.is_barred(group);
             if !is_barred && !self.tree.is_ahead(group, DEBT_MOST) {
                 // As a floor, it begins no turn.
                 return Some(self.dispatch_or_bar(now, *at, Why::Awaited, After::Aside));
             }
         }
-        notes.awaited_in_vain = self.awaited.requests.len() >= LOOKED_AT;
+        notes.awaited_in_vain = self.promises.awaited.requests.len() >= LOOKED_AT;
         None
     }
 }
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(next(&mut fair, 0, 8), Decision::Dispatch(RequestId(3), Why::Awaited));
         let decision = next(&mut fair, 3, 16);
         assert!(!matches!(decision, Decision::Dispatch(_, Why::Awaited)), "{decision:?}");
-        assert!(fair.awaited.requests.is_empty());
+        assert!(fair.promises.awaited.requests.is_empty());
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
         fair.awaited(Instant::ZERO, RequestId(3), GroupId(2));
         fair.awaited(Instant::ZERO, RequestId(6), GroupId(2));
         assert_eq!(next(&mut fair, 0, 8), Decision::Dispatch(RequestId(6), Why::Awaited));
-        assert_eq!(fair.awaited.requests.iter().filter(|at| **at == 3).count(), 1);
+        assert_eq!(fair.promises.awaited.requests.iter().filter(|at| **at == 3).count(), 1);
     }
 
     /// What is waited for in five groups, of which only the last may be served: one too many to be

@@ -181,9 +181,9 @@ impl Fair {
         {
             return;
         }
-        let sent = self.backlog.sent;
+        let sent = self.device.backlog.sent;
         let due = entry.past.commits.begin(Flush { by: by.task, began: now, sent });
-        self.backlog.due.place(group, Some(due));
+        self.device.backlog.due.place(group, Some(due));
         self.let_writes_go();
     }
 
@@ -193,10 +193,10 @@ impl Fair {
         commits.count();
         let Some((flush, due)) = commits.end(now, by.task, ok) else { return };
         let usual = commits.usual().map(|usual| usual.as_ns().saturating_mul(BUSY_FACTOR));
-        self.backlog.due.place(by.group.0, Some(due));
+        self.device.backlog.due.place(by.group.0, Some(due));
         if ok {
             let is_long = usual.is_some_and(|usual| now.since(flush.began).as_ns() > usual);
-            self.backlog.flushed(now, &flush, is_long);
+            self.device.backlog.flushed(now, &flush, is_long);
         }
         self.let_writes_go();
     }
@@ -211,13 +211,17 @@ impl Fair {
         at: u32,
         notes: &mut Notes,
     ) -> Option<Bar> {
-        if self.backlog.is_unawaited() { None } else { self.write_bar(now, group, at, notes) }
+        if self.device.backlog.is_unawaited() {
+            None
+        } else {
+            self.write_bar(now, group, at, notes)
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn write_bar(&self, now: Instant, group: u32, at: u32, notes: &mut Notes) -> Option<Bar> {
-        let (rq, backlog) = (&self.requests[at], &self.backlog);
+        let (rq, backlog) = (&self.requests[at], &self.device.backlog);
         if !rq.may_be_cached || !backlog.pace.is_known() || !self.may_wait_alone(group) {
             return None;
         }
@@ -230,7 +234,8 @@ impl Fair {
         let mut delayed = Delayed { whose, by: group, write: at, until: None };
         let until = fits.err().map(|fits| {
             // The pace may have become known better since.
-            let before = self.groups[group as usize].held.write.filter(|(one, _)| *one == at);
+            let before =
+                self.groups[group as usize].beside.held.write.filter(|(one, _)| *one == at);
             let weights = self.tree.weights_beside(group, whose);
             let share = self.device.time_of(cost).scaled(weights.1, weights.0);
             let most = before.map_or(Instant::MAX, |(_, until)| until).min(now + takes + share);
@@ -248,20 +253,20 @@ impl Fair {
         let others = self.tree.weight_of_others(whose, WHOLE);
         self.groups[whose as usize].past.commits.looked_at(others, until.is_some());
         if let Some(until) = until {
-            self.groups[by as usize].held.write = Some((write, until));
+            self.groups[by as usize].beside.held.write = Some((write, until));
         }
     }
 
     /// Notes that the bar on a group is for the flush of another.
     pub(super) fn hold_for_flush(&mut self, bar: Bar) {
-        if self.groups[bar.group as usize].held.bar.replace(bar.until).is_none() {
-            self.backlog.held.push(bar.group);
+        if self.groups[bar.group as usize].beside.held.bar.replace(bar.until).is_none() {
+            self.device.backlog.held.push(bar.group);
         }
     }
 
     /// The committing group but this one that is to flush first of those that are behind, and when.
     fn first_committing(&self, now: Instant, but: u32) -> Option<(u32, Instant)> {
-        self.backlog.due.iter().take(LOOKED_AT).find(|(group, _)| {
+        self.device.backlog.due.iter().take(LOOKED_AT).find(|(group, _)| {
             *group != but
                 && self.groups[*group as usize].past.commits.gone() > now
                 && self.tree.behind_by(*group).is_some()
@@ -270,26 +275,26 @@ impl Fair {
 
     /// Drops the first of the groups that commit no more.
     pub(super) fn settle_commits(&mut self, now: Instant) {
-        while let Some((group, _)) = self.backlog.due.first() {
+        while let Some((group, _)) = self.device.backlog.due.first() {
             if self.groups[group as usize].past.commits.gone() > now {
                 return;
             }
-            self.backlog.due.place(group, None);
+            self.device.backlog.due.place(group, None);
         }
     }
 
     /// Forgets that a group commits.
     pub(super) fn forget_commits(&mut self, group: u32) {
-        self.backlog.due.place(group, None);
+        self.device.backlog.due.place(group, None);
         self.let_writes_go();
     }
 
     /// Lets the groups go on of which a write is held.
     pub(super) fn let_writes_go(&mut self) {
-        while let Some(group) = self.backlog.held.pop() {
-            let bar = self.groups[group as usize].held.bar.take();
+        while let Some(group) = self.device.backlog.held.pop() {
+            let bar = self.groups[group as usize].beside.held.bar.take();
             // Another bar may have taken the place of this one since.
-            if self.barred.until([group].into_iter()) == bar {
+            if self.promises.barred.until([group].into_iter()) == bar {
                 self.release_barred(group);
             }
         }
@@ -299,12 +304,12 @@ impl Fair {
     #[inline]
     pub(super) fn add_to_backlog(&mut self, now: Instant, at: u32, group: u32) {
         let cost = self.device.cost_of_next(&self.requests[at]);
-        self.backlog.send(now, cost);
+        self.device.backlog.send(now, cost);
         self.groups[group as usize].past.commits.send(cost);
     }
 
     /// Whether a bar on the group that ends at `at` is for the flush of another.
     pub(super) fn is_held_for_flush(&self, group: u32, at: Instant) -> bool {
-        self.groups[group as usize].held.bar == Some(at)
+        self.groups[group as usize].beside.held.bar == Some(at)
     }
 }

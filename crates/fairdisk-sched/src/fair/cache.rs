@@ -117,7 +117,7 @@ impl Cache {
         // get there.
         if served.was_alone && !rq.dispatched.continues_queue && !rq.op.is_write() {
             let may_wait = now < self.until + served.took;
-            let usual = || groups[queue.group as usize].past.usual.get(self.among());
+            let usual = || groups[queue.group as usize].past.reads.usual.get(self.among());
             let usual = may_wait.then(usual).flatten();
             if self.writes_first.read(now, served, usual) && self.rules.writes_first {
                 self.nothing_is_left(groups);
@@ -170,7 +170,7 @@ impl Cache {
     #[inline]
     fn undelayed(&self, When { now, took, .. }: When, reader: &mut Group) {
         if now >= self.until + took {
-            reader.past.usual.add(self.among(), took);
+            reader.past.reads.usual.add(self.among(), took);
         }
     }
 

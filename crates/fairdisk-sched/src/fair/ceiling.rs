@@ -137,7 +137,7 @@ impl Fair {
     /// be with the request: that of the innermost one.
     #[inline]
     pub(super) fn ceiling_bar(&self, now: Instant, at: u32) -> Option<Bar> {
-        if self.barred.has_ceilings() { self.bar_above_ceiling(now, at) } else { None }
+        if self.promises.barred.has_ceilings() { self.bar_above_ceiling(now, at) } else { None }
     }
 
     fn bar_above_ceiling(&self, now: Instant, at: u32) -> Option<Bar> {
@@ -153,7 +153,7 @@ impl Fair {
         match bar.cause {
             Cause::Ceiling => {
                 let full = self.groups[bar.group as usize].full_at();
-                self.barred.saves_until(bar.group, Some(full));
+                self.promises.barred.saves_until(bar.group, Some(full));
             }
             Cause::WritePace => self.hold_back_in_look(),
             Cause::Flush => {
@@ -161,12 +161,12 @@ impl Fair {
                 self.hold_for_flush(bar);
             }
         }
-        self.barred.begin(bar, &mut self.tree);
+        self.promises.barred.begin(bar, &mut self.tree);
     }
 
     /// Lifts the bar of the group, and lets floors that waited for it claim service again.
     pub(super) fn release_barred(&mut self, group: u32) {
-        if self.barred.release(group, &mut self.tree) {
+        if self.promises.barred.release(group, &mut self.tree) {
             self.floors_want(group);
             self.barred_floors_want(group);
         }
@@ -190,21 +190,22 @@ impl Fair {
 
     /// The reason for the first bar that ends.
     pub(super) fn why_barred(&self) -> Why {
-        let (group, at) = self.barred.first_group().expect("a group is barred");
+        let (group, at) = self.promises.barred.first_group().expect("a group is barred");
         self.why_barred_until(group, at)
     }
 
     fn why_barred_until(&self, group: u32, at: Instant) -> Why {
         match self.is_held_for_flush(group, at) {
             true => Why::BacklogLimited,
-            false => self.targets.why_barred(at),
+            false => self.promises.targets.why_barred(at),
         }
     }
 
     /// The reason for the first bar on the group or on one around it that has not ended by `now`.
     pub(super) fn why_held_back_by_bar(&self, now: Instant, group: u32) -> Option<Why> {
         self.groups.get(group as usize)?;
-        let bars = self.tree.path(group).filter_map(|one| Some((one, self.barred.bar_of(one)?)));
+        let bars =
+            self.tree.path(group).filter_map(|one| Some((one, self.promises.barred.bar_of(one)?)));
         let mut bars = bars.filter(|(_, at)| *at > now);
         bars.next().map(|(one, at)| self.why_barred_until(one, at))
     }
@@ -212,7 +213,11 @@ impl Fair {
     /// Waits for the first bar to end, and gives the reason for that one: no group in line may be
     /// served before.
     pub(super) fn wait_for_bars(&self) -> Answer {
-        let at = self.barred.first().expect("whoever wants the disk and is not barred is in line");
+        let at = self
+            .promises
+            .barred
+            .first()
+            .expect("whoever wants the disk and is not barred is in line");
         Answer::Wait(at, self.why_barred())
     }
 
@@ -220,7 +225,7 @@ impl Fair {
     /// `more`.
     #[inline]
     pub(super) fn ceilings_let_grow(&self, request: &Request, more: Amount) -> bool {
-        !self.barred.has_ceilings() || self.all_ceilings_let_grow(request.id.0, more)
+        !self.promises.barred.has_ceilings() || self.all_ceilings_let_grow(request.id.0, more)
     }
 
     #[cold]
@@ -239,11 +244,11 @@ impl Fair {
         let amount = self.requests[at].amount();
         self.requests[at].dispatched.is_held = true;
         for one in self.tree.path(group) {
-            let Group { qos, ceiling, there, .. } = &mut self.groups[one as usize];
-            ceiling.pass(now, &qos.ceiling, amount);
-            there.add(amount);
-            if self.barred.is_saving(one) {
-                self.barred.saves_until(one, Some(self.groups[one as usize].full_at()));
+            let Group { qos, used, .. } = &mut self.groups[one as usize];
+            used.ceiling.pass(now, &qos.ceiling, amount);
+            used.there.add(amount);
+            if self.promises.barred.is_saving(one) {
+                self.promises.barred.saves_until(one, Some(self.groups[one as usize].full_at()));
             }
         }
     }
@@ -252,9 +257,9 @@ impl Fair {
     /// its group and the groups around it.
     pub(super) fn done_below_ceilings(&mut self, now: Instant, group: u32, amount: Amount) {
         for one in self.tree.path(group) {
-            let Group { qos, done, there, .. } = &mut self.groups[one as usize];
-            there.take(amount);
-            done.pass(now, &qos.ceiling, amount);
+            let Group { qos, used, .. } = &mut self.groups[one as usize];
+            used.there.take(amount);
+            used.done.pass(now, &qos.ceiling, amount);
         }
     }
 }

@@ -13,10 +13,13 @@ impl Fair {
 
     pub(super) fn set_parent(&mut self, group: u32, parent: Option<u32>) {
         let outer: Vec<u32> = self.tree.path(group).skip(1).collect();
-        let there = self.groups[group as usize].there;
-        outer.iter().for_each(|outer| self.groups[*outer as usize].there.take(there));
+        let there = self.groups[group as usize].used.there;
+        outer.iter().for_each(|outer| self.groups[*outer as usize].used.there.take(there));
         self.tree.set_parent(group, parent);
-        self.tree.path(group).skip(1).for_each(|one| self.groups[one as usize].there.add(there));
+        self.tree
+            .path(group)
+            .skip(1)
+            .for_each(|one| self.groups[one as usize].used.there.add(there));
         self.floors_want(group);
         // Floors inside the group may have waited for the ceiling of a group that is no longer
         // around them.
@@ -25,10 +28,10 @@ impl Fair {
 
     pub(super) fn set_qos(&mut self, now: Instant, group: GroupId, qos: Qos) {
         let entry = &mut self.groups[group.0 as usize];
-        entry.ceiling.change(now, &entry.qos.ceiling, &qos.ceiling);
-        entry.done.change(now, &entry.qos.ceiling, &qos.ceiling);
+        entry.used.ceiling.change(now, &entry.qos.ceiling, &qos.ceiling);
+        entry.used.done.change(now, &entry.qos.ceiling, &qos.ceiling);
         let before = core::mem::replace(&mut entry.qos, qos);
-        self.barred.changed(group.0, &before.ceiling, &qos.ceiling);
+        self.promises.barred.changed(group.0, &before.ceiling, &qos.ceiling);
         self.set_floor(now, group.0, &before);
         self.release_barred(group.0);
         self.set_target(now, group.0, &before);
@@ -42,7 +45,7 @@ impl Fair {
         self.release_reserved_due(Instant::MAX);
         if [self.device.is_serial(), self.device.is_measured()] != was {
             self.device.forget_measured();
-            self.cache.paid = Span::ZERO;
+            self.device.cache.paid = Span::ZERO;
         }
         if self.device.is_serial() != was[0] {
             (0..self.groups.len() as u32).for_each(|group| self.expect(now, group, NIL));
@@ -50,7 +53,7 @@ impl Fair {
         let are_kept = self.params.rules.inside && !self.device.is_serial();
         self.queues.keep_places(are_kept, self.params.lag(self.device.rotational));
         self.set_round(now);
-        self.backlog.device_changed(self.device.is_told());
+        self.device.backlog.device_changed(self.device.is_told());
         self.let_writes_go();
     }
 
@@ -59,12 +62,13 @@ impl Fair {
     pub(super) fn remove_group(&mut self, now: Instant, group: GroupId) {
         self.set_share(group, Share::DEFAULT);
         self.set_qos(now, group, Qos::NONE);
-        self.groups[group.0 as usize].forget();
-        self.cache.forget_group(group.0);
+        let entry = &mut self.groups[group.0 as usize];
+        self.returning.set_back(entry, false);
+        entry.forget();
+        self.device.cache.forget_group(group.0);
         self.forget_commits(group.0);
         self.set_parent(group.0, None);
         self.expect(now, group.0, NIL);
-        self.returning.set_back(&mut self.groups[group.0 as usize], false);
         self.tree.forget(group.0);
         self.queues.group_removed(group.0);
         self.forget_free_queues();
@@ -83,8 +87,8 @@ impl Fair {
         {
             turn.queue = NIL;
         }
-        if is_free(self.cache.writer()) {
-            self.cache.forget_writer();
+        if is_free(self.device.cache.writer()) {
+            self.device.cache.forget_writer();
         }
     }
 
@@ -127,7 +131,7 @@ mod tests {
         let move_to = |fair: &mut Fair, parent| {
             fair.configure(now, &Change::GroupParent { group: GroupId(1), parent });
         };
-        let there = |fair: &Fair| [1, 2, 3].map(|group: usize| fair.groups[group].there.ios);
+        let there = |fair: &Fair| [1, 2, 3].map(|group: usize| fair.groups[group].used.there.ios);
         move_to(&mut fair, Some(GroupId(2)));
         (0..3).for_each(|slot| dispatch(&mut fair, now, slot));
         assert_eq!(there(&fair), [3, 3, 0]);
@@ -148,7 +152,7 @@ mod tests {
         let (now, mut fair) = (Instant::ZERO, Fair::new(&FairParams::default()));
         dispatch(&mut fair, now, 0);
         fair.configure(now, &change);
-        fair.groups[1].needs_all_room
+        fair.groups[1].beside.needs_all_room
     }
 
     #[test]
@@ -186,10 +190,10 @@ mod tests {
         set_depth(&mut fair, 8);
         (1..4).for_each(|slot| dispatch(&mut fair, now, slot));
         complete(&mut fair, now, 0);
-        assert_eq!(fair.cache.reads, 3);
+        assert_eq!(fair.device.cache.reads, 3);
         set_depth(&mut fair, 1);
         set_depth(&mut fair, 8);
         complete(&mut fair, now, 1);
-        assert_eq!(fair.cache.reads, 2);
+        assert_eq!(fair.device.cache.reads, 2);
     }
 }

@@ -25,9 +25,9 @@ impl Fair {
     /// Charges a request that is being dispatched.
     #[inline]
     pub(super) fn charge_dispatched(&mut self, now: Instant, at: u32) {
-        if self.in_flight == 1 {
+        if self.load.in_flight == 1 {
             self.charge_gap(now, at);
-            self.busy_since = now;
+            self.load.busy_since = now;
         }
         if self.device.is_serial() {
             return;
@@ -37,11 +37,11 @@ impl Fair {
         let rq = &mut self.requests[at];
         (rq.dispatched.charged, rq.dispatched.at) = (cost, now);
         rq.dispatched.is_counted = !rq.may_be_cached;
-        self.cache.reads += u32::from(rq.dispatched.is_counted);
+        self.device.cache.reads += u32::from(rq.dispatched.is_counted);
         if rq.is_durable() && self.params.rules.programs {
             rq.dispatched.is_programmed = self.device.begin_durable(cost);
         }
-        self.at_work += rq.work();
+        self.load.at_work += rq.work();
         let group = self.queues[queue].group;
         let past = &mut self.groups[group as usize].past;
         (past.burst, past.spent) = (past.burst + cost, past.spent + cost);
@@ -52,11 +52,11 @@ impl Fair {
             }
             true => {
                 let time = match self.params.rules.pace {
-                    true => self.pace.time_of(now, cost),
+                    true => self.device.pace.time_of(now, cost),
                     false => cost,
                 };
                 if self.requests[at].op.is_write() {
-                    self.cache.paid += time;
+                    self.device.cache.paid += time;
                 }
                 time
             }
@@ -77,8 +77,8 @@ impl Fair {
         if !self.charges_late_writes() {
             return;
         }
-        let late = self.cache.rested(self.busy_since, now, &mut self.groups);
-        let went_without = self.queued > 0 || self.requests[at].arrived < now;
+        let late = self.device.cache.rested(self.load.busy_since, now, &mut self.groups);
+        let went_without = self.load.queued > 0 || self.requests[at].arrived < now;
         if let Some(late) = late.filter(|_| went_without) {
             self.charge_late(late);
         }
@@ -98,7 +98,7 @@ impl Fair {
     /// Charges a writer's queue, or its group if the queue is gone, for delayed work on its writes.
     fn charge_late(&mut self, Late { writer, group, before, after, .. }: Late) {
         let (less, more) = (before - after, after - before);
-        let deferred = &mut self.groups[group as usize].deferred;
+        let deferred = &mut self.groups[group as usize].past.deferred;
         *deferred = *deferred + more - less;
         match writer {
             NIL => self.charge_group(group, less, more),
@@ -122,21 +122,21 @@ impl Fair {
         if !self.device.is_serial() {
             self.look(now, rq);
         }
-        self.at_work = self.at_work - rq.work();
+        self.load.at_work = self.load.at_work - rq.work();
         self.expected.done += rq.dispatched.charged;
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
         // While others leave room for a floor, the time that passes is what it takes.
-        let is_told = self.device.is_told() && !self.floors.room_needed.is_made;
+        let is_told = self.device.is_told() && !self.promises.floors.room_needed.is_made;
         let is_timed = self.device.is_measured() || !is_told;
         let took = match is_timed {
             true if is_theirs => Span::ZERO,
             true => service,
             false => rq.dispatched.charged,
         };
-        self.floors.took(rq, took);
+        self.promises.floors.took(rq, took);
         if !self.device.is_measured() {
-            self.reserved.note_done(rq.dispatched.charged);
+            self.expected.reserved.note_done(rq.dispatched.charged);
             if self.device.is_paced() {
                 self.charge_paced(now, rq, service);
             }
@@ -145,12 +145,12 @@ impl Fair {
         if self.returning.allowance.looks_at(self.queues[rq.queue].group) {
             self.judge_allowance(now, rq, service);
         }
-        let served = self.device.served(rq, service, self.in_flight);
+        let served = self.device.served(rq, service, self.load.in_flight);
         self.settle_allowance(rq, &served);
         let queue = &self.queues[rq.queue];
         let (mut own, mut charged) = (service, rq.dispatched.charged);
         if self.charges_late_writes()
-            && let Some(late) = self.cache.whose(now, (rq, queue), served, &mut self.groups)
+            && let Some(late) = self.device.cache.whose(now, (rq, queue), served, &mut self.groups)
         {
             self.charge_late(late);
             own = own + late.before + late.earlier - late.after;
@@ -184,7 +184,7 @@ impl Fair {
     /// write that is only taken into the cache does not need the head, which is at work for them.
     #[inline]
     fn measure(&mut self, now: Instant, rq: &Rq, device_time: Span) -> (Span, bool) {
-        let before = core::mem::replace(&mut self.busy_since, now);
+        let before = core::mem::replace(&mut self.load.busy_since, now);
         if self.device.is_serial() {
             return (device_time, false);
         }
@@ -194,15 +194,15 @@ impl Fair {
         if rq.is_durable() {
             self.device.end_durable(now, rq);
         }
-        if rq.is_durable() || self.cache.reads == 0 || !self.device.is_measured() {
+        if rq.is_durable() || self.device.cache.reads == 0 || !self.device.is_measured() {
             return (now.since(before), false);
         }
-        let took = now.since(before.max(self.cache.taken_in));
+        let took = now.since(before.max(self.device.cache.taken_in));
         let is_theirs = is_buffered(took, self.device.cost_of_any(rq.bytes()));
         if is_theirs {
-            self.cache.taken_in = now;
+            self.device.cache.taken_in = now;
         }
-        self.busy_since = if is_theirs { before } else { before + took };
+        self.load.busy_since = if is_theirs { before } else { before + took };
         (took, is_theirs)
     }
 
@@ -225,13 +225,13 @@ impl Fair {
         ok: bool,
     ) {
         // With nothing queued and nothing at the device, the flush delayed nobody.
-        let delays = self.queued > 0 || self.in_flight > 0;
+        let delays = self.load.queued > 0 || self.load.in_flight > 0;
         // Nothing is known to be done after a flush that has failed.
         let mut own = match ok {
             true if self.device.works_beside_flushes() => {
                 device_time.min(self.device.smallest_write())
             }
-            true => device_time - self.cache.paid,
+            true => device_time - self.device.cache.paid,
             false => device_time,
         };
         if delays {
@@ -259,7 +259,7 @@ impl Fair {
         let mut rest = took;
         if ok && self.charges_late_writes() {
             let is_told = self.device.is_told();
-            for (group, part) in self.cache.parts_of_flush(took, is_told, &self.groups) {
+            for (group, part) in self.device.cache.parts_of_flush(took, is_told, &self.groups) {
                 if group != by && part > Span::ZERO {
                     self.pay_for_flush(group, part);
                     // Without costs nobody pays for what the disk does while it is kept free.
@@ -278,11 +278,11 @@ impl Fair {
     /// them.
     pub(super) fn note_flushed(&mut self, now: Instant, device_time: Span, ok: bool) {
         if ok {
-            self.cache.flushed(&mut self.groups);
+            self.device.cache.flushed(&mut self.groups);
             self.returning.allowance.flushed();
         }
         // The flush took this part of the time until the next completion.
-        self.busy_since = (self.busy_since + device_time).min(now);
+        self.load.busy_since = (self.load.busy_since + device_time).min(now);
     }
 
     /// Replaces a charge of `charged` to the queue and its group by `cost`.
@@ -346,7 +346,7 @@ mod tests {
 
     /// The group that has written most of what is left to be done.
     fn writer(fair: &Fair) -> Option<u32> {
-        let parts = fair.cache.parts_of_flush(Span::from_ms(8), true, &fair.groups);
+        let parts = fair.device.cache.parts_of_flush(Span::from_ms(8), true, &fair.groups);
         let (group, _) = parts
             .into_iter()
             .filter(|(_, part)| *part > Span::ZERO)
@@ -403,13 +403,13 @@ mod tests {
             fair.complete(now + device_time, &Completion { request, device_time, ok: true });
         }
         let parts = |ms| {
-            let parts = fair.cache.parts_of_flush(Span::from_ms(ms), true, &fair.groups);
+            let parts = fair.device.cache.parts_of_flush(Span::from_ms(ms), true, &fair.groups);
             [0, 1, 2].map(|at| (parts[at].0, parts[at].1.as_us()))
         };
         assert_eq!(parts(16), [(1, 12_000), (2, 4000), (NIL, 0)]);
         // What takes longer than all that was left is paid by who flushed.
         assert_eq!(parts(60), [(1, 3 * 7600), (2, 7600), (NIL, 0)]);
-        let untold = fair.cache.parts_of_flush(Span::from_ms(60), false, &fair.groups);
+        let untold = fair.device.cache.parts_of_flush(Span::from_ms(60), false, &fair.groups);
         assert_eq!(untold.map(|(_, part)| part.as_us())[..3], [45_000, 15_000, 0]);
         // Group 3 flushes while group 4 wants the disk, and pays for nothing.
         fair.admit(us(1600), &request(4, 4, Op::Read, us(1600)));
@@ -417,7 +417,7 @@ mod tests {
         fair.flushed(us(17_600), submitter(3), Span::from_ms(16), true);
         let ahead = |ms| [1, 2, 3].map(|group| fair.tree.is_ahead(group, Span::from_ms(ms)));
         assert_eq!([3, 10].map(ahead), [[true, true, false], [true, false, false]]);
-        let parts = fair.cache.parts_of_flush(Span::from_ms(16), true, &fair.groups);
+        let parts = fair.device.cache.parts_of_flush(Span::from_ms(16), true, &fair.groups);
         assert_eq!(parts[0], (NIL, Span::ZERO), "nothing is left of any write");
         // The think times of the writers are compared with that, too, for each request.
         let flushing = [1, 2, 3].map(|group| fair.groups[group].flushing().as_us());
@@ -438,7 +438,7 @@ mod tests {
         (0..3).for_each(|slot| write(&mut fair, slot, 1 + slot));
         fair.configure(us(1800), &Change::GroupRemoved { group: GroupId(1) });
         write(&mut fair, 3, 3);
-        let parts = fair.cache.parts_of_flush(Span::from_ms(60), true, &fair.groups);
+        let parts = fair.device.cache.parts_of_flush(Span::from_ms(60), true, &fair.groups);
         assert_eq!(parts.iter().filter(|(group, _)| *group == 3).count(), 1, "{parts:?}");
     }
 
@@ -460,7 +460,7 @@ mod tests {
         fair.flushes(ms(1), submitter(1));
         let took = Span::from_ms(12);
         fair.flushed(ms(13), submitter(1), took, ok);
-        assert_eq!(fair.cache.paid == Span::ZERO, ok, "only what succeeded has used it up");
+        assert_eq!(fair.device.cache.paid == Span::ZERO, ok, "only what succeeded has used it up");
         fair.groups[1].flushing().as_ms()
     }
 

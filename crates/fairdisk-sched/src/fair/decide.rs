@@ -109,14 +109,14 @@ impl Fair {
     #[inline]
     pub(super) fn decide_next(&mut self, now: Instant) -> Decision {
         self.end_keeping_if_over(now);
-        if self.queued == 0 {
-            return match self.in_flight {
+        if self.load.queued == 0 {
+            return match self.load.in_flight {
                 0 => Decision::Idle,
                 _ => Decision::WaitCompletion(Why::NothingQueued),
             };
         }
         self.tree.pass(now);
-        while let Some(group) = self.barred.due(now) {
+        while let Some(group) = self.promises.barred.due(now) {
             self.release_barred(group);
         }
         if self.device.is_serial() && self.is_busy() {
@@ -166,25 +166,25 @@ impl Fair {
     #[inline]
     fn settle(&mut self, now: Instant) {
         self.expected.release_due(now, &mut self.tree, &mut self.groups);
-        if !self.reserved.is_empty() {
+        if !self.expected.reserved.is_empty() {
             self.release_reserved_due(now);
         }
         if !self.returning.is_empty() {
             self.settle_returning(now);
         }
-        if !self.awaited.is_empty() {
+        if !self.promises.awaited.is_empty() {
             self.settle_awaited();
         }
-        if !self.floors.is_empty() {
+        if !self.promises.floors.is_empty() {
             self.settle_floors(now);
         }
-        if !self.targets.is_empty() {
+        if !self.promises.targets.is_empty() {
             self.settle_targets(now);
         }
-        if self.barred.has_ceilings() {
+        if self.promises.barred.has_ceilings() {
             self.settle_savers(now);
         }
-        if !self.backlog.is_unawaited() {
+        if !self.device.backlog.is_unawaited() {
             self.settle_commits(now);
         }
         self.settle_places(now);
@@ -285,7 +285,7 @@ impl Fair {
     /// The turn, on a device that serves several requests at once, is over. Another request is next
     /// then, which may leave a floor too little room.
     pub(super) fn ends_turn(&self, over: Over) -> Answer {
-        let then = if self.floors.is_empty() { Ask::LINE } else { Ask::All };
+        let then = if self.promises.floors.is_empty() { Ask::LINE } else { Ask::All };
         Answer::EndTurn(over, then)
     }
 
@@ -340,7 +340,7 @@ impl Fair {
     /// Lets those learn who learn from decisions.
     #[inline]
     fn note(&mut self, now: Instant, notes: &Notes) {
-        self.awaited.note(notes.awaited_in_vain);
+        self.promises.awaited.note(notes.awaited_in_vain);
         if notes.is_contended {
             self.device.depth_limit.contend();
         }
@@ -349,7 +349,7 @@ impl Fair {
         }
         self.expected.note(notes.made, notes.held);
         if let Some(room) = notes.floor_room {
-            self.floors.room_needed = room;
+            self.promises.floors.room_needed = room;
         }
         if let Some(asked) = notes.allowance {
             self.returning.allowance.note(asked);

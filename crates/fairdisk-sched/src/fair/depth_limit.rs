@@ -103,7 +103,7 @@ impl Fair {
     /// Accounts for a completed request of the group in the search for the depth limit.
     pub(super) fn look_at_depth(&mut self, now: Instant, group: u32, cost: Span) {
         let limit = &mut self.device.depth_limit;
-        limit.peak = limit.peak.max(self.at_work);
+        limit.peak = limit.peak.max(self.load.at_work);
         if let Some(elapsed) = self.note_in_look(now, Of::DepthLimit, (group, cost), LOOK) {
             let good = self.how_good(elapsed);
             self.device.depth_limit.end_look(now, elapsed, good);

@@ -1,12 +1,17 @@
 //! The device as `fair` knows it: its stated properties and cost model, and the measured time of
 //! requests.
 
+use super::Rules;
+use super::backlog::Backlog;
+use super::cache::Cache;
 use super::depth_limit::DepthLimit;
 use super::hierarchy::WHOLE_DISK;
 use super::mean::Mean;
+use super::pace::Pace;
 use super::requests::Rq;
 use super::service::Service;
 use super::sharing::Sharing;
+use alloc::boxed::Box;
 use fairdisk_core::{Cost, CostModel, Instant, Lba, Op, Span};
 
 /// Size in bytes of a request that costs a seek more than its transfer: one page.
@@ -41,15 +46,26 @@ pub(super) struct Device {
     /// together or in turns.
     pub(super) depth_limit: DepthLimit,
     pub(super) sharing: Sharing,
-    /// Mean times of requests on a device that serves one at a time: of all requests, and of those
-    /// that did not follow one of the same queue.
+    pub(super) times: Times,
+    /// The cost of durable writes at the device for which it programs pages meanwhile.
+    pub(super) programs: Span,
+    /// What it does after it has acknowledged writes, by whose reads it shows and by flushes.
+    pub(super) cache: Box<Cache>,
+    pub(super) backlog: Box<Backlog>,
+    /// Used only on an array, where the model's costs and measured time are charged side by side.
+    pub(super) pace: Pace,
+}
+
+/// Mean times of requests.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    /// On a device that serves one at a time: of all requests, and of those that did not follow one
+    /// of the same queue.
     pub(super) service: Mean,
     pub(super) switching: Mean,
-    /// Mean time of writes that are durable when they complete, on a device that serves several
-    /// requests at once. A mean of as many as such a device takes does not depend on single ones.
+    /// Of writes that are durable when they complete, on a device that serves several requests at
+    /// once. A mean of as many as such a device takes does not depend on single ones.
     durable: Mean<64>,
-    /// The cost of those at the device for which it programs pages meanwhile.
-    pub(super) programs: Span,
 }
 
 /// Relative costs for a device without a cost model. Source: on solid-state disks of any speed an
@@ -68,7 +84,7 @@ fn saves_by_place(costs: &CostModel) -> bool {
 }
 
 impl Device {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(rules: Rules) -> Self {
         Self {
             rotational: true,
             is_said_to_rotate: true,
@@ -77,10 +93,11 @@ impl Device {
             costs: None,
             depth_limit: DepthLimit::default(),
             sharing: Sharing::default(),
-            service: Mean::default(),
-            switching: Mean::default(),
-            durable: Mean::default(),
+            times: Times::default(),
             programs: Span::ZERO,
+            cache: Box::new(Cache::new(rules)),
+            backlog: Box::new(Backlog::new()),
+            pace: Pace::new(),
         }
     }
 
@@ -91,14 +108,13 @@ impl Device {
 
     /// Whether what requests cost is stated, or enough of them have been measured.
     pub(super) fn knows_costs(&self) -> bool {
-        self.is_told() || self.is_measured() && !self.is_in_turns() && self.service.is_full()
+        self.is_told() || self.is_measured() && !self.is_in_turns() && self.times.service.is_full()
     }
 
     /// Forgets what was measured, as it was of a device that does not serve requests like this one.
     pub(super) fn forget_measured(&mut self) {
         (self.depth_limit, self.sharing) = (DepthLimit::default(), Sharing::default());
-        (self.service, self.switching) = (Mean::default(), Mean::default());
-        self.durable = Mean::default();
+        self.times = Times::default();
     }
 
     /// Takes over the cost model and the depth it was measured at.
@@ -131,7 +147,7 @@ impl Device {
     #[inline(never)]
     pub(super) fn programs_first(&self) -> bool {
         let costs = self.costs.as_ref().filter(|_| self.is_flash());
-        costs.is_some_and(|costs| self.durable.or_zero() > costs.alone + costs.alone)
+        costs.is_some_and(|costs| self.times.durable.or_zero() > costs.alone + costs.alone)
     }
 
     /// Accounts for the dispatch of a write of this cost that is durable when it completes. Returns
@@ -152,7 +168,7 @@ impl Device {
     pub(super) fn end_durable(&mut self, now: Instant, rq: &Rq) {
         // What was dispatched while the device served one request at a time was charged nothing.
         if rq.dispatched.charged > Span::ZERO {
-            self.durable.add(now.since(rq.dispatched.at));
+            self.times.durable.add(now.since(rq.dispatched.at));
             self.programs = self.programs - (rq.dispatched.charged - rq.work());
         }
     }
@@ -169,7 +185,7 @@ impl Device {
     #[inline(never)]
     fn delayed_by_programs(&self) -> Span {
         // No more units program at a time than there are.
-        let programs = self.programs.min(self.durable.or_zero());
+        let programs = self.programs.min(self.times.durable.or_zero());
         let longer = |costs: CostModel| {
             programs.scaled(costs.saturation.as_ns(), 2 * costs.alone.as_ns().max(1))
         };
@@ -379,7 +395,7 @@ impl Device {
     pub(super) fn cost_of_any(&self, bytes: u64) -> Span {
         match &self.costs {
             Some(costs) => costs.read.of(false, bytes).max(costs.write.of(false, bytes)),
-            None => self.service.or_zero(),
+            None => self.times.service.or_zero(),
         }
     }
 
@@ -400,9 +416,9 @@ impl Device {
 
     /// Adds the time of a request that was alone at the device to the means.
     pub(super) const fn measured(&mut self, rq: &Rq, service: Span) {
-        self.service.add(service);
+        self.times.service.add(service);
         if !rq.dispatched.follows {
-            self.switching.add(service);
+            self.times.switching.add(service);
         }
     }
 }
@@ -416,7 +432,7 @@ mod tests {
         let [cost, alone] = [50, 200].map(Span::from_us);
         let cost = Cost { random: cost, ..Cost::default() };
         let saturation = alone;
-        let mut device = Device::new();
+        let mut device = Device::new(Rules::ALL);
         device.set_rotational(false);
         device.learn(CostModel { depth: 32, saturation, alone, read: cost, write: cost });
         device
@@ -453,7 +469,7 @@ mod tests {
         let [ms, us] = [Span::from_ms, Span::from_us];
         let read = Cost { random: us(1875), random_byte_ps: 30_518, ..Cost::default() };
         let (saturation, alone) = (ms(8), ms(8));
-        let mut device = Device::new();
+        let mut device = Device::new(Rules::ALL);
         device.learn(CostModel { depth: 32, saturation, alone, read, write: read });
         let piece = |kib: u64| Rq { end: Lba(2 * kib), ..Rq::FREE };
         let work = |kib, pieces| device.work_of_pieces(ms(40), &piece(kib), pieces).as_ms();

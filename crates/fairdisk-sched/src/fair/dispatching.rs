@@ -24,14 +24,14 @@ impl Fair {
         rq.dispatched.continues_queue = continues;
         let (start, end) = (rq.start, rq.end);
         let (op, amount, may_be_cached) = (rq.op, rq.amount(), rq.may_be_cached);
-        match self.targets.is_empty() || !self.params.rules.brought {
+        match self.promises.targets.is_empty() || !self.params.rules.brought {
             true => self.tree.reach(group),
             false => self.reach_beside_targets(group, why),
         }
         // What another group waits for goes before all of its own.
         self.queues.reach(now, queue, (why != Why::Awaited).then_some(start));
         if why == Why::Awaited {
-            self.awaited.note_served(at);
+            self.promises.awaited.note_served(at);
         }
         self.take_out(at);
         let q = &mut self.queues[queue];
@@ -44,14 +44,14 @@ impl Fair {
         }
         let entry = &mut self.groups[group as usize];
         entry.in_flight += 1;
-        let is_back = entry.is_back && !is_background;
+        let is_back = entry.past.absence.is_back && !is_background;
         entry.last = amount;
         let is_empty = entry.waiting == 0;
-        self.in_flight += 1;
+        self.load.in_flight += 1;
         if is_back {
             self.note_served_back(at);
         }
-        if self.barred.has_ceilings() {
+        if self.promises.barred.has_ceilings() {
             self.use_ceilings_up(now, at, group);
         }
         self.pay_floors(now, group, amount);
@@ -60,7 +60,7 @@ impl Fair {
             self.add_to_backlog(now, at, group);
         }
         self.charge_dispatched(now, at);
-        if !self.targets.is_empty() {
+        if !self.promises.targets.is_empty() {
             self.dispatched_beside_targets(now, at);
         }
         if is_empty {
@@ -78,14 +78,14 @@ impl Fair {
         let q = &mut self.queues[queue];
         self.requests.remove(at, q);
         let (group, is_empty) = (q.group, q.waiting == 0);
-        self.queued -= 1;
+        self.load.queued -= 1;
         if is_empty {
             self.queues.leave(queue);
         }
         let entry = &mut self.groups[group as usize];
         self.requests.unplace(at, &mut entry.by_place);
         entry.waiting -= 1;
-        entry.held.let_go(at);
+        entry.beside.held.let_go(at);
         if entry.waiting == 0 {
             self.tree.set_wants(group, false);
         }

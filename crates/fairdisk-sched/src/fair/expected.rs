@@ -11,6 +11,7 @@ use super::Fair;
 use super::group::Group;
 use super::hierarchy::Hierarchy;
 use super::patience::wait_for;
+use super::reserved::Reserved;
 use crate::groups::Order;
 use fairdisk_core::{Instant, Span};
 
@@ -33,6 +34,8 @@ pub(super) struct Expected {
     pub(super) held: Option<Held>,
     /// The group of which it is tried what room is worth, and until when no other is.
     pub(super) tries_room: Option<(u32, Instant)>,
+    /// What of the work at an array is reserved.
+    pub(super) reserved: Reserved,
 }
 
 /// What is next in line on a device without a head, and is held back.
@@ -63,6 +66,7 @@ impl Expected {
             done: Span::ZERO,
             held: None,
             tries_room: None,
+            reserved: Reserved::new(),
         }
     }
 
@@ -96,7 +100,7 @@ impl Expected {
     /// Notes whether the group is expected and needs all of its room.
     pub(super) fn note_need(&mut self, expected: bool, group: &mut Group) {
         let needs = expected && group.past.trial.has_all_room();
-        let needed = core::mem::replace(&mut group.needs_all_room, needs);
+        let needed = core::mem::replace(&mut group.beside.needs_all_room, needs);
         self.needing_all = self.needing_all - u32::from(needed) + u32::from(needs);
     }
 
@@ -144,7 +148,7 @@ impl Fair {
         // Nobody makes room at a device that serves one at a time, but who is served out of turn
         // for a target gets ahead of those that are expected.
         let makes_room = self.params.rules.room && is_worth_it && !self.device.is_serial()
-            || !self.targets.is_empty();
+            || !self.promises.targets.is_empty();
         let until =
             if makes_room && entry.is_quiet() { self.back_by(now, group, queue) } else { None };
         let expected = makes_room && !entry.is_quiet() || until.is_some();
@@ -171,7 +175,7 @@ impl Fair {
             false => Span::from_ns(entry.past.burst.as_ns().saturating_mul(THINK_BURSTS_MOST)),
         };
         let is_worth = |think: &Span| *think <= most && *think <= worth;
-        let think = entry.past.think.get().filter(is_worth)?;
+        let think = entry.past.absence.think.get().filter(is_worth)?;
         let own = || self.queues.get(queue)?.times.think.get().filter(is_worth);
         let think = match self.device.is_flash() {
             true => own().map_or(think, |own| own.max(think)),

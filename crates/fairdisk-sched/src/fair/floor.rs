@@ -178,16 +178,16 @@ impl Fair {
         // Service beyond now paid for the old floor, or for that of an earlier group with this
         // number.
         let entry = &mut self.groups[group as usize];
-        entry.floor_paid.settle(now);
-        entry.room_use = Use::default();
-        self.floors.due.place(group, None);
-        self.floors.room.place(group, None);
+        entry.floor.paid.settle(now);
+        entry.floor.room_use = Use::default();
+        self.promises.floors.due.place(group, None);
+        self.promises.floors.room.place(group, None);
         self.wait_for_ceiling(group, NIL);
         if !before.floor.is_none() {
-            self.floors.in_all.remove(&mut self.floors.all, group);
+            self.promises.floors.in_all.remove(&mut self.promises.floors.all, group);
         }
         if self.has_floor(group) {
-            self.floors.in_all.insert(&mut self.floors.all, group, ());
+            self.promises.floors.in_all.insert(&mut self.promises.floors.all, group, ());
             self.floor_wants(group);
             self.room_wants(group);
         }
@@ -197,12 +197,12 @@ impl Fair {
     /// none queued.
     #[inline]
     pub(super) fn floors_resume(&mut self, now: Instant, group: u32) {
-        if self.floors.is_empty() {
+        if self.promises.floors.is_empty() {
             return;
         }
         let entry = &mut self.groups[group as usize];
         if !self.device.is_serial() && entry.in_flight == 0 && entry.flushes == 0 {
-            entry.floor_paid.resume(now, entry.past.quiet_since);
+            entry.floor.paid.resume(now, entry.past.absence.quiet_since);
         }
         self.floors_want(group);
     }
@@ -210,7 +210,7 @@ impl Fair {
     /// Makes floors of the group and of groups around it due, if they have something to claim.
     #[inline]
     pub(super) fn floors_want(&mut self, group: u32) {
-        if self.floors.is_empty() {
+        if self.promises.floors.is_empty() {
             return;
         }
         let mut at = Some(group);
@@ -224,10 +224,10 @@ impl Fair {
     /// Makes floors due that waited for the ceiling of `group`.
     pub(super) fn barred_floors_want(&mut self, group: u32) {
         // Some may wait for the same ceiling again, and are put back into the list.
-        let mut waiting = core::mem::take(&mut self.groups[group as usize].barred_floors);
+        let mut waiting = core::mem::take(&mut self.groups[group as usize].floor.waiting);
         while let Some(one) = waiting.first() {
-            self.floors.barred.remove(&mut waiting, one);
-            self.groups[one as usize].floor_barred_by = NIL;
+            self.promises.floors.barred.remove(&mut waiting, one);
+            self.groups[one as usize].floor.barred_by = NIL;
             self.floor_wants(one);
             self.room_wants(one);
         }
@@ -236,29 +236,29 @@ impl Fair {
     /// Makes the group's floor due if the group has something queued. A floor inside a group at its
     /// ceiling waits for that instead.
     fn floor_wants(&mut self, group: u32) {
-        if !self.has_floor(group) || self.floors.due.key(group).is_some() {
+        if !self.has_floor(group) || self.promises.floors.due.key(group).is_some() {
             return;
         }
-        let barred_by = self.tree.path(group).find(|one| self.barred.contains(*one));
+        let barred_by = self.tree.path(group).find(|one| self.promises.barred.contains(*one));
         self.wait_for_ceiling(group, barred_by.unwrap_or(NIL));
         if self.tree.first_inside(group).is_some() {
             let entry = &self.groups[group as usize];
-            self.floors.due.place(group, entry.floor_paid.due(&entry.qos.floor));
+            self.promises.floors.due.place(group, entry.floor.paid.due(&entry.qos.floor));
         }
     }
 
     /// Lets the group's floor wait for the ceiling of `barred_by`, or for none if that is `NIL`.
     fn wait_for_ceiling(&mut self, group: u32, barred_by: u32) {
-        let before = &mut self.groups[group as usize].floor_barred_by;
+        let before = &mut self.groups[group as usize].floor.barred_by;
         let before = core::mem::replace(before, barred_by);
         if before == barred_by {
             return;
         }
         if let Some(before) = self.groups.get_mut(before as usize) {
-            self.floors.barred.remove(&mut before.barred_floors, group);
+            self.promises.floors.barred.remove(&mut before.floor.waiting, group);
         }
         if let Some(by) = self.groups.get_mut(barred_by as usize) {
-            self.floors.barred.insert(&mut by.barred_floors, group, ());
+            self.promises.floors.barred.insert(&mut by.floor.waiting, group, ());
         }
     }
 
@@ -272,25 +272,25 @@ impl Fair {
     #[inline(never)]
     pub(super) fn settle_floors(&mut self, now: Instant) {
         self.settle_room(now);
-        while let Some((group, _)) = self.floors.due.first() {
+        while let Some((group, _)) = self.promises.floors.due.first() {
             if self.tree.first_inside(group).is_some() {
                 return;
             }
-            self.floors.due.place(group, None);
+            self.promises.floors.due.place(group, None);
             self.floor_wants(group);
         }
     }
 
     /// When the first floor is due; `None` if none is, or if service by share is owed first.
     pub(super) fn floor_due(&self) -> Option<Instant> {
-        self.floors.first_due().map(|(_, due)| due)
+        self.promises.floors.first_due().map(|(_, due)| due)
     }
 
     /// A request is served for a floor that is due. It begins no turn, which would be more than is
     /// promised and would cost share later.
     #[inline]
     pub(super) fn below_floor(&self, now: Instant) -> Option<Answer> {
-        let (group, _) = self.floors.first_due().filter(|(_, due)| *due <= now)?;
+        let (group, _) = self.promises.floors.first_due().filter(|(_, due)| *due <= now)?;
         let group = self.tree.first_inside(group)?;
         let at = self.next_of(now, self.queues.first_of(now, group));
         Some(self.dispatch_or_bar(now, at, Why::BelowFloor, After::Aside))
@@ -299,7 +299,7 @@ impl Fair {
     /// Counts service of the group towards its floor and those of the groups around it.
     #[inline]
     pub(super) fn pay_floors(&mut self, now: Instant, group: u32, amount: Amount) {
-        if self.floors.is_empty() {
+        if self.promises.floors.is_empty() {
             return;
         }
         let mut at = Some(group);
@@ -311,12 +311,12 @@ impl Fair {
             }
             if !self.device.is_serial() {
                 self.learn_room(now, one);
-                self.floors.room.place(one, Some(Instant::ZERO));
+                self.promises.floors.room.place(one, Some(Instant::ZERO));
             }
             let there = self.there(one);
             let entry = &mut self.groups[one as usize];
-            entry.floor_paid.pay(now, &entry.qos.floor, amount, there);
-            self.floors.due.place(one, None);
+            entry.floor.paid.pay(now, &entry.qos.floor, amount, there);
+            self.promises.floors.due.place(one, None);
             self.floor_wants(one);
         }
     }
@@ -326,7 +326,7 @@ impl Fair {
     fn there(&self, group: u32) -> There {
         let entry = &self.groups[group as usize];
         let (at_device, queued) = match self.tree.has_inner(group) {
-            true => (self.in_flight, self.queued),
+            true => (self.load.in_flight, self.load.queued),
             false => (entry.in_flight, entry.waiting),
         };
         There { at_device, most: (at_device + queued).min(self.device.depth) }
@@ -354,7 +354,7 @@ impl Fair {
     fn promised_beside(&self, group: u32) -> Span {
         let around = |one: &u32| self.tree.lies_in(group, *one);
         let beside = |one: &u32| !around(one) && !self.tree.lies_in(*one, group);
-        let mut others: Vec<u32> = self.floors.all().filter(beside).collect();
+        let mut others: Vec<u32> = self.promises.floors.all().filter(beside).collect();
         others.sort_by_key(|one| Reverse(self.tree.path(*one).count()));
         let (mut all, mut inside) = (Span::ZERO, BTreeMap::new());
         for one in others {

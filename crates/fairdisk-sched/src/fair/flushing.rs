@@ -22,7 +22,7 @@ impl Hearing for Fair {
             entry.past.commits.wants(now);
         }
         entry.flushes += 1;
-        self.cache.flushes += 1;
+        self.device.cache.flushes += 1;
         self.begin_commit(now, by);
         self.expect(now, group.0, NIL);
     }
@@ -36,7 +36,7 @@ impl Hearing for Fair {
         // A flush issued before this scheduler was chosen was never counted.
         if entry.flushes > 0 {
             entry.flushes -= 1;
-            self.cache.flushes -= 1;
+            self.device.cache.flushes -= 1;
         }
         let queue = self.queues.find(task, group.0);
         if let Some(queue) = queue {

@@ -25,61 +25,117 @@ use fairdisk_core::{Instant, Qos, Span};
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) qos: Qos,
-    pub(super) ceiling: Ceiling,
-    /// On a device that serves several requests at once: the ceiling's state by completed requests,
-    /// and what requests of the group and the groups in it at the device amount to.
-    pub(super) done: Ceiling,
-    pub(super) there: Amount,
-    /// The amount of the group's last dispatched request.
-    pub(super) last: Amount,
-    pub(super) floor_paid: PaidUntil,
-    /// Whether it is of any use that others leave room for its floor.
-    pub(super) room_use: Use,
-    /// The group at a ceiling for which this group's floor waits, itself or one around it; or
-    /// `NIL`.
-    pub(super) floor_barred_by: u32,
-    /// Floors that wait for this group's ceiling.
-    pub(super) barred_floors: List,
     /// How long the disk is kept free for the group at most, if `idle=` sets it.
     pub(super) idle: Option<Span>,
-    /// How much others may have at the device so that the group's latency target is kept.
-    pub(super) room: Room,
-    /// How long they may have the disk between two of its turns for that.
-    pub(super) interval: Interval,
+    pub(super) used: Used,
+    pub(super) floor: Floored,
+    pub(super) target: Targeted,
+    /// The amount of the group's last dispatched request.
+    pub(super) last: Amount,
     /// The synchronous ones of the queued requests by where they begin, on a disk with a head that
     /// serves one at a time.
     pub(super) by_place: Tree,
     /// Requests of the group's own tasks: queued, and at the device.
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
-    /// Whether the group left its turn early and has something synchronous queued again.
-    pub(super) is_back: bool,
     /// The group's flushes at the device or on their way there.
     pub(super) flushes: u32,
-    /// Whether the group is among those that are too far ahead for their targets.
-    pub(super) is_too_far_ahead: bool,
-    /// Its write that is held for another group's flush.
-    pub(super) held: Held,
-    /// The cost of the request for which there is a place at an array.
-    pub(super) reserved: Span,
-    /// Whether the group is expected and needs all of its room.
-    pub(super) needs_all_room: bool,
-    /// What it had done in the looks at the depth limit and at sharing.
-    pub(super) done_in_look: [looks::Done; 2],
-    /// What it does together with others, and in turns.
-    pub(super) rates: sharing::Rates,
-    /// What it was charged for writes that the device did after it had acknowledged them.
-    pub(super) deferred: Span,
+    pub(super) beside: Beside,
     /// What is remembered of it.
     pub(super) past: Past,
+}
+
+/// What a group has used of its ceiling.
+#[derive(Clone, Debug)]
+pub(super) struct Used {
+    /// By requests that were dispatched.
+    pub(super) ceiling: Ceiling,
+    /// On a device that serves several requests at once: by completed requests, and what requests
+    /// of the group and the groups in it at the device amount to.
+    pub(super) done: Ceiling,
+    pub(super) there: Amount,
+}
+
+/// What is known of a group's floor.
+#[derive(Clone, Debug)]
+pub(super) struct Floored {
+    pub(super) paid: PaidUntil,
+    /// Whether it is of any use that others leave room for it.
+    pub(super) room_use: Use,
+    /// The group at a ceiling for which the floor waits, the group itself or one around it; or
+    /// `NIL`.
+    pub(super) barred_by: u32,
+    /// Floors that wait for this group's ceiling.
+    pub(super) waiting: List,
+}
+
+/// What is known of a group's latency target.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Targeted {
+    /// How much others may have at the device so that it is kept.
+    pub(super) room: Room,
+    /// How long they may have the disk between two of the group's turns for that.
+    pub(super) interval: Interval,
+    /// Whether the group is among those that are too far ahead for it.
+    pub(super) is_too_far_ahead: bool,
+}
+
+/// What others leave to a group at the device, or it to others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Beside {
+    /// Whether the group is expected and needs all of its room.
+    pub(super) needs_all_room: bool,
+    /// The cost of the request for which there is a place at an array.
+    pub(super) reserved: Span,
+    /// Its write that is held for another group's flush.
+    pub(super) held: Held,
 }
 
 /// What is remembered of a group, by which it is judged. A new group with its number has none of
 /// it.
 #[derive(Clone, Debug)]
 pub(super) struct Past {
+    pub(super) absence: Absence,
+    /// What it had done in the looks at the depth limit and at sharing.
+    pub(super) done_in_look: [looks::Done; 2],
+    /// What it does together with others, and in turns.
+    pub(super) rates: sharing::Rates,
+    /// What the group has been charged at dispatch since it last had nothing queued and nothing at
+    /// the device.
+    pub(super) burst: Span,
+    /// The cost of all its requests, and whether room for it is worth that others make it.
+    pub(super) spent: Span,
+    pub(super) worth: RoomWorth,
+    /// How much room the group needs at the device.
+    pub(super) trial: Trial,
+    /// What its reads and writes take.
+    pub(super) reads: Reads,
+    pub(super) writes: Writes,
+    /// The group's writes that the device has acknowledged and not yet done, and what it was
+    /// charged for such writes.
+    pub(super) traces: Traces,
+    pub(super) deferred: Span,
+    /// How it has writes flushed.
+    pub(super) commits: Commits,
+}
+
+/// What a group's reads take.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reads {
+    /// While the device does nothing else.
+    pub(super) usual: Usual,
+    /// If it has only been seen to read after writes of others: each counts with its stated time at
+    /// most.
+    pub(super) presumed: Mean<64>,
+}
+
+/// When a group thinks, and for how long.
+#[derive(Clone, Debug)]
+pub(super) struct Absence {
     /// What became of the group's last turn when it had nothing queued.
     pub(super) away: Away,
+    /// Whether it left its turn early and has something synchronous queued again.
+    pub(super) is_back: bool,
     /// A think time that is at least as long as this counts as a pause.
     pub(super) waited: Span,
     /// The queue of the task that was last noted to think after the group left its turn early.
@@ -89,50 +145,42 @@ pub(super) struct Past {
     /// Think times: from `quiet_since` to the next synchronous request or flush, capped as in
     /// `Device::thought` but for pauses.
     pub(super) think: Think,
-    /// What the group has been charged at dispatch since it last had nothing queued and nothing at
-    /// the device.
-    pub(super) burst: Span,
     /// The group's requests since its last flush.
     pub(super) unflushed: u32,
     /// The mean time of its flushes for each of its requests.
     flushing: Mean,
-    /// The time of the group's reads while the device does nothing else.
-    pub(super) usual: Usual,
-    /// The time of reads of a group that has only been seen to read after writes of others: each
-    /// counts with its stated time at most.
-    pub(super) presumed: Mean<64>,
-    /// The cost of all its requests, and whether room for it is worth that others make it.
-    pub(super) spent: Span,
-    pub(super) worth: RoomWorth,
-    /// How much room the group needs at the device.
-    pub(super) trial: Trial,
-    /// The group's writes that the device has acknowledged and not yet done.
-    pub(super) traces: Traces,
-    /// What its writes take.
-    pub(super) writes: Writes,
-    /// How it has writes flushed.
-    pub(super) commits: Commits,
 }
 
 impl Past {
     fn new() -> Self {
         Self {
+            absence: Absence::new(),
+            done_in_look: Default::default(),
+            rates: sharing::Rates::default(),
+            burst: Span::ZERO,
+            spent: Span::ZERO,
+            worth: RoomWorth::default(),
+            trial: Trial::default(),
+            reads: Reads::default(),
+            writes: Writes::default(),
+            traces: Traces::default(),
+            deferred: Span::ZERO,
+            commits: Commits::new(),
+        }
+    }
+}
+
+impl Absence {
+    fn new() -> Self {
+        Self {
             away: Away::No,
+            is_back: false,
             waited: Span::ZERO,
             thinker: NIL,
             quiet_since: None,
             think: Think::default(),
-            burst: Span::ZERO,
             unflushed: 0,
             flushing: Mean::default(),
-            usual: Usual::default(),
-            presumed: Mean::default(),
-            spent: Span::ZERO,
-            worth: RoomWorth::default(),
-            trial: Trial::default(),
-            traces: Traces::default(),
-            writes: Writes::default(),
-            commits: Commits::new(),
         }
     }
 
@@ -163,48 +211,39 @@ impl Group {
     pub(super) fn new() -> Self {
         Self {
             qos: Qos::NONE,
-            ceiling: Ceiling::EMPTY,
-            done: Ceiling::EMPTY,
-            there: Amount::NONE,
-            last: Amount::NONE,
-            floor_paid: PaidUntil::default(),
-            room_use: Use::default(),
-            floor_barred_by: NIL,
-            barred_floors: List::new(),
             idle: None,
-            room: Room::default(),
-            interval: Interval::default(),
+            used: Used { ceiling: Ceiling::EMPTY, done: Ceiling::EMPTY, there: Amount::NONE },
+            floor: Floored {
+                paid: PaidUntil::default(),
+                room_use: Use::default(),
+                barred_by: NIL,
+                waiting: List::new(),
+            },
+            target: Targeted::default(),
+            last: Amount::NONE,
             by_place: Tree::new(),
             waiting: 0,
             in_flight: 0,
-            is_back: false,
             flushes: 0,
-            is_too_far_ahead: false,
-            held: Held::default(),
-            reserved: Span::ZERO,
-            needs_all_room: false,
-            done_in_look: Default::default(),
-            rates: sharing::Rates::default(),
-            deferred: Span::ZERO,
+            beside: Beside::default(),
             past: Past::new(),
         }
     }
 
     /// Forgets what a new group with this number has no part in.
     pub(super) fn forget(&mut self) {
-        (self.done_in_look, self.rates) = Default::default();
-        (self.idle, self.deferred, self.past) = (None, Span::ZERO, Past::new());
+        (self.idle, self.past) = (None, Past::new());
     }
 
     /// Notes that a flush, its own or another group's, took this long for the group's writes.
     pub(super) fn flushed(&mut self, took: Span) {
-        let requests = core::mem::replace(&mut self.past.unflushed, 0);
-        self.past.flushing.add(took / u64::from(requests.max(1)));
+        let requests = core::mem::replace(&mut self.past.absence.unflushed, 0);
+        self.past.absence.flushing.add(took / u64::from(requests.max(1)));
     }
 
     /// How long the group pauses before each of its requests, in the mean.
     pub(super) fn pause(&self) -> Span {
-        self.past.think.or_zero() + self.flushing()
+        self.past.absence.think.or_zero() + self.flushing()
     }
 
     /// What part of the device the group can use with one request at a time, if nothing else is
@@ -215,8 +254,8 @@ impl Group {
 
     /// The mean time that flushes took for each of the group's requests, if there still are any.
     pub(super) fn flushing(&self) -> Span {
-        if self.past.unflushed <= UNFLUSHED_MOST {
-            self.past.flushing.or_zero()
+        if self.past.absence.unflushed <= UNFLUSHED_MOST {
+            self.past.absence.flushing.or_zero()
         } else {
             Span::ZERO
         }
@@ -225,20 +264,23 @@ impl Group {
     /// Notes that a request or a flush of the group is done, after which the group thinks.
     #[inline]
     pub(super) const fn note_done(&mut self, now: Instant, done: Done) {
-        self.past.quiet_since = Some(now);
-        self.past.think.begins_after(done);
+        self.past.absence.quiet_since = Some(now);
+        self.past.absence.think.begins_after(done);
     }
 
     /// Notes that the group thinks no more, and for how long if that `is_known` and was a pause.
     /// Returns whether it left its turn early.
     fn ends_pause(&mut self, now: Instant, is_known: bool) -> bool {
-        let thought = self.past.quiet_since.filter(|_| is_known).map(|since| now.since(since));
-        let is_away = self.past.away != Away::No;
-        if let Some(thought) = thought.filter(|thought| is_away && *thought >= self.past.waited) {
-            self.past.think.add_pause(thought);
+        let thought =
+            self.past.absence.quiet_since.filter(|_| is_known).map(|since| now.since(since));
+        let is_away = self.past.absence.away != Away::No;
+        if let Some(thought) =
+            thought.filter(|thought| is_away && *thought >= self.past.absence.waited)
+        {
+            self.past.absence.think.add_pause(thought);
         }
-        if self.past.away == Away::Late {
-            self.past.away = Away::No;
+        if self.past.absence.away == Away::Late {
+            self.past.absence.away = Away::No;
         }
         self.left_early()
     }
@@ -247,28 +289,30 @@ impl Group {
     /// what was done, if everything at the device completed now.
     pub(super) fn ready_at(&self, now: Instant, amount: Amount) -> Instant {
         let (rates, burst) = (&self.qos.ceiling, self.qos.burst);
-        let let_go = self.ceiling.ready_at(rates, burst, amount);
-        let_go.max(self.done.ready_beside(now, (rates, burst), self.there, amount))
+        let let_go = self.used.ceiling.ready_at(rates, burst, amount);
+        let_go.max(self.used.done.ready_beside(now, (rates, burst), self.used.there, amount))
     }
 
     /// When the group will have saved up all that its ceiling allows.
     pub(super) fn full_at(&self) -> Instant {
-        self.ceiling.empty_at(&self.qos.ceiling)
+        self.used.ceiling.empty_at(&self.qos.ceiling)
     }
 
     /// Whether the group has had nothing to do for longer than `longest`, or left its turn early.
     pub(super) fn was_away(&self, now: Instant, longest: Span) -> bool {
-        self.left_early() || self.past.quiet_since.is_none_or(|since| now.since(since) > longest)
+        self.left_early()
+            || self.past.absence.quiet_since.is_none_or(|since| now.since(since) > longest)
     }
 
     /// Whether the group's last turn ended while it was behind, because it thinks for too long.
     pub(super) const fn left_early(&self) -> bool {
-        matches!(self.past.away, Away::Outlasted | Away::TooLong)
+        matches!(self.past.absence.away, Away::Outlasted | Away::TooLong)
     }
 
     /// Whether the group, which has a target, is present: its last request was not long ago.
     pub(super) fn is_present(&self, now: Instant) -> bool {
-        !self.is_quiet() || self.past.quiet_since.is_some_and(|since| now.since(since) < PRESENT)
+        !self.is_quiet()
+            || self.past.absence.quiet_since.is_some_and(|since| now.since(since) < PRESENT)
     }
 
     pub(super) const fn is_quiet(&self) -> bool {
@@ -316,10 +360,14 @@ impl Fair {
         let done = self.asynchronous_of(group).and_then(|queue| queue.quiet_since);
         let entry = &mut self.groups[group as usize];
         // If something asynchronous was done last, it is not known when the tasks began to think.
-        let is_known = entry.is_quiet() || done != entry.past.quiet_since;
+        let is_known = entry.is_quiet() || done != entry.past.absence.quiet_since;
         if is_known {
             let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
-            entry.past.think.add(self.device.thought(now, entry.past.quiet_since, most));
+            entry.past.absence.think.add(self.device.thought(
+                now,
+                entry.past.absence.quiet_since,
+                most,
+            ));
         }
         is_known
     }
@@ -328,7 +376,7 @@ impl Fair {
     /// it left its turn early.
     pub(super) fn note_back(&mut self, now: Instant, group: u32, queue: u32) {
         let is_known = self.note_thought(now, group);
-        if self.groups[group as usize].past.away != Away::No {
+        if self.groups[group as usize].past.absence.away != Away::No {
             self.came_back(now, (group, queue), is_known);
         }
     }
@@ -347,7 +395,7 @@ impl Fair {
 
     /// The queue after whose last request the group was away, or `NIL` if that is gone.
     pub(super) fn thinker(&self, group: u32) -> u32 {
-        let thinker = self.groups[group as usize].past.thinker;
+        let thinker = self.groups[group as usize].past.absence.thinker;
         let is_there = self.queues.get(thinker).is_some_and(|queue| queue.group == group);
         if is_there { thinker } else { NIL }
     }

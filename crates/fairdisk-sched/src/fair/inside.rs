@@ -31,7 +31,7 @@ impl Fair {
     fn expected_before(&self, now: Instant, queue: u32, whom: For) -> Option<u32> {
         let group = self.queues[queue].group;
         let entry = &self.groups[group as usize];
-        let is_alone = || !self.tree.others_want(group) && self.in_flight == entry.in_flight;
+        let is_alone = || !self.tree.others_want(group) && self.load.in_flight == entry.in_flight;
         if !self.device.is_measured() && !is_alone() {
             return None;
         }
@@ -39,8 +39,8 @@ impl Fair {
         self.queues.expected_before(now, queue, whom, most)
     }
 
-    /// Drops the places in a group, whose turn it is or which is first in line, of tasks that should
-    /// have come back by `now`.
+    /// Drops the places of tasks that should have come back by `now`, in the group whose turn it is
+    /// and the one that is first in line.
     #[inline]
     pub(super) fn settle_places(&mut self, now: Instant) {
         let groups = [self.turn.map(|turn| turn.group), self.tree.first()];

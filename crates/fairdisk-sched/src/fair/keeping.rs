@@ -21,9 +21,9 @@ use super::turn::Turn;
 use fairdisk_core::{Instant, Span, Why};
 
 impl Fair {
-    /// The disk is kept free for the group whose turn it is, which has nothing queued and nothing at
-    /// the disk; else its turn is over. While requests of others are there, it is not kept at the
-    /// group's cost.
+    /// The disk is kept free for the group whose turn it is, which has nothing queued and nothing
+    /// at the disk; else its turn is over. While requests of others are there, it is not kept at
+    /// the group's cost.
     pub(super) fn keep_for_group(
         &self,
         now: Instant,
@@ -38,7 +38,7 @@ impl Fair {
             over => return Err(Over::Left(over)),
         };
         let is_asked_for = matches!(patience, Patience::AskedFor(_));
-        if self.in_flight > 0 && (is_asked_for || turn.kept_since.is_some()) {
+        if self.load.in_flight > 0 && (is_asked_for || turn.kept_since.is_some()) {
             return Err(Over::Served);
         }
         notes.at_own_cost = is_asked_for;
@@ -51,7 +51,7 @@ impl Fair {
     pub(super) fn note_late(&mut self, waited: Span) {
         if let Some(turn) = self.turn {
             let entry = &mut self.groups[turn.group as usize];
-            (entry.past.away, entry.past.waited) = (Away::Late, waited);
+            (entry.past.absence.away, entry.past.absence.waited) = (Away::Late, waited);
         }
     }
 
@@ -66,7 +66,8 @@ impl Fair {
         };
         let is_behind = away != Away::No && self.tree.behind_by(group).is_some();
         let entry = &mut self.groups[group as usize];
-        (entry.past.away, entry.past.waited) = (if is_behind { away } else { Away::No }, waited);
+        (entry.past.absence.away, entry.past.absence.waited) =
+            (if is_behind { away } else { Away::No }, waited);
         if is_behind {
             self.will_return(now, group, queue);
         }
@@ -87,9 +88,9 @@ impl Fair {
         {
             let group = turn.group;
             self.charge_group(group, Span::ZERO, now.since(since));
-            if self.in_flight == 0 {
+            if self.load.in_flight == 0 {
                 // The group has paid for this time, so writers are not charged for it.
-                self.busy_since = now;
+                self.load.busy_since = now;
             }
         }
     }
@@ -98,7 +99,7 @@ impl Fair {
     #[inline]
     pub(super) fn end_keeping_if_over(&mut self, now: Instant) {
         if let Some(Turn { group, kept_since: Some(_), .. }) = self.turn
-            && (self.queued == 0 || self.groups[group as usize].waiting > 0)
+            && (self.load.queued == 0 || self.groups[group as usize].waiting > 0)
         {
             self.end_keeping(now);
         }
@@ -108,7 +109,7 @@ impl Fair {
     fn patience_with_group(&self, now: Instant, turn: Turn) -> Patience {
         let group = &self.groups[turn.group as usize];
         let others_want = self.tree.others_want(turn.group) && !self.tree.is_barred(turn.group);
-        let Some(since) = group.past.quiet_since.filter(|_| others_want) else {
+        let Some(since) = group.past.absence.quiet_since.filter(|_| others_want) else {
             return Patience::NotWorthIt;
         };
         let (behind, used_up) = (self.tree.behind_by(turn.group), self.is_used_up(turn));
@@ -123,8 +124,8 @@ impl Fair {
         if !used_up {
             gain.time += self.nearness(turn.queue);
         }
-        let pause = group.past.think.pause().filter(|_| self.params.rules.pauses);
-        let absent = Absent { since, think: group.past.think.get(), pause };
+        let pause = group.past.absence.think.pause().filter(|_| self.params.rules.pauses);
+        let absent = Absent { since, think: group.past.absence.think.get(), pause };
         let by_rule = match self.params.rules.idling {
             true => absent.patience(now, gain, self.idle_most(group)),
             false => Patience::NotWorthIt,
@@ -171,7 +172,7 @@ impl Fair {
             return Patience::NotWorthIt;
         }
         let is_pause = group.is_quiet() && self.params.rules.pauses;
-        let pause = group.past.think.pause().filter(|_| is_pause);
+        let pause = group.past.absence.think.pause().filter(|_| is_pause);
         let absent = Absent { since, think: queue.times.think.get(), pause };
         absent.patience(now, gain, self.idle_most(group))
     }
@@ -180,7 +181,7 @@ impl Fair {
     /// a request, its own or any, whichever is longer. Writes acknowledged before they are done
     /// would make the mean of all too short.
     pub(super) fn isolation(&self, queue: u32) -> Span {
-        self.device.service.or_zero().max(self.own(queue))
+        self.device.times.service.or_zero().max(self.own(queue))
     }
 
     /// How long the requests take that would go to the disk in the place of one and be served
@@ -189,7 +190,7 @@ impl Fair {
         let Some(group) = self.tree.first().filter(|_| !self.device.is_serial()) else {
             return Span::ZERO;
         };
-        let requests = self.queued.min(self.device.depth);
+        let requests = self.load.queued.min(self.device.depth);
         let each = self.own(self.queues.first_of(now, group)).as_ns();
         let all = Span::from_ns(each.saturating_mul(requests.into()));
         // In turns it is at least the shortest turn of another.
@@ -218,7 +219,7 @@ impl Fair {
         };
         match queue.times.following.get() {
             None if !queue.track.continues || !self.device.is_serial() => Span::ZERO,
-            following => self.device.switching.or_zero() - following.unwrap_or(Span::ZERO),
+            following => self.device.times.switching.or_zero() - following.unwrap_or(Span::ZERO),
         }
     }
 }

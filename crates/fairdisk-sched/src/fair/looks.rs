@@ -90,7 +90,7 @@ impl Fair {
         least: (Span, u32),
     ) -> Option<Span> {
         let number = self.looks(of).number;
-        let done = &mut self.groups[group as usize].done_in_look[of as usize];
+        let done = &mut self.groups[group as usize].past.done_in_look[of as usize];
         let is_new = done.look != number || done.cost == Span::ZERO;
         if is_new {
             *done = Done { look: number, cost: Span::ZERO };
@@ -112,7 +112,7 @@ impl Fair {
         let (mut found, mut kept) = (Vec::new(), Vec::new());
         for group in there {
             let entry = &self.groups[group as usize];
-            let done = entry.done_in_look[of as usize];
+            let done = entry.past.done_in_look[of as usize];
             let cost = if done.look == number { done.cost } else { Span::ZERO };
             let is_there = cost > Span::ZERO || entry.waiting > 0;
             if is_there {

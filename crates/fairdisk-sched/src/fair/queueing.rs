@@ -22,8 +22,8 @@ impl Fair {
     /// A turn of the group waits for what others have at the device: while that is there, the time
     /// that passes would not be what the group's requests take.
     pub(super) fn waits_for_others(&self, group: u32) -> Option<Answer> {
-        let waits =
-            self.device.is_in_turns() && self.in_flight > self.groups[group as usize].in_flight;
+        let waits = self.device.is_in_turns()
+            && self.load.in_flight > self.groups[group as usize].in_flight;
         waits.then_some(Answer::Wait(Instant::MAX, Why::OthersInFlight))
     }
 
@@ -92,13 +92,13 @@ impl Fair {
     fn stays_at_depth(&self, now: Instant, turn: Turn, notes: &mut Notes) -> Option<Answer> {
         let group = turn.group;
         let is_quiet = self.groups[group as usize].is_quiet();
-        if is_quiet && !(self.in_flight > 0 && self.expected.contains(group)) {
+        if is_quiet && !(self.load.in_flight > 0 && self.expected.contains(group)) {
             let kept = self.keep_for_group(now, turn, notes);
             return Some(kept.unwrap_or_else(|over| self.ends_turn(over)));
         }
         notes.is_contended = true;
-        let waits_for_it = self.device.is_saturated(self.at_work)
-            || self.is_saturated(self.at_work) && !self.goes_away(group);
+        let waits_for_it = self.device.is_saturated(self.load.at_work)
+            || self.is_saturated(self.load.at_work) && !self.goes_away(group);
         let waits_for_it = waits_for_it && self.params.rules.kept_slices;
         waits_for_it.then_some(Answer::Wait(Instant::MAX, Why::GroupSliceKept))
     }
@@ -115,6 +115,7 @@ impl Fair {
     fn goes_away(&self, group: u32) -> bool {
         self.groups[group as usize]
             .past
+            .absence
             .think
             .get()
             .is_some_and(|think| think > self.params.idle_max)
@@ -132,9 +133,9 @@ impl Fair {
         notes: &mut Notes,
     ) -> Option<Answer> {
         // A flush waits for the backlog alone, which `backlog` sees to.
-        let flushes = !self.device.works_beside_flushes() && self.cache.flushes > 0;
-        let is_busy = self.in_flight > 0 || flushes;
-        if !is_busy && self.reserved.is_empty() || self.device.is_in_turns() {
+        let flushes = !self.device.works_beside_flushes() && self.device.cache.flushes > 0;
+        let is_busy = self.load.in_flight > 0 || flushes;
+        if !is_busy && self.expected.reserved.is_empty() || self.device.is_in_turns() {
             return None;
         }
         let inside = match self.tree.has_passed_expected(group) {
@@ -144,7 +145,9 @@ impl Fair {
         notes.is_contended = true;
         let rq = &self.requests[at];
         let waits = match rq.op.is_write() {
-            true => self.is_saturated(self.at_work + self.cost_of(at) + self.programs_beside(rq)),
+            true => {
+                self.is_saturated(self.load.at_work + self.cost_of(at) + self.programs_beside(rq))
+            }
             false => self.has_no_room_for_read(at, notes),
         };
         let due = inside.and_then(|queue| self.expected_until(queue)).unwrap_or(Instant::MAX);
@@ -185,8 +188,10 @@ impl Fair {
         let (rq, more) = (&self.requests[at], self.device.more_to_saturate());
         let is_large = self.device.is_filled_by(rq.op, rq.bytes());
         match is_large && self.params.rules.large_requests {
-            true => self.is_saturated(self.at_work + self.cost_of(at) - more),
-            false => self.is_saturated(self.at_work - more) && !self.may_have_more(more, notes),
+            true => self.is_saturated(self.load.at_work + self.cost_of(at) - more),
+            false => {
+                self.is_saturated(self.load.at_work - more) && !self.may_have_more(more, notes)
+            }
         }
     }
 
@@ -216,7 +221,7 @@ impl Fair {
         let has_company = || {
             self.tree.others_want(group)
                 || self.tree.has_passed_expected(group)
-                || self.in_flight > self.groups[group as usize].in_flight
+                || self.load.in_flight > self.groups[group as usize].in_flight
         };
         self.params.rules.large_requests
             && self.device.is_filled_by(request.op, bytes)
@@ -237,14 +242,14 @@ impl Fair {
 
     /// Whether a request is at the device, or a flush there or on its way.
     pub(super) const fn is_busy(&self) -> bool {
-        self.in_flight > 0 || self.cache.flushes > 0
+        self.load.in_flight > 0 || self.device.cache.flushes > 0
     }
 
     /// Whether the device is fully busy with this work. A flush occupies every head of a disk, and
     /// any request occupies a single head.
     fn is_saturated(&self, work: Span) -> bool {
-        let flushes = self.device.rotational && self.cache.flushes > 0;
-        let arm = self.device.serves_one_group() && self.in_flight > 0;
+        let flushes = self.device.rotational && self.device.cache.flushes > 0;
+        let arm = self.device.serves_one_group() && self.load.in_flight > 0;
         flushes || arm || self.device.is_saturated(work)
     }
 }

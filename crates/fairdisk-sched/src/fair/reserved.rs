@@ -56,26 +56,28 @@ impl Fair {
         if self.tree.behind_by(group).is_none() {
             return;
         }
-        let cost = self.reserved.done;
-        self.groups[group as usize].reserved = cost;
-        self.at_work += cost;
-        self.reserved.until.place(group, Some(now + wait_for(think, Span::ZERO, most)));
+        let cost = self.expected.reserved.done;
+        self.groups[group as usize].beside.reserved = cost;
+        self.load.at_work += cost;
+        self.expected.reserved.until.place(group, Some(now + wait_for(think, Span::ZERO, most)));
     }
 
     /// Gives up what is reserved for the group, if anything is.
     #[cold]
     #[inline(never)]
     pub(super) fn release_reserved(&mut self, group: u32) {
-        self.reserved.until.place(group, None);
-        let cost = core::mem::take(&mut self.groups[group as usize].reserved);
-        self.at_work = self.at_work - cost;
+        self.expected.reserved.until.place(group, None);
+        let cost = core::mem::take(&mut self.groups[group as usize].beside.reserved);
+        self.load.at_work = self.load.at_work - cost;
     }
 
     /// Gives up what is reserved for those who should have come back by `now`.
     #[cold]
     #[inline(never)]
     pub(super) fn release_reserved_due(&mut self, now: Instant) {
-        while let Some((group, _)) = self.reserved.until.first().filter(|(_, it)| *it <= now) {
+        while let Some((group, _)) =
+            self.expected.reserved.until.first().filter(|(_, it)| *it <= now)
+        {
             self.release_reserved(group);
         }
     }

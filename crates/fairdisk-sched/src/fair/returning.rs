@@ -55,7 +55,7 @@ impl Returning {
     /// Sets whether the group is back: it left its turn early, and has something queued again.
     #[inline]
     pub(super) const fn set_back(&mut self, group: &mut Group, is_back: bool) {
-        let was_back = core::mem::replace(&mut group.is_back, is_back);
+        let was_back = core::mem::replace(&mut group.past.absence.is_back, is_back);
         self.back = self.back - was_back as u32 + is_back as u32;
     }
 
@@ -108,12 +108,12 @@ impl Fair {
     fn first_of_returned(&self, now: Instant, turn: Turn) -> Option<Result<Answer, Why>> {
         let group = self.tree.first().filter(|group| *group != turn.group)?;
         let entry = &self.groups[group as usize];
-        if !entry.is_back {
+        if !entry.past.absence.is_back {
             return None;
         }
         let at = self.next_of(now, self.queues.first_of(now, group));
         let (why, turn) = (Why::Preempted, After::Same);
-        match (self.ceiling_bar(now, at), entry.past.away) {
+        match (self.ceiling_bar(now, at), entry.past.absence.away) {
             (Some(bar), _) => Some(Ok(Answer::Bar(bar, Ask::Turn))),
             (None, Away::Outlasted) => Some(Err(why)),
             (None, _) => Some(Ok(Answer::Dispatch { at, why, turn })),
@@ -130,7 +130,7 @@ impl Fair {
         let group = q.group;
         // Not one that was queued behind others of the task, nor one after a flush.
         let since = q.quiet_since.filter(|since| *since <= arrived && q.in_flight == 1);
-        let last = self.groups[group as usize].past.think.last();
+        let last = self.groups[group as usize].past.absence.think.last();
         if let Some(since) = since.filter(|_| last == Done::Request) {
             let of = q.task.map(|task| (task, group));
             let pause = dense::entry(&mut self.returning.pauses, queue, Pause::default);
@@ -154,7 +154,7 @@ impl Fair {
         if self.has_synchronous_queued(group) {
             self.returning.set_back(&mut self.groups[group as usize], true);
         }
-        self.groups[group as usize].past.thinker = queue;
+        self.groups[group as usize].past.absence.thinker = queue;
         if queue != NIL {
             let back = self.pause_of(now, queue).map(|(since, pause)| since + pause);
             self.returning.order.place(queue, back);
@@ -170,17 +170,24 @@ impl Fair {
         let q = self.queues.get(queue).filter(|q| q.group != NIL && q.is_quiet())?;
         let entry = self.groups.get(q.group as usize).filter(|_| self.device.is_measured())?;
         let is_apart = self.device.is_serial()
-            && entry.past.away == Away::TooLong
-            && entry.past.think.last() == Done::Request;
+            && entry.past.absence.away == Away::TooLong
+            && entry.past.absence.think.last() == Done::Request;
         let of = q.task.map(|task| (task, q.group));
         let pause = self.returning.pauses.get(queue as usize).filter(|pause| pause.of == of);
         let own = pause.filter(|_| is_apart).and_then(|pause| pause.mean.get());
         let (since, thinks) = match own {
             Some(pause) => (q.quiet_since?, pause),
             None => {
-                let since = entry.past.quiet_since.filter(|_| entry.is_quiet())?;
-                let is_usual = entry.past.pauses_from().is_some_and(|from| now < from);
-                (since, if is_usual { entry.past.think.get()? } else { entry.past.think.pause()? })
+                let since = entry.past.absence.quiet_since.filter(|_| entry.is_quiet())?;
+                let is_usual = entry.past.absence.pauses_from().is_some_and(|from| now < from);
+                (
+                    since,
+                    if is_usual {
+                        entry.past.absence.think.get()?
+                    } else {
+                        entry.past.absence.think.pause()?
+                    },
+                )
             }
         };
         (thinks <= self.params.round).then_some((since, thinks))
@@ -199,7 +206,7 @@ impl Fair {
         let due = self.first_due_back().filter(|due| !due.is_later)?;
         let most = self.held_most(due.group);
         // Several late groups in a row keep the disk idle for no longer than one.
-        let held = Some(self.returning.held_since).filter(|since| *since >= self.busy_since);
+        let held = Some(self.returning.held_since).filter(|since| *since >= self.load.busy_since);
         let since = held.unwrap_or(now);
         let is_near = due.back.since(since) <= most && most > Span::ZERO;
         if !is_near || self.tree.behind_by(due.group).is_none() {
@@ -211,7 +218,7 @@ impl Fair {
 
     /// How long before the thinker is due back the disk stays idle at most.
     fn held_most(&self, group: u32) -> Span {
-        let service = self.device.service.or_zero();
+        let service = self.device.times.service.or_zero();
         (service / 2).min(self.idle_most(&self.groups[group as usize]))
     }
 
@@ -228,7 +235,8 @@ impl Fair {
         let Due { group, back, until, is_later, .. } = self.first_due_back()?;
         let begins = Instant::from_ns(back.as_ns().saturating_sub(self.held_most(group).as_ns()));
         let hold = if begins > now && !is_later { begins } else { until };
-        let pauses_from = self.groups[group as usize].past.pauses_from().filter(|at| *at > now);
+        let pauses_from =
+            self.groups[group as usize].past.absence.pauses_from().filter(|at| *at > now);
         Some(pauses_from.map_or(hold, |at| at.min(hold)))
     }
 
@@ -236,7 +244,7 @@ impl Fair {
     pub(super) fn first_due_back(&self) -> Option<Due> {
         let (queue, back) = self.returning.order.first()?;
         let group = self.queues[queue].group;
-        let until = back + worth_waiting(self.device.service.or_zero());
+        let until = back + worth_waiting(self.device.times.service.or_zero());
         let is_later = !self.groups[group as usize].is_quiet();
         Some(Due { queue, group, back, until, is_later })
     }
@@ -246,7 +254,7 @@ impl Fair {
     #[cold]
     #[inline(never)]
     pub(super) fn settle_returning(&mut self, now: Instant) {
-        let later = worth_waiting(self.device.service.or_zero());
+        let later = worth_waiting(self.device.times.service.or_zero());
         while let Some((queue, back)) = self.returning.order.first() {
             let q = self.queues.get(queue).filter(|q| q.group != NIL && back + later > now);
             let group = q.map(|q| (q.group, q.is_quiet()));
@@ -286,9 +294,9 @@ mod tests {
         let completion =
             Completion { request: RequestId(0), device_time: Span::from_ms(8), ok: true };
         fair.complete(at(8), &completion);
-        let group = fair.groups.iter().position(|one| one.past.quiet_since == Some(at(8)));
+        let group = fair.groups.iter().position(|one| one.past.absence.quiet_since == Some(at(8)));
         let past = &mut fair.groups[group.expect("it was served")].past;
-        (past.away, past.waited) = (Away::Outlasted, Span::from_ms(5));
+        (past.absence.away, past.absence.waited) = (Away::Outlasted, Span::from_ms(5));
         fair.returning.order.place(0, Some(at(28)));
         assert_eq!(fair.next_return(at(9)), Some(at(13)));
         let begins = fair.next_return(at(13)).expect("the disk is kept idle for it later");

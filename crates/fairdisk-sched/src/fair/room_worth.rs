@@ -121,7 +121,7 @@ impl Fair {
     fn end_look_of_room(&mut self, now: Instant, group: u32) {
         let Self { expected, tree, device, .. } = self;
         let other = expected.tries_room.filter(|(one, until)| *one != group && *until > now);
-        let is_only = other.is_none() && self.targets.is_empty();
+        let is_only = other.is_none() && self.promises.targets.is_empty();
         let part = tree.part_beside_all(group);
         let entry = &mut self.groups[group as usize];
         let claim = Claim { part, usable: entry.usable_alone(device) };

@@ -49,11 +49,12 @@ impl Fair {
     pub(super) fn set_round(&mut self, now: Instant) {
         let alone = self.device.elsewhere();
         let moves = if self.device.is_paced() { alone + alone } else { Span::ZERO };
-        (self.rounds.stated, self.rounds.stated_turn) = match self.device.works_beside_flushes() {
-            // Nothing is lost between turns, and those who wait do so for a device that is fast.
-            true => (self.params.credit, self.params.credit / SHORTEST_PARTS),
-            false => (self.worth_round(moves), self.params.round / SHORTEST_PARTS),
-        };
+        (self.turns.rounds.stated, self.turns.rounds.stated_turn) =
+            match self.device.works_beside_flushes() {
+                // Nothing is lost between turns, and those who wait do so for a fast device.
+                true => (self.params.credit, self.params.credit / SHORTEST_PARTS),
+                false => (self.worth_round(moves), self.params.round / SHORTEST_PARTS),
+            };
         self.tree.set_lag(self.params.lag(self.device.rotational || self.device.is_serial()));
         self.fit_round(now);
     }

@@ -20,8 +20,10 @@ impl Fair {
             return;
         };
         let soon = self.soon();
-        while let Some((saver, _)) = self.barred.first_full().filter(|(_, at)| *at <= now + soon) {
-            let barred = self.barred.until(self.tree.path(saver));
+        while let Some((saver, _)) =
+            self.promises.barred.first_full().filter(|(_, at)| *at <= now + soon)
+        {
+            let barred = self.promises.barred.until(self.tree.path(saver));
             let until = if self.tree.lies_in(served, saver) {
                 return;
             } else if let Some(until) = barred {
@@ -34,7 +36,7 @@ impl Fair {
                 // It may be ahead no longer by the next turn.
                 Some(now + soon + self.shortest_turn())
             };
-            self.barred.saves_until(saver, until);
+            self.promises.barred.saves_until(saver, until);
         }
     }
 
@@ -42,20 +44,21 @@ impl Fair {
     /// them something otherwise.
     pub(super) fn saver(&self, now: Instant) -> Option<u32> {
         let Turn { group: served, used, .. } = self.turn.filter(|_| self.params.rules.saving)?;
-        let (saver, _) = self.barred.first_full().filter(|(_, at)| *at <= now + self.soon())?;
+        let (saver, _) =
+            self.promises.barred.first_full().filter(|(_, at)| *at <= now + self.soon())?;
         let goes_first = used >= self.shortest_turn() && !self.tree.lies_in(served, saver);
         self.tree.first_inside(saver).filter(|_| goes_first)
     }
 
     /// How long the next request of the turn takes.
     fn soon(&self) -> Span {
-        self.device.service.or_zero()
+        self.device.times.service.or_zero()
     }
 
     /// When a group may have to be served before the turn goes on.
     pub(super) fn next_saver(&self, now: Instant) -> Option<Instant> {
         let matters = self.turn.is_some() && self.params.rules.saving;
-        let (_, full) = self.barred.first_full().filter(|_| matters)?;
+        let (_, full) = self.promises.barred.first_full().filter(|_| matters)?;
         let soon = self.soon();
         let at = Instant::from_ns(full.as_ns().saturating_sub(soon.as_ns()));
         (at > now).then_some(at)

@@ -89,7 +89,7 @@ impl Sharing {
 impl Fair {
     /// Accounts for a completed request of the group in the current look.
     pub(super) fn look_at_sharing(&mut self, now: Instant, group: u32, cost: Span) {
-        let time = Span::from_ns(self.rounds.length.as_ns().saturating_mul(LOOK_ROUNDS));
+        let time = Span::from_ns(self.turns.rounds.length.as_ns().saturating_mul(LOOK_ROUNDS));
         let least = (time.max(RATE_TIME), LOOK_REQUESTS);
         if let Some(elapsed) = self.note_in_look(now, Of::Sharing, (group, cost), least) {
             self.end_look_at_sharing(now, elapsed);
@@ -102,7 +102,7 @@ impl Fair {
         let there = self.there_in_look(Of::Sharing);
         for (group, done) in &there {
             let rate = done.scaled(RATE_TIME.as_ns(), elapsed.as_ns());
-            let rates = &mut self.groups[*group as usize].rates;
+            let rates = &mut self.groups[*group as usize].past.rates;
             match was_in_turns {
                 true => rates.in_turns = rate,
                 false => rates.together = rate,
@@ -117,7 +117,8 @@ impl Fair {
         }
         let gains = !self.device.is_told() || self.device.sharing.lacking > LACKING_MUCH;
         // Turns would have to be broken off for floors and targets.
-        let may_take_turns = gains && self.floors.is_empty() && self.targets.is_empty();
+        let may_take_turns =
+            gains && self.promises.floors.is_empty() && self.promises.targets.is_empty();
         self.device.sharing.end_look(now, better, may_take_turns);
         if self.device.sharing.is_in_turns() != was_in_turns {
             self.device.depth_limit.begin_anew(now);
@@ -150,7 +151,7 @@ impl Fair {
     fn better_in_turns(&self, there: &[(u32, Span)]) -> i64 {
         let (mut logarithms, mut gains, mut parts) = (0, 0, 0);
         for (group, _) in there {
-            let gain = self.groups[*group as usize].rates.gain();
+            let gain = self.groups[*group as usize].past.rates.gain();
             let part = self.part_in_look(*group);
             logarithms += part * (logarithm(gain) - logarithm(ONE as u64));
             gains += part as u64 * gain;

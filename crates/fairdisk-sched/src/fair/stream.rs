@@ -80,7 +80,7 @@ impl Fair {
         let group = self.queues[queue].group;
         self.tree.others_want(group)
             || !self.device.is_measured() && self.tree.others_are_expected(group)
-            || self.in_flight > self.groups[group as usize].in_flight
+            || self.load.in_flight > self.groups[group as usize].in_flight
             || self.has_company_inside(queue)
     }
 
@@ -106,8 +106,8 @@ impl Fair {
     /// Begins a turn in which no other queue's requests are issued.
     pub(super) fn begin_alone(&mut self, now: Instant, group: u32, queue: u32) {
         self.give_turn(now, group, queue).alone = true;
-        (self.alone_since, self.idle_alone) = (now, Idle::default());
-        self.pace.matters(now);
+        (self.turns.alone_since, self.turns.idle_alone) = (now, Idle::default());
+        self.device.pace.matters(now);
     }
 
     /// What is next in a turn in which a queue has the device to itself.
@@ -131,7 +131,7 @@ impl Fair {
         if let Some(returned) = self.first_returned(now, turn) {
             return returned.map_err(|_| Over::Served);
         }
-        if self.in_flight > q.in_flight && self.device.has_work_elsewhere(self.at_work) {
+        if self.load.in_flight > q.in_flight && self.device.has_work_elsewhere(self.load.at_work) {
             return Ok(Answer::Wait(Instant::MAX, Why::OthersInFlight));
         }
         if q.waiting > 0 {
@@ -159,9 +159,10 @@ impl Fair {
             return false;
         };
         let q = &self.queues[self.queues.first_of(now, group)];
-        let was_there = q.in_flight > 0 || q.quiet_since.is_some_and(|it| it > self.alone_since);
+        let was_there =
+            q.in_flight > 0 || q.quiet_since.is_some_and(|it| it > self.turns.alone_since);
         let (_, arrived) = self.requests.oldest(q);
-        !was_there && arrived > self.alone_since && self.tree.behind_by(turn.group).is_none()
+        !was_there && arrived > self.turns.alone_since && self.tree.behind_by(turn.group).is_none()
     }
 
     /// The device is kept free for the queue that has it to itself and nothing queued.
@@ -192,16 +193,16 @@ impl Fair {
         let queue = rq.queue;
         if rq.dispatched.is_alone {
             // Where few heads work, a turn takes longer than the pace is kept.
-            self.pace.matters(now);
+            self.device.pace.matters(now);
             let there = self.queues[queue].in_flight + 1;
             let cost = match self.params.rules.heads {
-                true => self.idle_alone.cost_of(&self.device, rq, elapsed, there),
+                true => self.turns.idle_alone.cost_of(&self.device, rq, elapsed, there),
                 false => rq.dispatched.charged.min(elapsed),
             };
             self.charge(queue, Span::ZERO, cost);
         } else if !self.is_better_alone(queue) {
             let work = self.work_within(rq, elapsed);
-            self.pace.passed(now, work, rq.dispatched.charged);
+            self.device.pace.passed(now, work, rq.dispatched.charged);
         }
     }
 
@@ -209,7 +210,7 @@ impl Fair {
     /// one before. Not all heads are busy with those at random places.
     fn work_within(&self, rq: &Rq, elapsed: Span) -> Span {
         match self.params.rules.heads && self.device.costs_as_elsewhere(rq) {
-            true => self.device.work_at_random(elapsed, self.at_work + rq.dispatched.charged),
+            true => self.device.work_at_random(elapsed, self.load.at_work + rq.dispatched.charged),
             // How many heads work on what lies one after the other is not known.
             false => elapsed,
         }

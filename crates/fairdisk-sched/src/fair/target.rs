@@ -42,6 +42,8 @@ pub(super) struct Targets {
     /// Until when others may not write, by the write pace.
     written_until: Instant,
     pub(super) intervals: Box<Intervals>,
+    /// Groups that are too far ahead for their targets.
+    pub(super) ahead: Ahead,
 }
 
 /// A group with a target is present for 1 s after its last request, so that short pauses do not
@@ -66,6 +68,7 @@ impl Targets {
             room_until: Instant::ZERO,
             written_until: Instant::ZERO,
             intervals: Box::new(Intervals::new()),
+            ahead: Ahead::new(),
         }
     }
 
@@ -93,9 +96,9 @@ impl Targets {
     /// Notes that the group `at` is present, and the room it leaves: none while it is too far ahead
     /// to be served for its target.
     pub(super) fn note_room(&mut self, at: u32, group: &Group) {
-        self.intervals.note(at, &group.interval);
-        let most = group.room.most;
-        if self.there.key(at) != Some(most) && !group.is_too_far_ahead {
+        self.intervals.note(at, &group.target.interval);
+        let most = group.target.room.most;
+        if self.there.key(at) != Some(most) && !group.target.is_too_far_ahead {
             self.there.place(at, Some(most));
             if self.room.is_none() {
                 // No group was present when this was last determined, so do it at once.
@@ -124,7 +127,7 @@ impl Targets {
 impl Fair {
     /// Applies a new latency target of the group, or none, in place of the one in `before`.
     pub(super) fn set_target(&mut self, now: Instant, group: u32, before: &Qos) {
-        let (targets, entry) = (&mut self.targets, &mut self.groups[group as usize]);
+        let (targets, entry) = (&mut self.promises.targets, &mut self.groups[group as usize]);
         if entry.qos.latency_p99 == before.latency_p99 {
             // What was learned of the target still holds, but other settings may let the group go
             // on.
@@ -133,16 +136,16 @@ impl Fair {
         targets.groups -= u32::from(before.latency_p99.is_some());
         targets.there.place(group, None);
         targets.intervals.forget(group);
-        entry.interval = Interval::default();
+        entry.target.interval = Interval::default();
         if let Some(target) = entry.qos.latency_p99 {
             targets.groups += 1;
-            entry.room = Room::new(target);
+            entry.target.room = Room::new(target);
             targets.note_room(group, entry);
         }
         (targets.room, targets.room_until) = (None, Instant::ZERO);
         targets.due.place(group, None);
         self.fit_round(now);
-        if self.targets.is_empty() && self.device.is_serial() {
+        if self.promises.targets.is_empty() && self.device.is_serial() {
             // Without targets it does not matter there who is expected.
             self.expected.release_due(Instant::MAX, &mut self.tree, &mut self.groups);
         }
@@ -153,8 +156,8 @@ impl Fair {
     /// whomever. The group that leaves the room does not wait for it, unless another has a turn.
     #[inline]
     pub(super) fn leave_room_for_target(&self, notes: &mut Notes) -> Option<Answer> {
-        let (group, most) = self.targets.room.filter(|_| self.params.rules.target_room)?;
-        let there = self.device.time_of(self.at_work + self.device.programs);
+        let (group, most) = self.promises.targets.room.filter(|_| self.params.rules.target_room)?;
+        let there = self.device.time_of(self.load.at_work + self.device.programs);
         let first = self.tree.first();
         let has_turns = |turn: Turn| turn.alone || self.device.is_measured();
         let leaves_it = first == Some(group)
@@ -164,7 +167,7 @@ impl Fair {
         }
         notes.is_for_promise = true;
         // No room is needed for those who are barred.
-        let bar = self.barred.first().filter(|_| first.is_none());
+        let bar = self.promises.barred.first().filter(|_| first.is_none());
         let why = bar.map_or(Why::TargetRoomUsed, |_| self.why_barred());
         Some(Answer::Wait(Instant::MAX, why))
     }
@@ -173,7 +176,7 @@ impl Fair {
     pub(super) fn note_target_present(&mut self, group: u32) {
         let entry = &self.groups[group as usize];
         if entry.qos.latency_p99.is_some() {
-            self.targets.note_room(group, entry);
+            self.promises.targets.note_room(group, entry);
         }
     }
 
@@ -189,9 +192,9 @@ impl Fair {
     ) {
         self.adjust_interval(now, group, (rq, device_time), target);
         let (latency, entry) = (now.since(rq.arrived), &mut self.groups[group as usize]);
-        if !entry.is_too_far_ahead {
-            entry.room.completed(latency, target);
-            self.targets.note_room(group, entry);
+        if !entry.target.is_too_far_ahead {
+            entry.target.room.completed(latency, target);
+            self.promises.targets.note_room(group, entry);
         }
     }
 
@@ -221,58 +224,60 @@ impl Fair {
     /// other half, or if that was seen to be late.
     #[inline]
     pub(super) fn target_wants(&mut self, now: Instant, group: u32) {
-        if !self.targets.is_empty() {
+        if !self.promises.targets.is_empty() {
             self.update_target_due(now, group);
         }
     }
 
     #[inline(never)]
     fn update_target_due(&mut self, now: Instant, group: u32) {
-        self.targets.due.place(group, None);
+        self.promises.targets.due.place(group, None);
         let entry = &self.groups[group as usize];
         let Some(target) = entry.qos.latency_p99.filter(|_| entry.waiting > 0) else { return };
-        self.targets.note_room(group, entry);
+        self.promises.targets.note_room(group, entry);
         if !self.params.rules.target_first {
             return;
         }
         let queue = self.queues.first_of(now, group);
         let (_, arrived) = self.requests.oldest(&self.queues[queue]);
-        let service = self.device.service.or_zero();
+        let service = self.device.times.service.or_zero();
         let half = half_of(target, service);
         let first_of_burst = entry.in_flight == 0 && !self.tree.is_ahead(group, Span::ZERO);
         let due = match first_of_burst {
             true => arrived,
-            false => arrived + entry.interval.most().map_or(half, |most| half.min(most)),
+            false => arrived + entry.target.interval.most().map_or(half, |most| half.min(most)),
         };
-        self.targets.due.place(group, Some(due));
+        self.promises.targets.due.place(group, Some(due));
     }
 
     /// Lets the first group that is due be one that wants something and is not too far ahead, and
-    /// determines which of them leaves the least room. A group at a ceiling is due when it may go on.
+    /// determines which of them leaves the least room. A group at a ceiling is due when it may go
+    /// on.
     #[inline(never)]
     pub(super) fn settle_targets(&mut self, now: Instant) {
         self.look_at_ahead(now);
         self.fit_round_if_due(now);
         self.settle_due_targets(now);
         if !self.device.is_serial() {
-            self.targets.settle_room(now, &self.groups);
+            self.promises.targets.settle_room(now, &self.groups);
         }
     }
 
     fn settle_due_targets(&mut self, now: Instant) {
-        while let Some((group, _)) = self.targets.due.first().filter(|(_, at)| *at <= now) {
+        while let Some((group, _)) = self.promises.targets.due.first().filter(|(_, at)| *at <= now)
+        {
             let until = if self.groups[group as usize].waiting == 0 {
                 None
             } else if self.tree.is_ahead(group, DEBT_MOST) {
                 self.note_ahead(group);
                 None
             } else {
-                match self.barred.until(self.tree.path(group)) {
+                match self.promises.barred.until(self.tree.path(group)) {
                     None => return,
                     until => until,
                 }
             };
-            self.targets.due.place(group, until);
+            self.promises.targets.due.place(group, until);
         }
     }
 
@@ -285,7 +290,7 @@ impl Fair {
     /// A group that would otherwise miss its target is next.
     #[inline]
     pub(super) fn near_target(&self, now: Instant) -> Option<Answer> {
-        let (group, _) = self.targets.due.first().filter(|(_, at)| *at <= now)?;
+        let (group, _) = self.promises.targets.due.first().filter(|(_, at)| *at <= now)?;
         let (at, _) = self.requests.oldest(&self.queues[self.queues.first_of(now, group)]);
         let turn = match self.turn {
             Some(turn) if turn.group == group => After::Same,
@@ -308,7 +313,7 @@ mod tests {
             let (target, burst) = (Span::from_ms(target_ms), Span::from_ms(burst_ms));
             let qos = Qos { latency_p99: Some(target), burst, ..Qos::NONE };
             fair.configure(Instant::ZERO, &Change::GroupQos { group: GroupId(1), qos });
-            core::mem::replace(&mut fair.groups[1].room.most, Span::from_us(300)).as_us()
+            core::mem::replace(&mut fair.groups[1].target.room.most, Span::from_us(300)).as_us()
         };
         assert_eq!([ask(8, 1), ask(8, 2), ask(4, 2)], [2000, 300, 1000]);
     }
@@ -321,7 +326,7 @@ mod tests {
         targets.settle_room(at(10), &groups);
         assert_eq!(targets.room, None);
         groups[0].waiting = 1;
-        groups[0].room = Room::new(Span::from_ms(8));
+        groups[0].target.room = Room::new(Span::from_ms(8));
         targets.note_room(0, &groups[0]);
         targets.settle_room(at(20), &groups);
         assert_eq!(targets.room, Some((0, Span::from_ms(2))));

@@ -94,7 +94,7 @@ impl Fair {
         }
         notes.made.less += 1;
         // Whether this is less than five quarters of what keeps the device busy.
-        !self.device.is_saturated(self.at_work - self.at_work / (MORE_PARTS + 1) - beside)
+        !self.device.is_saturated(self.load.at_work - self.load.at_work / (MORE_PARTS + 1) - beside)
     }
 }
 

@@ -13,6 +13,8 @@ use super::patience::Patience;
 use super::queue::Queue;
 use super::queues::TURNS_MOST;
 use super::requests::Rq;
+use super::rounds::Rounds;
+use super::stream::Idle;
 use core::cmp::Ordering;
 use fairdisk_core::{Instant, Span, Why};
 
@@ -38,6 +40,23 @@ pub(super) struct Turn {
     pub(super) in_a_row: u8,
     /// Whether the group has the turn for its latency target.
     pub(super) is_brought: bool,
+}
+
+/// What is known of turns in general.
+#[derive(Debug)]
+pub(super) struct Turns {
+    pub(super) rounds: Rounds,
+    /// When the last turn began in which a queue had the device to itself.
+    pub(super) alone_since: Instant,
+    /// What of the time since then was not charged.
+    pub(super) idle_alone: Idle,
+}
+
+impl Turns {
+    pub(super) fn new(round: Span) -> Self {
+        let (alone_since, idle_alone) = (Instant::ZERO, Idle::default());
+        Self { rounds: Rounds::new(round), alone_since, idle_alone }
+    }
 }
 
 impl Turn {
@@ -143,7 +162,7 @@ impl Fair {
     pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) -> &mut Turn {
         self.end_keeping(now);
         let entry = &mut self.groups[group as usize];
-        entry.past.away = Away::No;
+        entry.past.absence.away = Away::No;
         self.returning.set_back(entry, false);
         self.turn.insert(Turn::new(group, queue))
     }
@@ -165,8 +184,8 @@ impl Fair {
         }
     }
 
-    /// The turn goes on with this request, unless the group is at its ceiling, or another would lose
-    /// what its ceiling allows.
+    /// The turn goes on with this request, unless the group is at its ceiling, or another would
+    /// lose what its ceiling allows.
     fn goes_on_with(
         &self,
         now: Instant,
@@ -206,21 +225,21 @@ impl Fair {
 
     /// The length of a turn of the group on a disk with a head.
     pub(super) fn length(&self, group: u32) -> Span {
-        let (round, part) = (self.rounds.length.as_ns(), self.tree.part(group));
+        let (round, part) = (self.turns.rounds.length.as_ns(), self.tree.part(group));
         Span::from_ns(((u128::from(round) * u128::from(part)) >> 32) as u64)
             .max(self.shortest_turn())
     }
 
     /// The length of the shortest turn on a disk with a head.
     pub(super) fn shortest_turn(&self) -> Span {
-        self.rounds.shortest_turn
+        self.turns.rounds.shortest_turn
     }
 
     /// Whether the queue may keep the disk while others of its group want it: for half of a round.
     /// That is half of `round_ms`, unless the queue has the device to itself: tasks need not wait
     /// longer because groups have longer turns.
     pub(super) fn stays_with_task(&self, turn: Turn) -> bool {
-        let round = if turn.alone { self.rounds.length } else { self.params.round };
+        let round = if turn.alone { self.turns.rounds.length } else { self.params.round };
         self.device.rotational && turn.used_by_queue < round / 2
     }
 
@@ -240,9 +259,9 @@ impl Fair {
     /// Whether the queue of the group gets the disk at once if it alone wants it: no promise to any
     /// group applies, and nobody else is waited for.
     pub(super) fn is_alone(&self, group: u32, queue: u32) -> bool {
-        self.targets.is_empty()
-            && self.floors.is_empty()
-            && self.barred.first().is_none()
+        self.promises.targets.is_empty()
+            && self.promises.floors.is_empty()
+            && self.promises.barred.first().is_none()
             && !self.has_ceiling(group)
             && !self.device.pays_alone()
             && self.returning.is_empty()

@@ -56,11 +56,11 @@ impl Read {
     fn usual(&self, served: &Service, reader: &mut Group) -> Option<Span> {
         let Service { took, done_in, .. } = *served;
         let is_bounded = served.is_bounded();
-        let seen = reader.past.usual.get(self.among);
+        let seen = reader.past.reads.usual.get(self.among);
         if is_bounded && seen.is_none() {
-            reader.past.presumed.add(took.min(done_in));
+            reader.past.reads.presumed.add(took.min(done_in));
         }
-        let usual = seen.or(reader.past.presumed.get())?;
+        let usual = seen.or(reader.past.reads.presumed.get())?;
         Some(if is_bounded { usual.min(done_in) } else { usual })
     }
 }

@@ -125,8 +125,8 @@ impl Fair {
     /// once it matters.
     pub(super) fn room_wants(&mut self, group: u32) {
         let may_need_it = self.has_floor(group) && !self.device.is_serial();
-        if may_need_it && self.floors.room.key(group).is_none() {
-            self.floors.room.place(group, Some(Instant::ZERO));
+        if may_need_it && self.promises.floors.room.key(group).is_none() {
+            self.promises.floors.room.place(group, Some(Instant::ZERO));
         }
     }
 
@@ -134,10 +134,10 @@ impl Fair {
     /// pays for the floor.
     pub(super) fn learn_room(&mut self, now: Instant, group: u32) {
         let entry = &mut self.groups[group as usize];
-        let Some(due) = entry.floor_paid.due(&entry.qos.floor) else { return };
-        self.floors.ease.learn(now, due);
-        let is_alone = self.in_flight == entry.in_flight;
-        entry.room_use.served(now, due + CATCH_UP < now, is_alone);
+        let Some(due) = entry.floor.paid.due(&entry.qos.floor) else { return };
+        self.promises.floors.ease.learn(now, due);
+        let is_alone = self.load.in_flight == entry.in_flight;
+        entry.floor.room_use.served(now, due + CATCH_UP < now, is_alone);
     }
 
     /// Lets the next request in line, and all behind it, wait if it leaves a floor too little room;
@@ -148,7 +148,7 @@ impl Fair {
         now: Instant,
         notes: &mut Notes,
     ) -> Option<Answer> {
-        if !self.params.rules.floor_room || self.floors.is_empty() {
+        if !self.params.rules.floor_room || self.promises.floors.is_empty() {
             return None;
         }
         let room = self.room_for_first(now);
@@ -160,12 +160,12 @@ impl Fair {
     #[cold]
     #[inline(never)]
     fn room_for_first(&self, now: Instant) -> FloorRoom {
-        let first = self.floors.room.first().filter(|_| self.floors.owed <= REST);
+        let first = self.promises.floors.room.first().filter(|_| self.promises.floors.owed <= REST);
         let (Some(at), Some((floored, by))) = (self.next_in_line(now), first) else {
             return FloorRoom::NONE;
         };
-        let work = self.device.time_of(self.at_work + self.cost_of(at));
-        let work = self.floors.ease.applied(work);
+        let work = self.device.time_of(self.load.at_work + self.cost_of(at));
+        let work = self.promises.floors.ease.applied(work);
         let back_by = self.thinks_until(now, floored);
         // If it is not back by then, others with floors may have more time.
         let back_by = back_by.unwrap_or(Instant::MAX);
@@ -196,15 +196,15 @@ impl Fair {
 
     /// Determines which group with a floor needs the device to have done first, and by when.
     pub(super) fn settle_room(&mut self, now: Instant) {
-        while let Some((group, by)) = self.floors.room.first() {
+        while let Some((group, by)) = self.promises.floors.room.first() {
             let exact = self.room_until(now, group);
             if exact == Some(by) {
                 return;
             }
-            self.floors.room.place(group, exact);
+            self.promises.floors.room.place(group, exact);
             if exact.is_none() {
                 // It may wait for a ceiling.
-                self.floors.due.place(group, None);
+                self.promises.floors.due.place(group, None);
                 self.floor_wants(group);
             }
         }
@@ -214,13 +214,13 @@ impl Fair {
     /// device. They may have one request then: it may take longer than a group may be late.
     fn in_time_until(&self, now: Instant, group: u32) -> Option<Instant> {
         let entry = &self.groups[group as usize];
-        let has_none = self.in_flight == entry.in_flight || self.tree.has_inner(group);
-        entry.floor_paid.due(&entry.qos.floor).filter(|due| has_none && *due >= now)
+        let has_none = self.load.in_flight == entry.in_flight || self.tree.has_inner(group);
+        entry.floor.paid.due(&entry.qos.floor).filter(|due| has_none && *due >= now)
     }
 
     /// When others may have to leave room for a floor though nothing happens.
     pub(in crate::fair) fn room_at(&self, now: Instant) -> Option<Instant> {
-        let FloorRoom { is_made, until } = self.floors.room_needed;
+        let FloorRoom { is_made, until } = self.promises.floors.room_needed;
         (!is_made && until > now && until < Instant::MAX).then_some(until)
     }
 
@@ -230,7 +230,7 @@ impl Fair {
     fn room_until(&self, now: Instant, group: u32) -> Option<Instant> {
         let entry = &self.groups[group as usize];
         let is_there = self.tree.is_there(group) || self.thinks_until(now, group).is_some();
-        if !is_there || now < entry.room_use.rests_until {
+        if !is_there || now < entry.floor.room_use.rests_until {
             return None;
         }
         let requests = match self.tree.has_inner(group) {
@@ -243,9 +243,9 @@ impl Fair {
         // Each as if the first of them had just been dispatched.
         let there = self.there(group);
         let there = There { at_device: there.at_device + 1, ..there };
-        let due = entry.floor_paid.due_after(&entry.qos.floor, requests, entry.last, there);
+        let due = entry.floor.paid.due_after(&entry.qos.floor, requests, entry.last, there);
         let is_last = entry.waiting + entry.in_flight <= 1;
-        let think = if is_last { entry.past.think.or_zero() } else { Span::ZERO };
+        let think = if is_last { entry.past.absence.think.or_zero() } else { Span::ZERO };
         let before = self.device.alone() + think;
         Some(Instant::from_ns((due + LATE_MOST).as_ns().saturating_sub(before.as_ns())))
     }
@@ -254,9 +254,9 @@ impl Fair {
     /// its next request, if it thinks for so short a time that it can use its floor.
     fn thinks_until(&self, now: Instant, group: u32) -> Option<Instant> {
         let entry = &self.groups[group as usize];
-        let (since, think) = (entry.past.quiet_since?, entry.past.think.get()?);
-        let due_in = entry.floor_paid.due_after(&entry.qos.floor, 1, entry.last, There::ONE);
-        let period = due_in.since(entry.floor_paid.due(&entry.qos.floor)?);
+        let (since, think) = (entry.past.absence.quiet_since?, entry.past.absence.think.get()?);
+        let due_in = entry.floor.paid.due_after(&entry.qos.floor, 1, entry.last, There::ONE);
+        let period = due_in.since(entry.floor.paid.due(&entry.qos.floor)?);
         // A pause is sometimes twice as long as usual.
         let until = since + think + think;
         let is_usable = self.device.alone() + think <= period;

@@ -34,25 +34,25 @@ impl Fair {
     /// Notes that a group with a target is too far ahead.
     pub(in crate::fair) fn note_ahead(&mut self, group: u32) {
         let entry = &mut self.groups[group as usize];
-        if !core::mem::replace(&mut entry.is_too_far_ahead, true) {
-            self.ahead.line.push_back(group);
-            self.targets.needs_no_room(group);
+        if !core::mem::replace(&mut entry.target.is_too_far_ahead, true) {
+            self.promises.targets.ahead.line.push_back(group);
+            self.promises.targets.needs_no_room(group);
         }
     }
 
     /// Lets groups that are no longer too far ahead be served for their targets again.
     pub(in crate::fair) fn look_at_ahead(&mut self, now: Instant) {
-        if !core::mem::take(&mut self.ahead.is_due) {
+        if !core::mem::take(&mut self.promises.targets.ahead.is_due) {
             return;
         }
-        for _ in 0..LOOKED_AT.min(self.ahead.line.len()) {
-            let Some(group) = self.ahead.line.pop_front() else { return };
+        for _ in 0..LOOKED_AT.min(self.promises.targets.ahead.line.len()) {
+            let Some(group) = self.promises.targets.ahead.line.pop_front() else { return };
             let wants = self.wants_target(group);
             if wants && self.tree.is_ahead(group, DEBT_MOST) {
-                self.ahead.line.push_back(group);
+                self.promises.targets.ahead.line.push_back(group);
                 continue;
             }
-            self.groups[group as usize].is_too_far_ahead = false;
+            self.groups[group as usize].target.is_too_far_ahead = false;
             if wants {
                 self.target_wants(now, group);
             }
@@ -98,7 +98,11 @@ mod tests {
         }
         // All want more than their share, so targets help as often as a group is behind by less
         // than what it may be ahead by: time and again, and not only at first.
-        assert!(fair.ahead.line.len() <= 19, "each is there once: {}", fair.ahead.line.len());
+        assert!(
+            fair.promises.targets.ahead.line.len() <= 19,
+            "each is there once: {}",
+            fair.promises.targets.ahead.line.len()
+        );
         assert!(for_target > 1000 && by_share > 50, "{for_target} {by_share}");
     }
 }

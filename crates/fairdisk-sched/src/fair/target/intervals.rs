@@ -113,16 +113,16 @@ impl Fair {
         }
         let latency = now.since(rq.arrived);
         let is_late = latency > target;
-        let least = self.device.service.or_zero().max(Span::from_ns(1));
+        let least = self.device.times.service.or_zero().max(Span::from_ns(1));
         if is_late && latency - device_time <= least {
             return;
         }
         let first = half_of(target, least);
-        let interval = &mut self.groups[group as usize].interval;
+        let interval = &mut self.groups[group as usize].target.interval;
         let before = interval.most();
         interval.completed(is_late, (first, least, self.params.round));
         if interval.most() != before {
-            self.targets.intervals.note(group, interval);
+            self.promises.targets.intervals.note(group, interval);
             self.fit_round(now);
         }
     }
@@ -138,7 +138,7 @@ impl Fair {
     #[inline(never)]
     pub(in crate::fair) fn fit_round(&mut self, now: Instant) {
         let has_portions = self.has_portions();
-        let Targets { intervals, .. } = &mut self.targets;
+        let Targets { intervals, .. } = &mut self.promises.targets;
         let first = loop {
             let first = intervals.there.first().filter(|_| has_portions);
             let Some((group, most)) = first else { break None };
@@ -150,13 +150,15 @@ impl Fair {
         intervals.until = first.map_or(Instant::MAX, |_| now + PRESENCE_CHECK);
         let most = first.map_or(Span::MAX, |(_, most)| most);
         let others = first.map_or(WHOLE_DISK, |(group, _)| WHOLE_DISK - self.tree.part(group));
-        self.rounds.fit(most.scaled(WHOLE_DISK, others.max(1)), most);
+        self.turns.rounds.fit(most.scaled(WHOLE_DISK, others.max(1)), most);
     }
 
     /// Determines it again when it is time.
     #[inline]
     pub(in crate::fair) fn fit_round_if_due(&mut self, now: Instant) {
-        if now >= self.targets.intervals.until && self.targets.intervals.until < Instant::MAX {
+        if now >= self.promises.targets.intervals.until
+            && self.promises.targets.intervals.until < Instant::MAX
+        {
             self.fit_round(now);
         }
     }
@@ -297,15 +299,15 @@ mod tests {
         // Beside turns of 182 ms of the others.
         let mut disk = Disk::new([100, 1000]);
         disk.longest(Span::from_s(5));
-        assert_eq!(disk.fair.rounds.length, ROUND);
-        assert_eq!(disk.fair.groups[1].interval.most(), None);
+        assert_eq!(disk.fair.turns.rounds.length, ROUND);
+        assert_eq!(disk.fair.groups[1].target.interval.most(), None);
     }
 
     #[test]
     fn rounds_are_as_long_as_before_once_the_group_is_away() {
         let mut disk = Disk::new([100, 100]);
         disk.longest(Span::from_s(2));
-        let length = |disk: &Disk| (disk.fair.rounds.length, disk.fair.shortest_turn());
+        let length = |disk: &Disk| (disk.fair.turns.rounds.length, disk.fair.shortest_turn());
         let (round, turn) = length(&disk);
         assert!(round < Span::from_ms(60) && turn < Span::from_ms(4), "{round} {turn}");
         disk.fair.withdraw(disk.now, RequestId(0));

@@ -23,22 +23,23 @@ impl Fair {
     /// Counts a write of a group towards the write pace.
     pub(in crate::fair) fn use_write_pace(&mut self, now: Instant, group: u32, cost: Span) {
         let is_paced = self.params.rules.write_pace && self.is_write_paced(group);
-        let Some((whose, _)) = self.targets.room.filter(|_| is_paced) else { return };
-        let Group { room: Room { most, .. }, qos, .. } = &self.groups[whose as usize];
+        let Some((whose, _)) = self.promises.targets.room.filter(|_| is_paced) else { return };
+        let Group { target, qos, .. } = &self.groups[whose as usize];
+        let most = target.room.most;
         let at_first = qos.latency_p99.map_or(Span::ZERO, Room::at_first);
-        if *most >= at_first {
+        if most >= at_first {
             return;
         }
         let time = self.device.time_of(cost).scaled(at_first.as_ns(), most.as_ns().max(1));
-        let until = &mut self.targets.written_until;
+        let until = &mut self.promises.targets.written_until;
         *until = (*until).max(now) + time;
     }
 
     /// The bar for which the request, the group's next, has to wait if it is a write and the write
-    /// pace does not allow it yet. Whatever else the group has queued waits with it, other groups do
+    /// pace does not allow it yet. All that the group has queued waits with it, other groups do
     /// not.
     pub(in crate::fair) fn write_pace_bar(&self, now: Instant, group: u32, at: u32) -> Option<Bar> {
-        let until = self.targets.written_until;
+        let until = self.promises.targets.written_until;
         let is_too_soon =
             until > now && self.requests[at].op.is_write() && self.is_write_paced(group);
         is_too_soon.then_some(Bar { group, until, cause: Cause::WritePace })
@@ -46,7 +47,9 @@ impl Fair {
 
     /// Whether the group's writes have to keep the pace for a target of another group.
     fn is_write_paced(&self, group: u32) -> bool {
-        self.targets.room.is_some() && !self.device.rotational && self.may_wait_alone(group)
+        self.promises.targets.room.is_some()
+            && !self.device.rotational
+            && self.may_wait_alone(group)
     }
 }
 
@@ -68,10 +71,10 @@ mod tests {
         tell(Change::Costs(costs()));
         let qos = Qos { latency_p99: Some(Span::from_ms(8)), ..Qos::NONE };
         tell(Change::GroupQos { group: GroupId(1), qos });
-        fair.groups[1].room.most = most;
+        fair.groups[1].target.room.most = most;
         fair.note_target_present(1);
         let now = Instant::ZERO + Span::from_ms(1);
-        fair.groups[1].past.quiet_since = Some(now);
+        fair.groups[1].past.absence.quiet_since = Some(now);
         for (slot, group, op) in [(0, 2, Op::Write), (1, 2, Op::Write), (2, 3, Op::Read)] {
             fair.admit(now, &request(slot, group, op, now));
         }
@@ -102,10 +105,10 @@ mod tests {
         fair.configure(at(0), &Change::Depth { depth: 8 });
         let qos = Qos { latency_p99: Some(Span::from_ms(8)), ..Qos::NONE };
         fair.configure(at(0), &Change::GroupQos { group: GroupId(1), qos });
-        fair.groups[1].past.quiet_since = Some(at(1));
-        fair.targets.settle_room(at(1), &fair.groups);
+        fair.groups[1].past.absence.quiet_since = Some(at(1));
+        fair.promises.targets.settle_room(at(1), &fair.groups);
         fair.admit(at(1), &request(0, 2, Op::Write, at(1)));
-        fair.targets.written_until = at(1000);
+        fair.promises.targets.written_until = at(1000);
         // A look at the device in which requests of this total cost complete within 10 ms.
         let look = |fair: &mut Fair, ms, cost| {
             (0..128).for_each(|_| fair.look_at_depth(at(ms), 0, cost));
