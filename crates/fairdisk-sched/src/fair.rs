@@ -28,8 +28,10 @@
 //! docs/fair.md states the rules and defines the terms used here: behind, ahead, think time, stated
 //! time.
 
+mod absence;
 mod again;
 mod allowance;
+mod answer;
 mod audit;
 mod awaited;
 mod backlog;
@@ -47,6 +49,7 @@ mod floor;
 mod flushing;
 mod group;
 mod hierarchy;
+mod idle;
 mod inside;
 mod keeping;
 mod looks;
@@ -72,6 +75,7 @@ mod target;
 mod think;
 mod trial;
 mod turn;
+mod untold;
 mod usual;
 mod ways;
 mod writes_first;
@@ -181,6 +185,7 @@ impl Fair {
         while self.groups.len() <= group.0 as usize {
             let at = self.groups.len() as u32;
             self.groups.push(Group::new());
+            self.device.cache.make_group();
             self.tree.make(at);
             self.queues.make_group(at);
         }
@@ -239,7 +244,7 @@ impl Elevator for Fair {
             self.queues.join(now, queue);
         }
         if entry.waiting == 1 {
-            self.expected.note_back(group, entry);
+            self.expect_no_more(group);
             if !self.expected.reserved.is_empty() {
                 self.release_reserved(group);
             }
@@ -267,9 +272,9 @@ impl Elevator for Fair {
         q.quiet_since = Some(now);
         let entry = &mut self.groups[group as usize];
         entry.in_flight -= 1;
-        entry.note_done(now, Done::Request);
+        entry.past.absence.note_done(now, Done::Request);
         entry.past.absence.unflushed = entry.past.absence.unflushed.saturating_add(1);
-        let left_early = entry.left_early();
+        let left_early = entry.past.absence.left_early();
         if let Some(target) = entry.qos.latency_p99 {
             self.adjust_room(now, group, (&rq, completion.device_time), target);
         }
@@ -292,7 +297,7 @@ impl Elevator for Fair {
         self.take_out(id.0);
         let group = self.queues[self.requests[id.0].queue].group;
         if !self.has_synchronous_queued(group) {
-            self.returning.set_back(&mut self.groups[group as usize], false);
+            self.set_back(group, false);
         }
         self.target_wants(now, group);
         self.rest(now, group);

@@ -7,7 +7,7 @@
 //! the allowance shrinks if these reads take longer than after absences in which nobody wrote, and
 //! grows if they do not.
 
-use super::decide::Notes;
+use super::answer::{Asked, Notes};
 use super::mean::Mean;
 use super::requests::Rq;
 use super::service::Service;
@@ -46,16 +46,6 @@ pub(super) struct Allowance {
     quiet: Mean<32>,
     /// The absences so far in which somebody wanted to write.
     absences: u32,
-}
-
-/// A write that was checked against the allowance.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    most: Span,
-    /// Whether the allowance is used up.
-    is_short: bool,
-    /// Whether the write has to wait.
-    waits: bool,
 }
 
 impl Allowance {

@@ -6,7 +6,7 @@
 //! waits for its turn all the same: whoever waits brings service forward, and does not add to it.
 
 use super::Fair;
-use super::decide::{After, Answer, Notes};
+use super::answer::{After, Answer, Notes};
 use super::hierarchy::DEBT_MOST;
 use alloc::collections::VecDeque;
 use fairdisk_core::{Instant, Why};

@@ -11,9 +11,8 @@
 //! began is done when it ends.
 
 use super::Fair;
-use super::ceiling::{Bar, Cause};
+use super::answer::{Bar, Cause, Delayed, Notes};
 use super::commits::{Flush, WHOLE};
-use super::decide::Notes;
 use crate::groups::Order;
 use alloc::vec::Vec;
 use fairdisk_core::{Instant, Span, Submitter};
@@ -45,18 +44,6 @@ pub(super) struct Backlog {
     due: Order<Instant>,
     /// The groups of which a write is held.
     held: Vec<u32>,
-}
-
-/// A write that was looked at while a group commits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Delayed {
-    /// The group that commits.
-    whose: u32,
-    /// The group that writes, and its write.
-    by: u32,
-    write: u32,
-    /// Until when the write waits at most, if it has to.
-    until: Option<Instant>,
 }
 
 /// A write of a group that was held for another's flush.

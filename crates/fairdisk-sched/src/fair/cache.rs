@@ -15,42 +15,32 @@
 
 mod comparison;
 mod full;
+mod of_group;
 mod traces;
 
-pub(super) use full::Writes;
-pub(super) use traces::Traces;
+pub(super) use traces::Late;
 
-use super::device::Device;
-use super::group::Group;
 use super::queue::Queue;
 use super::requests::Rq;
 use super::service::Service;
+use super::untold;
 use super::writes_first::WritesFirst;
 use super::{NIL, Rules};
+use alloc::vec::Vec;
 use comparison::{Comparison, Read};
 use fairdisk_core::{Instant, Span};
-use traces::{LASTS_MOST, TRACES_LAST, When};
+use of_group::OfGroup;
+use traces::{LASTS_MOST, TRACES_LAST, Traces, When};
 
 /// Of so many groups that have written it is known how much a flush did for each.
 const WRITERS: usize = 8;
-
-/// A charge to a writer for time the device spent on its writes after they were acknowledged. The
-/// charge replaces `before`, the total so far, by `after`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Late {
-    /// The writer's queue, or `NIL` if that is gone.
-    pub(super) writer: u32,
-    pub(super) group: u32,
-    pub(super) before: Span,
-    pub(super) after: Span,
-    /// The part of `after - before` that earlier reads have already been charged and get back.
-    pub(super) earlier: Span,
-}
 
 /// The writes that the device has acknowledged, and what else is known of its cache.
 #[derive(Debug)]
 pub(super) struct Cache {
     rules: Rules,
+    /// By group number.
+    groups: Vec<OfGroup>,
     comparison: Comparison,
     writes_first: WritesFirst,
     /// Counts how often all acknowledged writes were found to be done.
@@ -74,6 +64,7 @@ impl Cache {
     pub(super) fn new(rules: Rules) -> Self {
         Self {
             rules,
+            groups: Vec::new(),
             comparison: Comparison::NONE,
             writes_first: WritesFirst::default(),
             epoch: 0,
@@ -86,6 +77,11 @@ impl Cache {
         }
     }
 
+    /// Adds the next group.
+    pub(super) fn make_group(&mut self) {
+        self.groups.push(OfGroup::default());
+    }
+
     /// Accounts for a completed request of `queue`. Returns what a writer is to be charged for the
     /// delay the request shows, if any.
     pub(super) fn whose(
@@ -93,34 +89,33 @@ impl Cache {
         now: Instant,
         (rq, queue): (&Rq, &Queue),
         served: Service,
-        groups: &mut [Group],
     ) -> Option<Late> {
         let when = self.when(now, &served, false);
-        let has_traces = self.comparison.find_traces(when, &served, groups);
+        let has_traces = self.comparison.find_traces(when, &served, &mut self.groups);
         if rq.may_be_cached || rq.op.is_write() && served.is_taken_in() {
-            let late = self.waited(when, queue.group, &served, groups);
-            self.written(now, (rq, queue.group), (served, has_traces), groups);
+            let late = self.waited(when, queue.group, &served);
+            self.written(now, (rq, queue.group), (served, has_traces));
             return late;
         }
-        let buffered = self.comparison.follow(queue.group, &served, groups);
+        let buffered = self.comparison.follow(queue.group, &served, &mut self.groups);
         let late = if has_traces {
             let read = Read { group: queue.group, among: self.among(), buffered };
-            self.comparison.delayed(when, read, served, groups)
+            self.comparison.delayed(when, read, served, &mut self.groups)
         } else {
             if !self.comparison.is_blank() {
-                self.comparison.end(groups);
+                self.comparison.end(&mut self.groups);
             }
-            self.undelayed(when, &mut groups[queue.group as usize]);
+            self.undelayed(when, queue.group);
             None
         };
         // A read that continues the previous one may come from a buffer, even if it takes long to
         // get there.
         if served.was_alone && !rq.dispatched.continues_queue && !rq.op.is_write() {
             let may_wait = now < self.until + served.took;
-            let usual = || groups[queue.group as usize].past.reads.usual.get(self.among());
+            let usual = || self.groups[queue.group as usize].usual.get(self.among());
             let usual = may_wait.then(usual).flatten();
             if self.writes_first.read(now, served, usual) && self.rules.writes_first {
-                self.nothing_is_left(groups);
+                self.nothing_is_left();
             }
         }
         late
@@ -143,46 +138,68 @@ impl Cache {
         now: Instant,
         (rq, group): (&Rq, u32),
         (served, has_traces): (Service, bool),
-        groups: &mut [Group],
     ) {
         let is_over = !has_traces || self.comparison.group == group;
         if is_over {
-            self.comparison.end(groups);
+            self.comparison.end(&mut self.groups);
         }
         let more = if served.is_fast() { served.done_in - served.took } else { Span::ZERO };
         // A device that picks the next takes writes in while others' reads are served.
         let when = self.when(now, &served, served.is_picked);
-        let own = &mut groups[group as usize].past.traces;
+        let own = &mut self.groups[group as usize].traces;
         let hidden = (own.left(when) + more).min(LASTS_MOST);
         let before = if own.epoch == self.epoch { own.untold } else { Span::ZERO };
-        let untold = before + Device::untold_cost(rq.bytes());
+        let untold = before + untold::cost_of(rq.bytes());
         self.until = now + TRACES_LAST;
         *own = Traces { hidden, untold, until: self.until, epoch: self.epoch };
         self.writes_first.wrote(now);
         self.comparison.buffered = Span::ZERO;
         self.note_writer(group);
-        if is_over || hidden > self.comparison.hidden(groups) {
-            self.comparison.begin((rq.queue, group), groups);
+        if is_over || hidden > self.comparison.hidden(&self.groups) {
+            self.comparison.begin((rq.queue, group), &mut self.groups);
         }
+    }
+
+    /// What another group is to be charged for a completed write that waited for its writes.
+    fn waited(&mut self, when: When, group: u32, served: &Service) -> Option<Late> {
+        let excess = self.groups[group as usize].writes.waited(served);
+        if excess == Span::ZERO || !self.rules.full_cache {
+            return None;
+        }
+        let others = self.writers.into_iter().filter(|other| *other != group && *other != NIL);
+        let left = |other: &u32| self.groups[*other as usize].traces.left(when);
+        let other = others.max_by_key(left)?;
+        let is_compared = other == self.comparison.group;
+        if is_compared {
+            self.comparison.end(&mut self.groups);
+        }
+        let writer = if is_compared { self.comparison.writer } else { NIL };
+        let other_group = &mut self.groups[other as usize];
+        let after = other_group.traces.left(when).min(excess);
+        if after == Span::ZERO {
+            return None;
+        }
+        // The device is still at work on them.
+        other_group.traces.until = when.now + TRACES_LAST;
+        other_group.traces.hidden = other_group.traces.hidden - after;
+        other_group.writes.done(after);
+        let (before, earlier) = (Span::ZERO, Span::ZERO);
+        Some(Late { writer, group: other, before, after, earlier })
     }
 
     /// Accounts for a read that nothing delayed.
     #[inline]
-    fn undelayed(&self, When { now, took, .. }: When, reader: &mut Group) {
+    fn undelayed(&mut self, When { now, took, .. }: When, reader: u32) {
         if now >= self.until + took {
-            reader.past.reads.usual.add(self.among(), took);
+            let among = self.among();
+            self.groups[reader as usize].usual.add(among, took);
         }
     }
 
     /// Accounts for an idle period of the device, from `since` to `now`. Returns what a writer is
     /// to be charged for it.
-    pub(super) fn rested(
-        &self,
-        since: Instant,
-        now: Instant,
-        groups: &mut [Group],
-    ) -> Option<Late> {
-        self.comparison.rested(since, now, groups)
+    pub(super) fn rested(&mut self, since: Instant, now: Instant) -> Option<Late> {
+        self.comparison.rested(since, now, &mut self.groups)
     }
 
     /// Notes that the group has written, if there is room.
@@ -198,17 +215,12 @@ impl Cache {
     /// The groups whose acknowledged writes a flush that took `took` has finished, with the part of
     /// the time that each group's took: in proportion to what was left to be done, and no more. If
     /// costs are not told, in proportion to what was written since the last flush.
-    pub(super) fn parts_of_flush(
-        &self,
-        took: Span,
-        is_told: bool,
-        groups: &[Group],
-    ) -> [(u32, Span); WRITERS] {
-        let left = |group: u32| match groups.get(group as usize).map(|group| group.past.traces) {
+    pub(super) fn parts_of_flush(&self, took: Span, is_told: bool) -> [(u32, Span); WRITERS] {
+        let left = |group: u32| match self.groups.get(group as usize).map(|group| group.traces) {
             Some(traces) if traces.epoch != self.epoch => Span::ZERO,
             Some(traces) if !is_told => traces.untold,
             Some(traces) if group == self.comparison.group => {
-                traces.hidden - self.comparison.late(groups)
+                traces.hidden - self.comparison.late(&self.groups)
             }
             Some(traces) => traces.hidden,
             None => Span::ZERO,
@@ -220,19 +232,19 @@ impl Cache {
     }
 
     /// Forgets all acknowledged writes: a flush has finished them.
-    pub(super) fn flushed(&mut self, groups: &mut [Group]) {
-        self.nothing_is_left(groups);
+    pub(super) fn flushed(&mut self) {
+        self.nothing_is_left();
         self.paid = Span::ZERO;
         self.until = Instant::ZERO;
         self.writes_first.flushed();
     }
 
-    fn nothing_is_left(&mut self, groups: &mut [Group]) {
-        self.comparison.nothing_is_left(groups);
+    fn nothing_is_left(&mut self) {
+        self.comparison.nothing_is_left(&mut self.groups);
         self.epoch = self.epoch.wrapping_add(1);
         for writer in core::mem::replace(&mut self.writers, [NIL; WRITERS]) {
-            if let Some(group) = groups.get_mut(writer as usize) {
-                group.past.writes.done(LASTS_MOST);
+            if let Some(group) = self.groups.get_mut(writer as usize) {
+                group.writes.done(LASTS_MOST);
             }
         }
     }
@@ -249,6 +261,7 @@ impl Cache {
 
     /// Drops a removed group as the writer: nobody is charged for its writes any more.
     pub(super) fn forget_group(&mut self, group: u32) {
+        self.groups[group as usize] = OfGroup::default();
         self.writers.iter_mut().filter(|one| **one == group).for_each(|one| *one = NIL);
         if self.comparison.group == group {
             self.comparison = Comparison::NONE;

@@ -6,32 +6,12 @@
 //! only once it is done.
 
 use super::Fair;
-use super::decide::Answer;
-use super::group::Group;
+use super::answer::{Answer, Bar, Cause};
 use super::hierarchy::Hierarchy;
 use crate::groups::{Amount, Nested, Order};
 use fairdisk_core::{Instant, Rates, Request, Why};
 
 pub(super) use crate::groups::Ceiling;
-
-/// A group gets no service until then.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bar {
-    pub(super) group: u32,
-    pub(super) until: Instant,
-    pub(super) cause: Cause,
-}
-
-/// Why a group is barred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
-    /// It is at its ceiling.
-    Ceiling,
-    /// Its next write has to keep the pace for a latency target of another.
-    WritePace,
-    /// Its next write would delay the flush of another.
-    Flush,
-}
 
 /// The barred groups, by when their bar ends.
 #[derive(Debug)]
@@ -195,9 +175,12 @@ impl Fair {
     }
 
     fn why_barred_until(&self, group: u32, at: Instant) -> Why {
-        match self.is_held_for_flush(group, at) {
-            true => Why::BacklogLimited,
-            false => self.promises.targets.why_barred(at),
+        if self.is_held_for_flush(group, at) {
+            Why::BacklogLimited
+        } else if self.is_for_write_pace(at) {
+            Why::WritePaced
+        } else {
+            Why::AtCeiling
         }
     }
 
@@ -244,9 +227,9 @@ impl Fair {
         let amount = self.requests[at].amount();
         self.requests[at].dispatched.is_held = true;
         for one in self.tree.path(group) {
-            let Group { qos, used, .. } = &mut self.groups[one as usize];
-            used.ceiling.pass(now, &qos.ceiling, amount);
-            used.there.add(amount);
+            let entry = &mut self.groups[one as usize];
+            entry.used.ceiling.pass(now, &entry.qos.ceiling, amount);
+            entry.used.there.add(amount);
             if self.promises.barred.is_saving(one) {
                 self.promises.barred.saves_until(one, Some(self.groups[one as usize].full_at()));
             }
@@ -257,9 +240,9 @@ impl Fair {
     /// its group and the groups around it.
     pub(super) fn done_below_ceilings(&mut self, now: Instant, group: u32, amount: Amount) {
         for one in self.tree.path(group) {
-            let Group { qos, used, .. } = &mut self.groups[one as usize];
-            used.there.take(amount);
-            used.done.pass(now, &qos.ceiling, amount);
+            let entry = &mut self.groups[one as usize];
+            entry.used.there.take(amount);
+            entry.used.done.pass(now, &entry.qos.ceiling, amount);
         }
     }
 }

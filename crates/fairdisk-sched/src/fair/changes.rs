@@ -62,9 +62,8 @@ impl Fair {
     pub(super) fn remove_group(&mut self, now: Instant, group: GroupId) {
         self.set_share(group, Share::DEFAULT);
         self.set_qos(now, group, Qos::NONE);
-        let entry = &mut self.groups[group.0 as usize];
-        self.returning.set_back(entry, false);
-        entry.forget();
+        self.set_back(group.0, false);
+        self.groups[group.0 as usize].forget();
         self.device.cache.forget_group(group.0);
         self.forget_commits(group.0);
         self.set_parent(group.0, None);

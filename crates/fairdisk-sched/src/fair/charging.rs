@@ -77,7 +77,7 @@ impl Fair {
         if !self.charges_late_writes() {
             return;
         }
-        let late = self.device.cache.rested(self.load.busy_since, now, &mut self.groups);
+        let late = self.device.cache.rested(self.load.busy_since, now);
         let went_without = self.load.queued > 0 || self.requests[at].arrived < now;
         if let Some(late) = late.filter(|_| went_without) {
             self.charge_late(late);
@@ -150,7 +150,7 @@ impl Fair {
         let queue = &self.queues[rq.queue];
         let (mut own, mut charged) = (service, rq.dispatched.charged);
         if self.charges_late_writes()
-            && let Some(late) = self.device.cache.whose(now, (rq, queue), served, &mut self.groups)
+            && let Some(late) = self.device.cache.whose(now, (rq, queue), served)
         {
             self.charge_late(late);
             own = own + late.before + late.earlier - late.after;
@@ -243,7 +243,7 @@ impl Fair {
             }
         }
         if ok {
-            self.groups[group as usize].flushed(own);
+            self.groups[group as usize].past.absence.flushed(own);
         }
     }
 
@@ -259,12 +259,12 @@ impl Fair {
         let mut rest = took;
         if ok && self.charges_late_writes() {
             let is_told = self.device.is_told();
-            for (group, part) in self.device.cache.parts_of_flush(took, is_told, &self.groups) {
+            for (group, part) in self.device.cache.parts_of_flush(took, is_told) {
                 if group != by && part > Span::ZERO {
                     self.pay_for_flush(group, part);
                     // Without costs nobody pays for what the disk does while it is kept free.
                     if is_told {
-                        self.groups[group as usize].flushed(part);
+                        self.groups[group as usize].past.absence.flushed(part);
                     }
                     rest = rest - part;
                 }
@@ -278,7 +278,7 @@ impl Fair {
     /// them.
     pub(super) fn note_flushed(&mut self, now: Instant, device_time: Span, ok: bool) {
         if ok {
-            self.device.cache.flushed(&mut self.groups);
+            self.device.cache.flushed();
             self.returning.allowance.flushed();
         }
         // The flush took this part of the time until the next completion.
@@ -346,7 +346,7 @@ mod tests {
 
     /// The group that has written most of what is left to be done.
     fn writer(fair: &Fair) -> Option<u32> {
-        let parts = fair.device.cache.parts_of_flush(Span::from_ms(8), true, &fair.groups);
+        let parts = fair.device.cache.parts_of_flush(Span::from_ms(8), true);
         let (group, _) = parts
             .into_iter()
             .filter(|(_, part)| *part > Span::ZERO)
@@ -403,13 +403,13 @@ mod tests {
             fair.complete(now + device_time, &Completion { request, device_time, ok: true });
         }
         let parts = |ms| {
-            let parts = fair.device.cache.parts_of_flush(Span::from_ms(ms), true, &fair.groups);
+            let parts = fair.device.cache.parts_of_flush(Span::from_ms(ms), true);
             [0, 1, 2].map(|at| (parts[at].0, parts[at].1.as_us()))
         };
         assert_eq!(parts(16), [(1, 12_000), (2, 4000), (NIL, 0)]);
         // What takes longer than all that was left is paid by who flushed.
         assert_eq!(parts(60), [(1, 3 * 7600), (2, 7600), (NIL, 0)]);
-        let untold = fair.device.cache.parts_of_flush(Span::from_ms(60), false, &fair.groups);
+        let untold = fair.device.cache.parts_of_flush(Span::from_ms(60), false);
         assert_eq!(untold.map(|(_, part)| part.as_us())[..3], [45_000, 15_000, 0]);
         // Group 3 flushes while group 4 wants the disk, and pays for nothing.
         fair.admit(us(1600), &request(4, 4, Op::Read, us(1600)));
@@ -417,10 +417,10 @@ mod tests {
         fair.flushed(us(17_600), submitter(3), Span::from_ms(16), true);
         let ahead = |ms| [1, 2, 3].map(|group| fair.tree.is_ahead(group, Span::from_ms(ms)));
         assert_eq!([3, 10].map(ahead), [[true, true, false], [true, false, false]]);
-        let parts = fair.device.cache.parts_of_flush(Span::from_ms(16), true, &fair.groups);
+        let parts = fair.device.cache.parts_of_flush(Span::from_ms(16), true);
         assert_eq!(parts[0], (NIL, Span::ZERO), "nothing is left of any write");
         // The think times of the writers are compared with that, too, for each request.
-        let flushing = [1, 2, 3].map(|group| fair.groups[group].flushing().as_us());
+        let flushing = [1, 2, 3].map(|group| fair.groups[group].past.absence.flushing().as_us());
         assert_eq!(flushing, [4000, 4000, 0]);
     }
 
@@ -438,7 +438,7 @@ mod tests {
         (0..3).for_each(|slot| write(&mut fair, slot, 1 + slot));
         fair.configure(us(1800), &Change::GroupRemoved { group: GroupId(1) });
         write(&mut fair, 3, 3);
-        let parts = fair.device.cache.parts_of_flush(Span::from_ms(60), true, &fair.groups);
+        let parts = fair.device.cache.parts_of_flush(Span::from_ms(60), true);
         assert_eq!(parts.iter().filter(|(group, _)| *group == 3).count(), 1, "{parts:?}");
     }
 
@@ -461,7 +461,7 @@ mod tests {
         let took = Span::from_ms(12);
         fair.flushed(ms(13), submitter(1), took, ok);
         assert_eq!(fair.device.cache.paid == Span::ZERO, ok, "only what succeeded has used it up");
-        fair.groups[1].flushing().as_ms()
+        fair.groups[1].past.absence.flushing().as_ms()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A decision has three parts. What the passing of time has changed is *settled*: bars that are
 //! over, groups that should have come back. Then it is *asked* what is next. To ask changes
-//! nothing; what it finds on its way is [noted](Notes). At last the answer is *carried out*: a
+//! nothing; what it finds on its way is [noted](super::answer::Notes). At last the answer is *carried out*: a
 //! request is dispatched, or nothing is until an instant. If a group is barred, or a turn begins or
 //! ends, it is asked again.
 //!
@@ -11,98 +11,10 @@
 //! targets and floors need, or while a thinker is about to be back. Then the turn goes on, and if
 //! there is none, or it is over, the group is next that has had the least.
 
-use super::allowance::Asked;
-use super::backlog::Delayed;
-use super::ceiling::Bar;
-use super::expected::{Held, Made};
-use super::floor::FloorRoom;
-use super::patience::Patience;
+use super::answer::{After, Answer, Ask, Notes, Over};
 use super::turn::Turn;
 use super::{Fair, NIL};
 use fairdisk_core::{Decision, Instant, RequestId, Span, Why};
-
-/// From where on it is asked.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Ask {
-    /// From the beginning.
-    All,
-    /// What is next in the turn.
-    Turn,
-    /// Who is first in line, after a turn of the group `before`, if any, `ended` for this reason.
-    Line { ended: Why, before: u32 },
-}
-
-impl Ask {
-    /// Who is first in line, whatever was before.
-    pub(super) const LINE: Self = Self::Line { ended: Why::LeastServed, before: NIL };
-}
-
-/// What is next.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Answer {
-    /// This request is dispatched, and this becomes of the turn.
-    Dispatch { at: u32, why: Why, turn: After },
-    /// Nothing is dispatched until then; until something happens if that is [`Instant::MAX`].
-    Wait(Instant, Why),
-    /// A group has nothing for now.
-    Bar(Bar, Ask),
-    /// The turn is over.
-    EndTurn(Over, Ask),
-    /// A turn of the group begins with the queue.
-    BeginTurn { group: u32, queue: u32 },
-    /// So it does, and no other queue's requests are issued in it.
-    BeginAlone { group: u32, queue: u32 },
-    /// The turn goes on with the queue, and no other one's requests are issued.
-    GoOnAlone { queue: u32 },
-}
-
-/// What becomes of the turn when a request is dispatched.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum After {
-    /// The request is served aside: the disk is kept free for nobody meanwhile.
-    Aside,
-    /// It stays as it is.
-    Same,
-    /// It goes on with the request's queue.
-    WithQueue,
-    /// One of the request's group begins, for a latency target of the group or not.
-    New { is_brought: bool },
-}
-
-/// Why a turn is over.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Over {
-    Served,
-    /// The group has nothing queued and is not waited for.
-    Left(Patience),
-    Barred(Bar),
-}
-
-/// What was found while asking, for those who learn from it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Notes {
-    /// Whether none of those that others wait for could be served.
-    pub(super) awaited_in_vain: bool,
-    /// Whether a group is ahead of one for which it makes room.
-    pub(super) is_contended: bool,
-    /// Whether groups are held back for a promise to another.
-    pub(super) is_for_promise: bool,
-    /// How often others had to make all of the room, and a part of it.
-    pub(super) made: Made,
-    pub(super) held: Option<Held>,
-    /// Whether room for a floor is needed, where that was looked at.
-    pub(super) floor_room: Option<FloorRoom>,
-    /// A write that a thinker may have to wait for.
-    pub(super) allowance: Option<Asked>,
-    /// A write that may delay a flush.
-    pub(super) delayed: Option<Delayed>,
-    /// Whether the disk is kept free at the cost of the group whose turn it is.
-    pub(super) at_own_cost: bool,
-    /// For how long that group was waited for in vain, if its pauses are longer.
-    pub(super) late: Option<Span>,
-    /// Since when the disk is kept free for a thinker.
-    pub(super) held_since: Option<Instant>,
-}
 
 impl Fair {
     /// The next decision.
@@ -165,7 +77,7 @@ impl Fair {
     /// Settles what time, or the answer before, has changed.
     #[inline]
     fn settle(&mut self, now: Instant) {
-        self.expected.release_due(now, &mut self.tree, &mut self.groups);
+        self.settle_expected(now);
         if !self.expected.reserved.is_empty() {
             self.release_reserved_due(now);
         }

@@ -11,8 +11,9 @@ use super::pace::Pace;
 use super::requests::Rq;
 use super::service::Service;
 use super::sharing::Sharing;
+use super::untold;
 use alloc::boxed::Box;
-use fairdisk_core::{Cost, CostModel, Instant, Lba, Op, Span};
+use fairdisk_core::{CostModel, Instant, Lba, Op, Span};
 
 /// Size in bytes of a request that costs a seek more than its transfer: one page.
 const SMALL_BYTES: u64 = 4096;
@@ -67,15 +68,6 @@ pub(super) struct Times {
     /// once. A mean of as many as such a device takes does not depend on single ones.
     durable: Mean<64>,
 }
-
-/// Relative costs for a device without a cost model. Source: on solid-state disks of any speed an
-/// access costs about as much as the transfer of 16 KiB.
-const UNTOLD: Cost = Cost {
-    sequential: Span::from_us(16),
-    random: Span::from_us(16),
-    byte_ps: 976,
-    random_byte_ps: 976,
-};
 
 /// Whether the costs state that a read is cheaper near the one before.
 fn saves_by_place(costs: &CostModel) -> bool {
@@ -354,7 +346,7 @@ impl Device {
         let continues = self.position == rq.start;
         let cost = match &self.costs {
             Some(costs) => costs.cost(rq.op, continues, rq.bytes()),
-            None => UNTOLD.of(continues, Self::untold_bytes(rq)),
+            None => untold::COSTS.of(continues, Self::untold_bytes(rq)),
         };
         // No request is free: the group could otherwise have any number of them. 100 ns is below
         // the cost of any real request.
@@ -368,14 +360,14 @@ impl Device {
 
     /// The cost of the smallest write at a random place.
     pub(super) fn smallest_write(&self) -> Span {
-        self.costs.as_ref().map_or(UNTOLD, |costs| costs.write).of(false, SMALL_BYTES)
+        self.costs.as_ref().map_or(untold::COSTS, |costs| costs.write).of(false, SMALL_BYTES)
     }
 
     /// What a request counts in a look: what it costs beside others, as told or assumed.
     pub(super) fn cost_in_look(&self, rq: &Rq) -> Span {
         match &self.costs {
             Some(costs) => costs.cost(rq.op, false, rq.bytes()),
-            None => Self::untold_cost(Self::untold_bytes(rq)),
+            None => untold::cost_of(Self::untold_bytes(rq)),
         }
     }
 
@@ -383,11 +375,6 @@ impl Device {
     /// as a discard, costs an access however long it is.
     const fn untold_bytes(rq: &Rq) -> u64 {
         if rq.op.moves_data() { rq.bytes() } else { SMALL_BYTES }
-    }
-
-    /// What a request of this size at a random place costs beside others, where no costs are told.
-    pub(super) fn untold_cost(bytes: u64) -> Span {
-        UNTOLD.of(false, bytes)
     }
 
     /// The most that a request of this size costs, at a random place, read or write. Without a cost
@@ -426,6 +413,7 @@ impl Device {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_core::Cost;
 
     /// A device without a head that is kept busy by four reads of 50 us, each of which takes 200.
     fn flash() -> Device {

@@ -8,8 +8,7 @@
 //! anybody. `trial` finds out whose room may be smaller.
 
 use super::Fair;
-use super::group::Group;
-use super::hierarchy::Hierarchy;
+use super::answer::{Held, Made};
 use super::patience::wait_for;
 use super::reserved::Reserved;
 use crate::groups::Order;
@@ -36,23 +35,6 @@ pub(super) struct Expected {
     pub(super) tries_room: Option<(u32, Instant)>,
     /// What of the work at an array is reserved.
     pub(super) reserved: Reserved,
-}
-
-/// What is next in line on a device without a head, and is held back.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    pub(super) request: u32,
-    pub(super) until: Instant,
-    /// Whether it waits for another task of its own group.
-    pub(super) is_inside: bool,
-}
-
-/// How often others had to make all of the room, and how often they had a little more because
-/// nobody needed all of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Made {
-    pub(super) all: u64,
-    pub(super) less: u64,
 }
 
 impl Expected {
@@ -90,20 +72,6 @@ impl Expected {
         self.needing_all > 0
     }
 
-    /// Notes that the group has something queued again.
-    #[inline]
-    pub(super) fn note_back(&mut self, at: u32, group: &mut Group) {
-        self.until.place(at, None);
-        self.note_need(false, group);
-    }
-
-    /// Notes whether the group is expected and needs all of its room.
-    pub(super) fn note_need(&mut self, expected: bool, group: &mut Group) {
-        let needs = expected && group.past.trial.has_all_room();
-        let needed = core::mem::replace(&mut group.beside.needs_all_room, needs);
-        self.needing_all = self.needing_all - u32::from(needed) + u32::from(needs);
-    }
-
     /// Notes how often others had to make room in a decision, and what was held back for it.
     #[inline]
     pub(super) fn note(&mut self, made: Made, held: Option<Held>) {
@@ -119,18 +87,36 @@ impl Expected {
     pub(super) fn let_go(&mut self, at: u32) {
         self.held = self.held.filter(|held| held.request != at);
     }
-
-    /// Stops expecting the groups that should have come back by `now`.
-    pub(super) fn release_due(&mut self, now: Instant, tree: &mut Hierarchy, groups: &mut [Group]) {
-        while let Some((group, _)) = self.until.first().filter(|(_, until)| *until <= now) {
-            self.until.place(group, None);
-            tree.set_expected(group, false);
-            self.note_need(false, &mut groups[group as usize]);
-        }
-    }
 }
 
 impl Fair {
+    /// Notes that the group has something queued again.
+    #[inline]
+    pub(super) fn expect_no_more(&mut self, group: u32) {
+        self.expected.until.place(group, None);
+        self.note_need(group, false);
+    }
+
+    /// Notes whether the group is expected and needs all of its room.
+    #[inline]
+    fn note_need(&mut self, group: u32, expected: bool) {
+        let entry = &mut self.groups[group as usize];
+        let needs = expected && entry.past.trial.has_all_room();
+        let needed = core::mem::replace(&mut entry.beside.needs_all_room, needs);
+        let needing = &mut self.expected.needing_all;
+        *needing = *needing - u32::from(needed) + u32::from(needs);
+    }
+
+    /// Stops expecting the groups that should have come back by `now`.
+    #[inline]
+    pub(super) fn settle_expected(&mut self, now: Instant) {
+        while let Some((group, _)) = self.expected.until.first().filter(|(_, until)| *until <= now)
+        {
+            self.expect_no_more(group);
+            self.tree.set_expected(group, false);
+        }
+    }
+
     /// Updates whether the group is expected, after it has run out of queued requests or one of its
     /// requests, of this queue, has completed.
     #[inline]
@@ -157,7 +143,7 @@ impl Fair {
             self.reserve(now, group, queue);
         }
         self.tree.set_expected(group, expected);
-        self.expected.note_need(expected, &mut self.groups[group as usize]);
+        self.note_need(group, expected);
     }
 
     /// Until when a group whose last request, of this queue, has just completed is expected; `None`

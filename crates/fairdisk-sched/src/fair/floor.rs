@@ -8,12 +8,17 @@
 //! turn out to take more of the device than may be promised are not kept beyond that while others
 //! wait.
 
+mod paid;
 mod room;
 
-pub(super) use room::{FloorRoom, Use};
+pub(super) use paid::PaidUntil;
+pub(super) use room::Use;
 
-use super::decide::{After, Answer};
+use paid::{REST, There};
+
+use super::answer::{After, Answer, FloorRoom};
 use super::device::Device;
+use super::hierarchy::FLOORS_PER_REST;
 use super::requests::Rq;
 use super::{Fair, NIL};
 use crate::groups::{Amount, Nested, Order};
@@ -24,31 +29,12 @@ use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{GroupId, Instant, Qos, Rates, Refusal, Span, Why};
 
 /// The device time per second that all floors together may take: all but `REST`.
-const PROMISED_MOST: Span = Span::from_ms(900);
-/// The tenth of a second that is left to the other groups, and for error in the costs.
-const REST: Span = Span::from_ms(100);
-/// How many times as much as the rest all floors may take: of the disk, and of the share of a group
-/// around them.
-pub(super) const FLOORS_PER_REST: u64 = PROMISED_MOST.as_ns() / REST.as_ns();
+const PROMISED_MOST: Span = Span::from_ms(REST.as_ms() * FLOORS_PER_REST);
 /// Size in bytes of the requests for which a floor in bytes is admitted: the default read-ahead of
 /// Linux.
 const LARGE_BYTES: u64 = 128 << 10;
 /// Size in bytes of the requests for which a floor in I/Os is admitted: one page.
 const SMALL_BYTES: u64 = 4 << 10;
-/// The second over which a floor is kept.
-const WINDOW: Span = Span::from_s(1);
-/// How much of its floor a group may catch up on after it was kept below it: a tenth of that
-/// second.
-const CATCH_UP: Span = Span::from_ms(100);
-/// Floors are served faster than promised by at least one part in 32 of the time, so that every
-/// second gets the promised number despite the time a request waits for the device. 3 % costs
-/// others little.
-const EARLY_PARTS: u64 = 32;
-/// Floors are served faster by at most one part in 12, however much there is at the device. Chosen:
-/// of 27,360 seconds of loads with floors of 5 to 120 I/Os a second on disks that take several
-/// commands, 73 were below with 32 parts, 4 with 16, and none with 12.
-const EARLY_PARTS_MOST: u64 = 12;
-
 /// The groups with floors, by when each is due.
 #[derive(Debug)]
 pub(super) struct Floors {
@@ -104,71 +90,6 @@ impl Floors {
         } else {
             self.owed = self.owed - time;
         }
-    }
-}
-
-/// How many requests of a group are at the device, and how many may be at most.
-#[derive(Clone, Copy, Debug)]
-struct There {
-    at_device: u32,
-    most: u32,
-}
-
-impl There {
-    /// The only request of its group.
-    const ONE: Self = Self { at_device: 1, most: 1 };
-}
-
-/// Until when the service a group has received pays for its floor: for the rate in I/Os, and for
-/// that in bytes. The group is below its floor if it is below either.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PaidUntil {
-    ios: Instant,
-    bytes: Instant,
-}
-
-impl PaidUntil {
-    /// When a rate of the floor is due; `None` without a floor.
-    fn due(&self, floor: &Rates) -> Option<Instant> {
-        let due = [floor.iops.map(|_| self.ios), floor.bytes_per_s.map(|_| self.bytes)];
-        due.into_iter().flatten().min()
-    }
-
-    /// What a request pays for that takes so long at the rate of the floor.
-    ///
-    /// A second gets fewer than are dispatched in it if more are at the device at its end than at
-    /// its beginning. That number varies by about its square root, and hardly by three times as
-    /// much. One request is no loss, as a second may begin just after one.
-    fn paid_by(time: Span, there: There) -> Span {
-        let root = (9 * u64::from(there.at_device)).isqrt();
-        let varies_by = root.min(there.most.into()).saturating_sub(1);
-        let early = time.scaled(time.as_ns().saturating_mul(varies_by), WINDOW.as_ns());
-        time - early.clamp(time / EARLY_PARTS, time / EARLY_PARTS_MOST)
-    }
-
-    /// Counts `amount`, served at `now`. Service beyond the floor counts no further than now: it
-    /// does not excuse a later second without service.
-    fn pay(&mut self, now: Instant, floor: &Rates, amount: Amount, there: There) {
-        let least = Instant::from_ns(now.as_ns().saturating_sub(CATCH_UP.as_ns()));
-        let paid =
-            |until: Instant, time: Span| until.clamp(least, now) + Self::paid_by(time, there);
-        self.ios = paid(self.ios, floor.time_of_ios(amount.ios));
-        self.bytes = paid(self.bytes, floor.time_of_bytes(amount.bytes));
-    }
-
-    /// Notes that the group wants something again, after it was `done` with all it had. If it had
-    /// its floor until then, nothing is owed to it for the time since.
-    fn resume(&mut self, now: Instant, done: Option<Instant>) {
-        let from = |until: Instant| match done {
-            Some(done) if done > until => until,
-            _ => until.max(now),
-        };
-        (self.ios, self.bytes) = (from(self.ios), from(self.bytes));
-    }
-
-    /// Drops what was paid beyond `now`.
-    fn settle(&mut self, now: Instant) {
-        (self.ios, self.bytes) = (self.ios.min(now), self.bytes.min(now));
     }
 }
 
@@ -406,32 +327,5 @@ mod tests {
         assert_eq!(due(&paid, &floor), Some(960), "the second of the I/Os");
         assert_eq!(due(&paid, &Rates { iops: None, ..floor }), Some(1388));
         assert_eq!(due(&paid, &Rates::NONE), None);
-    }
-
-    #[test]
-    fn a_floor_is_served_faster_the_more_the_number_at_the_device_may_vary() {
-        let paid_by = |us, at_device, most| {
-            PaidUntil::paid_by(Span::from_us(us), There { at_device, most }).as_us()
-        };
-        // A request of 100 a second, with one, four and five more of them a second, and as many as
-        // one part in 12.
-        let of_100 = [(1, 1), (4, 16), (4, 5), (100, 200)];
-        let of_100 = of_100.map(|(at_device, most)| paid_by(10_000, at_device, most));
-        assert_eq!(of_100, [9_687, 9_500, 9_600, 9_166]);
-        assert_eq!(paid_by(1_000_000, 1, 16), 916_666, "one a second");
-        assert_eq!(paid_by(250, 64, 128), 242, "4,000 a second are little affected");
-    }
-
-    #[test]
-    fn a_group_that_had_its_floor_is_owed_nothing_for_a_pause() {
-        let at = |ms| Instant::ZERO + Span::from_ms(ms);
-        let resumed = |until, done| {
-            let mut paid = PaidUntil { ios: at(until), bytes: at(until) };
-            paid.resume(at(1000), Some(at(done)));
-            paid.ios.as_ns() / 1_000_000
-        };
-        assert_eq!(resumed(800, 790), 1000);
-        assert_eq!(resumed(800, 810), 800, "it was late already");
-        assert_eq!(resumed(1010, 790), 1010);
     }
 }

@@ -32,7 +32,7 @@ impl Hearing for Fair {
         self.tree.pass(now);
         self.make_group(group);
         let entry = &mut self.groups[group.0 as usize];
-        entry.note_done(now, Done::Flush);
+        entry.past.absence.note_done(now, Done::Flush);
         // A flush issued before this scheduler was chosen was never counted.
         if entry.flushes > 0 {
             entry.flushes -= 1;
@@ -48,7 +48,7 @@ impl Hearing for Fair {
         self.charge_flushed((queue, group.0), device_time, ok);
         self.note_flushed(now, device_time, ok);
         self.look_on();
-        if self.groups[group.0 as usize].left_early() {
+        if self.groups[group.0 as usize].past.absence.left_early() {
             let queue = queue.unwrap_or_else(|| self.thinker(group.0));
             self.will_return(now, group.0, queue);
         }

@@ -1,20 +1,17 @@
 //! The state of a group, apart from its place in the hierarchy.
 
+use super::absence::{Absence, Away};
 use super::backlog::Held;
-use super::cache::{Traces, Writes};
 use super::ceiling::Ceiling;
 use super::commits::Commits;
 use super::device::Device;
 use super::floor::{PaidUntil, Use};
 use super::looks;
-use super::mean::Mean;
 use super::queue::Queue;
 use super::room_worth::RoomWorth;
 use super::sharing;
 use super::target::{Interval, PRESENT, Room};
-use super::think::{Done, Think};
 use super::trial::Trial;
-use super::usual::Usual;
 use super::{Fair, NIL};
 use crate::groups::Amount;
 use fairdisk_core::list::List;
@@ -108,47 +105,10 @@ pub(super) struct Past {
     pub(super) worth: RoomWorth,
     /// How much room the group needs at the device.
     pub(super) trial: Trial,
-    /// What its reads and writes take.
-    pub(super) reads: Reads,
-    pub(super) writes: Writes,
-    /// The group's writes that the device has acknowledged and not yet done, and what it was
-    /// charged for such writes.
-    pub(super) traces: Traces,
+    /// What it was charged for writes that the device did after it had acknowledged them.
     pub(super) deferred: Span,
     /// How it has writes flushed.
     pub(super) commits: Commits,
-}
-
-/// What a group's reads take.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Reads {
-    /// While the device does nothing else.
-    pub(super) usual: Usual,
-    /// If it has only been seen to read after writes of others: each counts with its stated time at
-    /// most.
-    pub(super) presumed: Mean<64>,
-}
-
-/// When a group thinks, and for how long.
-#[derive(Clone, Debug)]
-pub(super) struct Absence {
-    /// What became of the group's last turn when it had nothing queued.
-    pub(super) away: Away,
-    /// Whether it left its turn early and has something synchronous queued again.
-    pub(super) is_back: bool,
-    /// A think time that is at least as long as this counts as a pause.
-    pub(super) waited: Span,
-    /// The queue of the task that was last noted to think after the group left its turn early.
-    pub(super) thinker: u32,
-    /// When the group's last request or flush completed.
-    pub(super) quiet_since: Option<Instant>,
-    /// Think times: from `quiet_since` to the next synchronous request or flush, capped as in
-    /// `Device::thought` but for pauses.
-    pub(super) think: Think,
-    /// The group's requests since its last flush.
-    pub(super) unflushed: u32,
-    /// The mean time of its flushes for each of its requests.
-    flushing: Mean,
 }
 
 impl Past {
@@ -161,51 +121,11 @@ impl Past {
             spent: Span::ZERO,
             worth: RoomWorth::default(),
             trial: Trial::default(),
-            reads: Reads::default(),
-            writes: Writes::default(),
-            traces: Traces::default(),
             deferred: Span::ZERO,
             commits: Commits::new(),
         }
     }
 }
-
-impl Absence {
-    fn new() -> Self {
-        Self {
-            away: Away::No,
-            is_back: false,
-            waited: Span::ZERO,
-            thinker: NIL,
-            quiet_since: None,
-            think: Think::default(),
-            unflushed: 0,
-            flushing: Mean::default(),
-        }
-    }
-
-    /// From when on the time for which the group has been thinking counts as a pause.
-    pub(super) fn pauses_from(&self) -> Option<Instant> {
-        self.quiet_since.map(|since| since + self.waited)
-    }
-}
-
-/// What became of the turn of a group that thinks and has not come back yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Away {
-    /// It goes on, or ended for another reason.
-    No,
-    /// It goes on, though the group has been away for longer than usual.
-    Late,
-    /// It ended while the group was behind, because the group was away for too long. Between its
-    /// pauses the group is worth waiting for.
-    Outlasted,
-    /// It ended while the group was behind, because its usual think time is too long to wait for.
-    TooLong,
-}
-
-/// A group that has had more requests since its last flush does not wait for flushes any more.
-const UNFLUSHED_MOST: u32 = 64;
 
 impl Group {
     pub(super) fn new() -> Self {
@@ -235,54 +155,10 @@ impl Group {
         (self.idle, self.past) = (None, Past::new());
     }
 
-    /// Notes that a flush, its own or another group's, took this long for the group's writes.
-    pub(super) fn flushed(&mut self, took: Span) {
-        let requests = core::mem::replace(&mut self.past.absence.unflushed, 0);
-        self.past.absence.flushing.add(took / u64::from(requests.max(1)));
-    }
-
-    /// How long the group pauses before each of its requests, in the mean.
-    pub(super) fn pause(&self) -> Span {
-        self.past.absence.think.or_zero() + self.flushing()
-    }
-
     /// What part of the device the group can use with one request at a time, if nothing else is
     /// there, in parts of 2^32.
     pub(super) fn usable_alone(&self, device: &Device) -> u64 {
-        device.part_alone(self.last.bytes, self.pause())
-    }
-
-    /// The mean time that flushes took for each of the group's requests, if there still are any.
-    pub(super) fn flushing(&self) -> Span {
-        if self.past.absence.unflushed <= UNFLUSHED_MOST {
-            self.past.absence.flushing.or_zero()
-        } else {
-            Span::ZERO
-        }
-    }
-
-    /// Notes that a request or a flush of the group is done, after which the group thinks.
-    #[inline]
-    pub(super) const fn note_done(&mut self, now: Instant, done: Done) {
-        self.past.absence.quiet_since = Some(now);
-        self.past.absence.think.begins_after(done);
-    }
-
-    /// Notes that the group thinks no more, and for how long if that `is_known` and was a pause.
-    /// Returns whether it left its turn early.
-    fn ends_pause(&mut self, now: Instant, is_known: bool) -> bool {
-        let thought =
-            self.past.absence.quiet_since.filter(|_| is_known).map(|since| now.since(since));
-        let is_away = self.past.absence.away != Away::No;
-        if let Some(thought) =
-            thought.filter(|thought| is_away && *thought >= self.past.absence.waited)
-        {
-            self.past.absence.think.add_pause(thought);
-        }
-        if self.past.absence.away == Away::Late {
-            self.past.absence.away = Away::No;
-        }
-        self.left_early()
+        device.part_alone(self.last.bytes, self.past.absence.pause())
     }
 
     /// When the group may have `amount` more within its ceiling: both by what was dispatched and by
@@ -300,13 +176,8 @@ impl Group {
 
     /// Whether the group has had nothing to do for longer than `longest`, or left its turn early.
     pub(super) fn was_away(&self, now: Instant, longest: Span) -> bool {
-        self.left_early()
+        self.past.absence.left_early()
             || self.past.absence.quiet_since.is_none_or(|since| now.since(since) > longest)
-    }
-
-    /// Whether the group's last turn ended while it was behind, because it thinks for too long.
-    pub(super) const fn left_early(&self) -> bool {
-        matches!(self.past.absence.away, Away::Outlasted | Away::TooLong)
     }
 
     /// Whether the group, which has a target, is present: its last request was not long ago.
@@ -385,8 +256,8 @@ impl Fair {
     #[cold]
     fn came_back(&mut self, now: Instant, (group, queue): (u32, u32), is_known: bool) {
         let entry = &mut self.groups[group as usize];
-        if entry.ends_pause(now, is_known) {
-            self.returning.set_back(entry, true);
+        if entry.past.absence.ends_pause(now, is_known) {
+            self.set_back(group, true);
             // Where the disk takes several commands, the group is due as a whole.
             let due = if self.device.is_serial() { queue } else { self.thinker(group) };
             self.returning.note_return(group, due);
@@ -403,6 +274,6 @@ impl Fair {
     /// Notes that a group thinks no more, as it has a flush. That is served at once in any case.
     pub(super) fn note_flush(&mut self, now: Instant, group: u32) {
         let is_known = self.note_thought(now, group);
-        self.groups[group as usize].ends_pause(now, is_known);
+        self.groups[group as usize].past.absence.ends_pause(now, is_known);
     }
 }

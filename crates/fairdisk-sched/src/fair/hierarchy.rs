@@ -14,15 +14,24 @@ mod debts;
 mod line;
 mod parts;
 
-pub(super) use debts::DEBT_MOST;
-pub(super) use parts::WHOLE_DISK;
-
 use super::NIL;
 use crate::groups::{Nested, VirtualTime, service, virtual_time};
 use alloc::vec::Vec;
 use fairdisk_core::tree::Forest;
 use fairdisk_core::{Instant, Span, Weight};
 use line::{Line, Member, State};
+
+/// The most that a group owes others for service beyond its share given for a floor or a latency
+/// target: half of a default round.
+pub(super) const DEBT_MOST: Span = Span::from_ms(100);
+
+/// The whole disk, as the fixed-point unit of a group's part: 32 bits leave room for a product with
+/// a weight.
+pub(super) const WHOLE_DISK: u64 = 1 << 32;
+
+/// How many times as much as what is left to others all floors may take: of the disk, and of the
+/// share of a group around them.
+pub(super) const FLOORS_PER_REST: u64 = 9;
 
 /// A group's node in the tree.
 #[derive(Clone, Copy, Debug)]

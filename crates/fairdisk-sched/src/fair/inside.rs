@@ -8,7 +8,7 @@
 //! streams has the device to itself in turns, as beside other groups.
 
 use super::Fair;
-use super::decide::Answer;
+use super::answer::Answer;
 use super::patience::{Gain, Patience};
 use super::queue::Queue;
 use super::queues::For;
@@ -35,7 +35,7 @@ impl Fair {
         if !self.device.is_measured() && !is_alone() {
             return None;
         }
-        let most = self.idle_most(entry);
+        let most = self.idle_most(group);
         self.queues.expected_before(now, queue, whom, most)
     }
 
@@ -46,7 +46,7 @@ impl Fair {
         let groups = [self.turn.map(|turn| turn.group), self.tree.first()];
         for group in groups.into_iter().flatten() {
             if self.queues.keeps_places(group) {
-                let most = self.idle_most(&self.groups[group as usize]);
+                let most = self.idle_most(group);
                 self.queues.settle_places(now, group, most);
             }
         }
@@ -55,7 +55,7 @@ impl Fair {
     /// Until when a queue with nothing queued is expected in its group.
     pub(super) fn expected_until(&self, queue: u32) -> Option<Instant> {
         let queue = &self.queues[queue];
-        queue.expected_until(self.idle_most(&self.groups[queue.group as usize]))
+        queue.expected_until(self.idle_most(queue.group))
     }
 
     /// Notes that a flush of the queue's task is done. Where others of the group wait for the task,

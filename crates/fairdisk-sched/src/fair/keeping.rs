@@ -14,8 +14,8 @@
 //! charged for the idle time that the rule would not have allowed.
 
 use super::Fair;
-use super::decide::{Answer, Notes, Over};
-use super::group::{Away, Group};
+use super::absence::Away;
+use super::answer::{Answer, Notes, Over};
 use super::patience::{Absent, Gain, Patience};
 use super::turn::Turn;
 use fairdisk_core::{Instant, Span, Why};
@@ -116,7 +116,7 @@ impl Fair {
         let mut gain = Gain::default();
         if behind.is_some() {
             // A task that has its writes flushed thinks once for a request and its flush.
-            gain.own = self.own(turn.queue) + group.flushing();
+            gain.own = self.own(turn.queue) + group.past.absence.flushing();
             gain.isolation = self.isolation(turn.queue);
             gain.others = self.in_its_place(now);
             gain.time = self.spared(now);
@@ -127,7 +127,7 @@ impl Fair {
         let pause = group.past.absence.think.pause().filter(|_| self.params.rules.pauses);
         let absent = Absent { since, think: group.past.absence.think.get(), pause };
         let by_rule = match self.params.rules.idling {
-            true => absent.patience(now, gain, self.idle_most(group)),
+            true => absent.patience(now, gain, self.idle_most(turn.group)),
             false => Patience::NotWorthIt,
         };
         match group.idle {
@@ -145,8 +145,10 @@ impl Fair {
     }
 
     /// The longest that the group is waited for by the rule.
-    pub(super) fn idle_most(&self, group: &Group) -> Span {
-        group.idle.map_or(self.params.idle_max, |idle| idle.min(self.params.idle_max))
+    pub(super) fn idle_most(&self, group: u32) -> Span {
+        self.groups[group as usize]
+            .idle
+            .map_or(self.params.idle_max, |idle| idle.min(self.params.idle_max))
     }
 
     /// Whether to keep the disk free for the queue of the turn, which has nothing queued while
@@ -174,7 +176,7 @@ impl Fair {
         let is_pause = group.is_quiet() && self.params.rules.pauses;
         let pause = group.past.absence.think.pause().filter(|_| is_pause);
         let absent = Absent { since, think: queue.times.think.get(), pause };
-        absent.patience(now, gain, self.idle_most(group))
+        absent.patience(now, gain, self.idle_most(turn.group))
     }
 
     /// The isolation gained if nothing else is served before the queue's next request: the time of

@@ -1,8 +1,7 @@
 //! A queue: the requests of one task in one group, or the asynchronous writes of a group.
 
 use super::mean::Mean;
-use super::queues::LastTurn;
-use super::stream::Streak;
+use super::patience::wait_for;
 use fairdisk_core::list::List;
 use fairdisk_core::tree::Tree;
 use fairdisk_core::{Instant, IoClass, IoPrio, Lba, Span, TaskId};
@@ -125,8 +124,59 @@ impl Queue {
         }
     }
 
+    /// Until when the queue, with nothing queued, is expected: for ever while it has requests or
+    /// flushes at the device, and not at all if it thinks for longer than `most`. Where requests
+    /// are measured, the time of one is gained.
+    pub(super) fn expected_until(&self, most: Span) -> Option<Instant> {
+        if self.in_flight > 0 || self.flushes > 0 {
+            return Some(Instant::MAX);
+        }
+        let think = self.times.think.get().filter(|think| *think <= most)?;
+        let wait = wait_for(think, self.times.service.or_zero(), most);
+        self.quiet_since.map(|since| since + wait)
+    }
+
+    /// Its priority as a number: the lower is served first.
+    pub(super) const fn rank(&self) -> u8 {
+        self.class() as u8 * LEVELS + self.level()
+    }
+
     /// Whether no requests are queued or at the device.
     pub(super) const fn is_quiet(&self) -> bool {
         self.waiting == 0 && self.in_flight == 0
+    }
+}
+
+/// The last turn of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastTurn {
+    pub(super) since: Option<Instant>,
+    /// How many of its requests began where the one before ended.
+    pub(super) continued: u32,
+}
+
+impl LastTurn {
+    pub(super) const NONE: Self = Self { since: None, continued: 0 };
+}
+
+/// The length of a queue's current run of sequential reads, up to `STREAK_MOST`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Streak(u8);
+
+/// A queue streams after 4 sequential reads in a row, which random reads do not produce by chance.
+const STREAM_READS: u8 = 4;
+/// The longest streak that counts: halved by one jump, it is still a stream.
+const STREAK_MOST: u8 = 2 * STREAM_READS;
+
+impl Streak {
+    /// Notes a dispatched request that continues the read before it, or does not. A jump halves the
+    /// streak, so that a stream which jumps now and then remains one.
+    #[inline]
+    pub(super) fn add(&mut self, continues: bool) {
+        self.0 = if continues { (self.0 + 1).min(STREAK_MOST) } else { self.0 / 2 };
+    }
+
+    pub(super) const fn is_stream(self) -> bool {
+        self.0 >= STREAM_READS
     }
 }

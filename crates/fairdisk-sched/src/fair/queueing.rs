@@ -3,8 +3,7 @@
 //! service utility", 2004). A request is charged its cost when it is dispatched.
 
 use super::Fair;
-use super::decide::{After, Answer, Notes, Over};
-use super::expected::Held;
+use super::answer::{After, Answer, Held, Notes, Over};
 use super::hierarchy::WHOLE_DISK;
 use super::queue::WEIGHT_MOST;
 use super::requests::Rq;

@@ -3,82 +3,24 @@
 //! Within a group the `ionice` classes are served in order. Within a class, the queue is next that
 //! has received the least service for its level, unless others have [passed it over](turns).
 
+mod class;
 mod expected;
+mod places;
 mod turns;
 
-pub(super) use expected::For;
-pub(super) use turns::{LastTurn, TURNS_MOST};
+pub(super) use class::TURNS_MOST;
+pub(super) use places::For;
 
 use super::NIL;
 use super::queue::{CLASSES, Queue, WEIGHT_MOST};
 use crate::slab::Slab;
 use alloc::vec::Vec;
+use class::{Class, PASSED_OVER_REQUESTS};
 use core::ops::{Index, IndexMut};
-use expected::{Places, Ranks};
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Instant, IoPrio, Lba, Span, TaskId, dense};
-use turns::Level;
-
-/// The queues of one class of a group that have requests queued: its line.
-#[derive(Clone, Debug)]
-struct Class {
-    /// The queues in line, and `away`.
-    tree: Tree,
-    /// The queue that left the line last, or `NIL`. It keeps its place in the tree, as a task with
-    /// one request at a time comes and goes with each.
-    away: u32,
-    /// Those in line, by level, the best first.
-    levels: Vec<Level>,
-    /// Virtual time: the smallest start in line when a queue was last served.
-    reached: u64,
-    /// Since when the class has had requests without being served.
-    waits_since: Instant,
-    /// The number of requests of the group that went before it since then.
-    passed: u32,
-}
-
-/// A class is passed over only once 32 requests of other classes went before it, so that time in
-/// which the whole group waits does not count. On a disk with a head 32 random requests take a few
-/// hundred ms, about the default of `expire`.
-const PASSED_OVER_REQUESTS: u32 = 32;
-
-impl Class {
-    const EMPTY: Self = Self {
-        tree: Tree::new(),
-        away: NIL,
-        levels: Vec::new(),
-        reached: 0,
-        waits_since: Instant::ZERO,
-        passed: 0,
-    };
-
-    /// The number of queues in line.
-    fn len(&self) -> u32 {
-        self.tree.len() - u32::from(self.away != NIL)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The queue in line that has received the least service for its level.
-    #[inline]
-    fn first(&self, order: &Forest<u64>) -> Option<u32> {
-        let first = order.first(&self.tree)?;
-        if first == self.away { order.next(first) } else { Some(first) }
-    }
-
-    /// Notes that the class is served, or begins to have requests: it has not been passed over.
-    const fn note_served(&mut self, now: Instant) {
-        (self.waits_since, self.passed) = (now, 0);
-    }
-
-    /// Whether the class has been passed over for long enough to be served once.
-    fn is_passed_over(&self, now: Instant, patience: Span) -> bool {
-        self.passed >= PASSED_OVER_REQUESTS && now.since(self.waits_since) >= patience
-    }
-}
+use places::{Places, Ranks};
 
 /// The queues of one group.
 #[derive(Clone, Debug)]

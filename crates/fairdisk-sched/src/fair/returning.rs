@@ -2,9 +2,9 @@
 //! While behind, such a group is served as soon as it is back, and the disk stays idle shortly
 //! before.
 
+use super::absence::Away;
 use super::allowance::Allowance;
-use super::decide::{After, Answer, Ask, Notes};
-use super::group::{Away, Group};
+use super::answer::{After, Answer, Ask, Notes};
 use super::mean::Mean;
 use super::patience::worth_waiting;
 use super::requests::Rq;
@@ -52,13 +52,6 @@ impl Returning {
         self.back
     }
 
-    /// Sets whether the group is back: it left its turn early, and has something queued again.
-    #[inline]
-    pub(super) const fn set_back(&mut self, group: &mut Group, is_back: bool) {
-        let was_back = core::mem::replace(&mut group.past.absence.is_back, is_back);
-        self.back = self.back - was_back as u32 + is_back as u32;
-    }
-
     /// Notes since when the disk stays idle for a group that is due back.
     pub(super) const fn hold_since(&mut self, since: Instant) {
         self.held_since = since;
@@ -95,6 +88,14 @@ pub(super) struct Due {
 }
 
 impl Fair {
+    /// Sets whether the group is back: it left its turn early, and has something queued again.
+    #[inline]
+    pub(super) fn set_back(&mut self, group: u32, is_back: bool) {
+        let was_back = &mut self.groups[group as usize].past.absence.is_back;
+        let was_back = core::mem::replace(was_back, is_back);
+        self.returning.back = self.returning.back - u32::from(was_back) + u32::from(is_back);
+    }
+
     /// A request of a thinker is next that has come back and is first in line. The turn stays with
     /// its group: in a turn of its own, the thinker would be served only once per turn of the
     /// others. A thinker that usually goes on at once after a pause is given a turn instead: the
@@ -140,7 +141,7 @@ impl Fair {
             pause.mean.add(arrived.since(since));
         }
         let has_more = self.has_synchronous_queued(group);
-        self.returning.set_back(&mut self.groups[group as usize], has_more);
+        self.set_back(group, has_more);
     }
 
     /// Notes when a task is due back whose group left its turn early, and whether the group is back
@@ -152,7 +153,7 @@ impl Fair {
             return;
         }
         if self.has_synchronous_queued(group) {
-            self.returning.set_back(&mut self.groups[group as usize], true);
+            self.set_back(group, true);
         }
         self.groups[group as usize].past.absence.thinker = queue;
         if queue != NIL {
@@ -219,7 +220,7 @@ impl Fair {
     /// How long before the thinker is due back the disk stays idle at most.
     fn held_most(&self, group: u32) -> Span {
         let service = self.device.times.service.or_zero();
-        (service / 2).min(self.idle_most(&self.groups[group as usize]))
+        (service / 2).min(self.idle_most(group))
     }
 
     /// When the disk may next be kept idle for the first thinker due back, or no longer be, or what
@@ -258,7 +259,8 @@ impl Fair {
         while let Some((queue, back)) = self.returning.order.first() {
             let q = self.queues.get(queue).filter(|q| q.group != NIL && back + later > now);
             let group = q.map(|q| (q.group, q.is_quiet()));
-            match group.filter(|(group, _)| self.groups[*group as usize].left_early()) {
+            match group.filter(|(group, _)| self.groups[*group as usize].past.absence.left_early())
+            {
                 Some((group, true)) if self.may_go_on(back.max(now), group) => return,
                 Some((group, false)) => self.returning.note_return(group, queue),
                 _ => self.returning.order.place(queue, None),

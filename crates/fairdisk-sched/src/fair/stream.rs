@@ -15,55 +15,12 @@
 //! does not show what they cost.
 
 use super::Fair;
-use super::decide::{After, Answer, Notes, Over};
-use super::device::Device;
+use super::answer::{After, Answer, Notes, Over};
+use super::idle::Idle;
 use super::patience::{Gain, Patience, worth_waiting};
 use super::requests::Rq;
 use super::turn::Turn;
 use fairdisk_core::{Instant, Span, Why};
-
-/// The length of a queue's current run of sequential reads, up to `STREAK_MOST`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Streak(u8);
-
-/// A queue streams after 4 sequential reads in a row, which random reads do not produce by chance.
-const STREAM_READS: u8 = 4;
-/// The longest streak that counts: halved by one jump, it is still a stream.
-const STREAK_MOST: u8 = 2 * STREAM_READS;
-
-impl Streak {
-    /// Notes a dispatched request that continues the read before it, or does not. A jump halves the
-    /// streak, so that a stream which jumps now and then remains one.
-    #[inline]
-    pub(super) fn add(&mut self, continues: bool) {
-        self.0 = if continues { (self.0 + 1).min(STREAK_MOST) } else { self.0 / 2 };
-    }
-
-    pub(super) const fn is_stream(self) -> bool {
-        self.0 >= STREAM_READS
-    }
-}
-
-/// The time in a turn of a task that has the array to itself in which heads stood idle, as far as
-/// it was not charged.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Idle(Span);
-
-impl Idle {
-    /// What a request that took `elapsed`, when so many of its queue were there, costs in such a
-    /// turn: what is stated, but no more than the heads that these requests need may have done, and
-    /// no less than what one head did. Requests that complete together took the time before, too; a
-    /// piece at another place did not.
-    fn cost_of(&mut self, device: &Device, rq: &Rq, elapsed: Span, there: u32) -> Span {
-        if device.costs_as_elsewhere(rq) {
-            return rq.dispatched.charged.min(elapsed);
-        }
-        let passed = self.0 + device.work_of_pieces(elapsed, rq, there);
-        let cost = rq.dispatched.charged.min(passed).max(device.work_of_one_head(elapsed));
-        self.0 = passed - cost;
-        cost
-    }
-}
 
 impl Fair {
     /// Whether the queue streams on a device where streams pay only if they have it to themselves.

@@ -15,11 +15,10 @@ pub(super) use ahead::Ahead;
 pub(super) use intervals::Interval;
 pub(super) use room::Room;
 
-use intervals::Intervals;
+use intervals::{Intervals, PRESENCE_CHECK, half_of};
 
 use super::Fair;
-use super::decide::{After, Answer, Notes};
-use super::group::Group;
+use super::answer::{After, Answer, Notes};
 use super::hierarchy::DEBT_MOST;
 use super::requests::Rq;
 use super::turn::Turn;
@@ -49,14 +48,6 @@ pub(super) struct Targets {
 /// A group with a target is present for 1 s after its last request, so that short pauses do not
 /// give up its room.
 pub(super) const PRESENT: Span = Span::from_s(1);
-/// How often the present groups are determined: a small part of `PRESENT`, and rare beside
-/// requests.
-pub(super) const PRESENCE_CHECK: Span = Span::from_ms(50);
-
-/// Half of the target, or less if two requests that take `service` take longer than the other half.
-pub(super) fn half_of(target: Span, service: Span) -> Span {
-    (target / 2).min(target - (service + service))
-}
 
 impl Targets {
     pub(super) fn new() -> Self {
@@ -77,36 +68,6 @@ impl Targets {
         self.groups == 0
     }
 
-    /// Determines the group that leaves others the least room at a device that serves several
-    /// requests at once.
-    pub(super) fn settle_room(&mut self, now: Instant, groups: &[Group]) {
-        if now < self.room_until {
-            return;
-        }
-        self.room = loop {
-            let Some((group, most)) = self.there.first() else { break None };
-            if groups[group as usize].is_present(now) {
-                break Some((group, most));
-            }
-            self.there.place(group, None);
-        };
-        self.room_until = now + PRESENCE_CHECK;
-    }
-
-    /// Notes that the group `at` is present, and the room it leaves: none while it is too far ahead
-    /// to be served for its target.
-    pub(super) fn note_room(&mut self, at: u32, group: &Group) {
-        self.intervals.note(at, &group.target.interval);
-        let most = group.target.room.most;
-        if self.there.key(at) != Some(most) && !group.target.is_too_far_ahead {
-            self.there.place(at, Some(most));
-            if self.room.is_none() {
-                // No group was present when this was last determined, so do it at once.
-                self.room_until = Instant::ZERO;
-            }
-        }
-    }
-
     /// Notes that others need not leave room for the group for now.
     pub(super) fn needs_no_room(&mut self, group: u32) {
         self.there.place(group, None);
@@ -125,6 +86,38 @@ impl Targets {
 }
 
 impl Fair {
+    /// Determines the group that leaves others the least room at a device that serves several
+    /// requests at once.
+    fn settle_room_of_targets(&mut self, now: Instant) {
+        let targets = &mut self.promises.targets;
+        if now < targets.room_until {
+            return;
+        }
+        targets.room = loop {
+            let Some((group, most)) = targets.there.first() else { break None };
+            if self.groups[group as usize].is_present(now) {
+                break Some((group, most));
+            }
+            targets.there.place(group, None);
+        };
+        targets.room_until = now + PRESENCE_CHECK;
+    }
+
+    /// Notes that the group, which has a target, is present, and the room it leaves: none while it
+    /// is too far ahead to be served for its target.
+    fn note_room(&mut self, group: u32) {
+        let (targets, own) = (&mut self.promises.targets, &self.groups[group as usize].target);
+        targets.intervals.note(group, &own.interval);
+        let most = own.room.most;
+        if targets.there.key(group) != Some(most) && !own.is_too_far_ahead {
+            targets.there.place(group, Some(most));
+            if targets.room.is_none() {
+                // No group was present when this was last determined, so do it at once.
+                targets.room_until = Instant::ZERO;
+            }
+        }
+    }
+
     /// Applies a new latency target of the group, or none, in place of the one in `before`.
     pub(super) fn set_target(&mut self, now: Instant, group: u32, before: &Qos) {
         let (targets, entry) = (&mut self.promises.targets, &mut self.groups[group as usize]);
@@ -140,14 +133,15 @@ impl Fair {
         if let Some(target) = entry.qos.latency_p99 {
             targets.groups += 1;
             entry.target.room = Room::new(target);
-            targets.note_room(group, entry);
+            self.note_room(group);
         }
+        let targets = &mut self.promises.targets;
         (targets.room, targets.room_until) = (None, Instant::ZERO);
         targets.due.place(group, None);
         self.fit_round(now);
         if self.promises.targets.is_empty() && self.device.is_serial() {
             // Without targets it does not matter there who is expected.
-            self.expected.release_due(Instant::MAX, &mut self.tree, &mut self.groups);
+            self.settle_expected(Instant::MAX);
         }
         self.target_wants(now, group);
     }
@@ -176,7 +170,7 @@ impl Fair {
     pub(super) fn note_target_present(&mut self, group: u32) {
         let entry = &self.groups[group as usize];
         if entry.qos.latency_p99.is_some() {
-            self.promises.targets.note_room(group, entry);
+            self.note_room(group);
         }
     }
 
@@ -194,7 +188,7 @@ impl Fair {
         let (latency, entry) = (now.since(rq.arrived), &mut self.groups[group as usize]);
         if !entry.target.is_too_far_ahead {
             entry.target.room.completed(latency, target);
-            self.promises.targets.note_room(group, entry);
+            self.note_room(group);
         }
     }
 
@@ -234,7 +228,8 @@ impl Fair {
         self.promises.targets.due.place(group, None);
         let entry = &self.groups[group as usize];
         let Some(target) = entry.qos.latency_p99.filter(|_| entry.waiting > 0) else { return };
-        self.promises.targets.note_room(group, entry);
+        self.note_room(group);
+        let entry = &self.groups[group as usize];
         if !self.params.rules.target_first {
             return;
         }
@@ -259,7 +254,7 @@ impl Fair {
         self.fit_round_if_due(now);
         self.settle_due_targets(now);
         if !self.device.is_serial() {
-            self.promises.targets.settle_room(now, &self.groups);
+            self.settle_room_of_targets(now);
         }
     }
 
@@ -321,15 +316,15 @@ mod tests {
     #[test]
     fn who_comes_where_nobody_was_is_looked_at_at_once() {
         let at = |ms| Instant::ZERO + Span::from_ms(ms);
-        let (mut targets, mut groups) = (Targets::new(), [Group::new()]);
-        targets.groups = 1;
-        targets.settle_room(at(10), &groups);
-        assert_eq!(targets.room, None);
-        groups[0].waiting = 1;
-        groups[0].target.room = Room::new(Span::from_ms(8));
-        targets.note_room(0, &groups[0]);
-        targets.settle_room(at(20), &groups);
-        assert_eq!(targets.room, Some((0, Span::from_ms(2))));
-        assert_eq!(targets.presence_check_at(), Some(at(70)));
+        let mut fair = Fair::new(&FairParams::default());
+        fair.promises.targets.groups = 1;
+        fair.settle_room_of_targets(at(10));
+        assert_eq!(fair.promises.targets.room, None);
+        fair.groups[0].waiting = 1;
+        fair.groups[0].target.room = Room::new(Span::from_ms(8));
+        fair.note_room(0);
+        fair.settle_room_of_targets(at(20));
+        assert_eq!(fair.promises.targets.room, Some((0, Span::from_ms(2))));
+        assert_eq!(fair.promises.targets.presence_check_at(), Some(at(70)));
     }
 }

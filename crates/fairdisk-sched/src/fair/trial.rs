@@ -8,8 +8,7 @@
 //! Whether the group was faster with all of its room decides until the next trial.
 
 use super::Fair;
-use super::decide::Notes;
-use super::expected::Made;
+use super::answer::{Made, Notes};
 use super::looks::RATE_TIME;
 use super::ways::{ONE, Ways, logarithm};
 use fairdisk_core::{Instant, Span};

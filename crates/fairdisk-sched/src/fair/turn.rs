@@ -7,14 +7,14 @@
 //! request. What becomes of the turn while its group or task has nothing queued is in `keeping`.
 
 use super::Fair;
-use super::decide::{After, Answer, Ask, Notes, Over};
-use super::group::Away;
+use super::absence::Away;
+use super::answer::{After, Answer, Ask, Notes, Over};
+use super::idle::Idle;
 use super::patience::Patience;
 use super::queue::Queue;
 use super::queues::TURNS_MOST;
 use super::requests::Rq;
 use super::rounds::Rounds;
-use super::stream::Idle;
 use core::cmp::Ordering;
 use fairdisk_core::{Instant, Span, Why};
 
@@ -161,9 +161,8 @@ impl Fair {
     /// Begins a turn of the group with the queue, and returns it.
     pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) -> &mut Turn {
         self.end_keeping(now);
-        let entry = &mut self.groups[group as usize];
-        entry.past.absence.away = Away::No;
-        self.returning.set_back(entry, false);
+        self.groups[group as usize].past.absence.away = Away::No;
+        self.set_back(group, false);
         self.turn.insert(Turn::new(group, queue))
     }
 

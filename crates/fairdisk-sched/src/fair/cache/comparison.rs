@@ -12,10 +12,9 @@
 //!   on writes. If a read that takes much longer than stated follows, the writer is charged the
 //!   time of both.
 
-use super::Late;
-use super::traces::{TRACES_LAST, When};
+use super::of_group::OfGroup;
+use super::traces::{Late, TRACES_LAST, When};
 use crate::fair::NIL;
-use crate::fair::group::Group;
 use crate::fair::service::Service;
 use fairdisk_core::{Instant, Span};
 
@@ -53,14 +52,14 @@ pub(super) struct Read {
 
 impl Read {
     /// How long the read usually takes; `None` if that is unknown.
-    fn usual(&self, served: &Service, reader: &mut Group) -> Option<Span> {
+    fn usual(&self, served: &Service, reader: &mut OfGroup) -> Option<Span> {
         let Service { took, done_in, .. } = *served;
         let is_bounded = served.is_bounded();
-        let seen = reader.past.reads.usual.get(self.among);
+        let seen = reader.usual.get(self.among);
         if is_bounded && seen.is_none() {
-            reader.past.reads.presumed.add(took.min(done_in));
+            reader.presumed.add(took.min(done_in));
         }
-        let usual = seen.or(reader.past.reads.presumed.get())?;
+        let usual = seen.or(reader.presumed.get())?;
         Some(if is_bounded { usual.min(done_in) } else { usual })
     }
 }
@@ -78,17 +77,17 @@ impl Comparison {
     };
 
     /// Begins a comparison with the writer of this queue and group.
-    pub(super) fn begin(&mut self, (writer, group): (u32, u32), groups: &mut [Group]) {
+    pub(super) fn begin(&mut self, (writer, group): (u32, u32), groups: &mut [OfGroup]) {
         self.end(groups);
         (self.writer, self.group) = (writer, group);
     }
 
     /// Ends the current comparison: what was charged to the writer is taken off its writes left to
     /// be done, and what reads lack is kept for the next comparison with this reader.
-    pub(super) fn end(&mut self, groups: &mut [Group]) {
+    pub(super) fn end(&mut self, groups: &mut [OfGroup]) {
         let late = self.late(groups);
         if let Some(writer) = groups.get_mut(self.group as usize) {
-            writer.past.traces.hidden = writer.past.traces.hidden - late;
+            writer.traces.hidden = writer.traces.hidden - late;
         }
         let lacking = self.usual - self.took;
         (self.took, self.usual) = (Span::ZERO, lacking.min(TRACES_LAST));
@@ -102,7 +101,7 @@ impl Comparison {
     }
 
     /// Ends the current comparison, as nothing is left of any write.
-    pub(super) fn nothing_is_left(&mut self, groups: &mut [Group]) {
+    pub(super) fn nothing_is_left(&mut self, groups: &mut [OfGroup]) {
         self.end(groups);
         self.usual = Span::ZERO;
         (self.writer, self.group) = (NIL, NIL);
@@ -113,12 +112,12 @@ impl Comparison {
     }
 
     /// The time the device still needs at most for the writer's writes.
-    pub(super) fn hidden(&self, groups: &[Group]) -> Span {
-        groups.get(self.group as usize).map_or(Span::ZERO, |writer| writer.past.traces.hidden)
+    pub(super) fn hidden(&self, groups: &[OfGroup]) -> Span {
+        groups.get(self.group as usize).map_or(Span::ZERO, |writer| writer.traces.hidden)
     }
 
     /// The part of the reads' total time that is charged to the writer.
-    pub(super) fn late(&self, groups: &[Group]) -> Span {
+    pub(super) fn late(&self, groups: &[OfGroup]) -> Span {
         (self.took - self.usual).min(self.hidden(groups))
     }
 
@@ -129,11 +128,11 @@ impl Comparison {
         &mut self,
         when: When,
         served: &Service,
-        groups: &mut [Group],
+        groups: &mut [OfGroup],
     ) -> bool {
         let late = self.late(groups);
         let Some(writer) = groups.get_mut(self.group as usize) else { return false };
-        let traces = &mut writer.past.traces;
+        let traces = &mut writer.traces;
         if traces.were_there(when) {
             return true;
         }
@@ -148,7 +147,7 @@ impl Comparison {
 
     /// Notes which group read. Returns the time of its reads just before that came from a buffer.
     #[inline]
-    pub(super) fn follow(&mut self, group: u32, served: &Service, groups: &mut [Group]) -> Span {
+    pub(super) fn follow(&mut self, group: u32, served: &Service, groups: &mut [OfGroup]) -> Span {
         let mut buffered = core::mem::replace(&mut self.buffered, Span::ZERO);
         if self.group != group {
             if self.reader != group {
@@ -170,7 +169,7 @@ impl Comparison {
         when: When,
         read: Read,
         served: Service,
-        groups: &mut [Group],
+        groups: &mut [OfGroup],
     ) -> Option<Late> {
         if self.group == read.group {
             return None;
@@ -179,7 +178,7 @@ impl Comparison {
         let others = self.hidden(groups) - before;
         let reader = &mut groups[read.group as usize];
         let usual = read.usual(&served, reader)?;
-        if served.is_bounded() && !reader.past.traces.were_there(when) {
+        if served.is_bounded() && !reader.traces.were_there(when) {
             self.recent_took += served.took;
             self.recent_stated += served.done_in;
         }
@@ -190,8 +189,8 @@ impl Comparison {
         }
         self.usual += usual;
         let more = (self.took - self.usual) - excess;
-        let own = own_part(more, reader.past.traces.left(when), others);
-        reader.past.traces.hidden = reader.past.traces.hidden - own;
+        let own = own_part(more, reader.traces.left(when), others);
+        reader.traces.hidden = reader.traces.hidden - own;
         self.usual += own;
         let after = self.late(groups);
         let earlier = (after - before) - (served.took - usual - own);
@@ -206,10 +205,10 @@ impl Comparison {
         &self,
         since: Instant,
         now: Instant,
-        groups: &mut [Group],
+        groups: &mut [OfGroup],
     ) -> Option<Late> {
         let (before, earlier, late) = (Span::ZERO, Span::ZERO, self.late(groups));
-        let traces = &mut groups.get_mut(self.group as usize)?.past.traces;
+        let traces = &mut groups.get_mut(self.group as usize)?.traces;
         let left = traces.hidden - late;
         traces.hidden = traces.hidden - left.min(now.since(since));
         let after = left.min(now.min(traces.until).since(since));

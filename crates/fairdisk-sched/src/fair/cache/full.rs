@@ -8,10 +8,7 @@
 //! charged to the other group with the most acknowledged writes left to be done, unless it is the
 //! group's own doing: writes that were taken in at once have to be done as well.
 
-use super::traces::{LASTS_MOST, TRACES_LAST, When};
-use super::{Cache, Late};
-use crate::fair::NIL;
-use crate::fair::group::Group;
+use super::traces::LASTS_MOST;
 use crate::fair::median::Median;
 use crate::fair::service::{self, Service};
 use fairdisk_core::Span;
@@ -23,7 +20,7 @@ const WAITED_FACTOR: u64 = 3;
 
 /// What a group's writes take.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::fair) struct Writes {
+pub(super) struct Writes {
     usual: Median,
     /// What writes lacked of what they take once the cache is full: so much of their work is still
     /// to be done, and the group's later writes wait for it.
@@ -32,7 +29,7 @@ pub(in crate::fair) struct Writes {
 
 impl Writes {
     /// Accounts for a write, and returns how long it waited for writes of others.
-    fn waited(&mut self, served: &Service) -> Span {
+    pub(super) fn waited(&mut self, served: &Service) -> Span {
         let usual = self.usual.get();
         self.usual.add(served.took);
         let Some(usual) = usual else { return Span::ZERO };
@@ -49,41 +46,6 @@ impl Writes {
     /// Notes that the device was seen to have worked on the group's writes for so long.
     pub(super) fn done(&mut self, took: Span) {
         self.lacking = self.lacking - took;
-    }
-}
-
-impl Cache {
-    /// What another group is to be charged for a completed write that waited for its writes.
-    pub(super) fn waited(
-        &mut self,
-        when: When,
-        group: u32,
-        served: &Service,
-        groups: &mut [Group],
-    ) -> Option<Late> {
-        let excess = groups[group as usize].past.writes.waited(served);
-        if excess == Span::ZERO || !self.rules.full_cache {
-            return None;
-        }
-        let others = self.writers.into_iter().filter(|other| *other != group && *other != NIL);
-        let left = |other: &u32| groups[*other as usize].past.traces.left(when);
-        let other = others.max_by_key(left)?;
-        let is_compared = other == self.comparison.group;
-        if is_compared {
-            self.comparison.end(groups);
-        }
-        let writer = if is_compared { self.comparison.writer } else { NIL };
-        let other_group = &mut groups[other as usize];
-        let after = other_group.past.traces.left(when).min(excess);
-        if after == Span::ZERO {
-            return None;
-        }
-        // The device is still at work on them.
-        other_group.past.traces.until = when.now + TRACES_LAST;
-        other_group.past.traces.hidden = other_group.past.traces.hidden - after;
-        other_group.past.writes.done(after);
-        let (before, earlier) = (Span::ZERO, Span::ZERO);
-        Some(Late { writer, group: other, before, after, earlier })
     }
 }
 

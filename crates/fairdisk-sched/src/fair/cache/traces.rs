@@ -47,3 +47,16 @@ impl Traces {
         if self.were_there(when) { self.hidden } else { Span::ZERO }
     }
 }
+
+/// A charge to a writer for time the device spent on its writes after they were acknowledged. The
+/// charge replaces `before`, the total so far, by `after`.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::fair) struct Late {
+    /// The writer's queue, or `NIL` if that is gone.
+    pub(in crate::fair) writer: u32,
+    pub(in crate::fair) group: u32,
+    pub(in crate::fair) before: Span,
+    pub(in crate::fair) after: Span,
+    /// The part of `after - before` that earlier reads have already been charged and get back.
+    pub(in crate::fair) earlier: Span,
+}

@@ -9,10 +9,10 @@
 //! learned how much of it there may be.
 
 use super::super::Fair;
-use super::super::decide::{Answer, Notes};
-use super::{CATCH_UP, EARLY_PARTS, PaidUntil, REST, There};
-use crate::groups::{Amount, Nested};
-use fairdisk_core::{Instant, Rates, Span, Why};
+use super::super::answer::{Answer, FloorRoom, Notes};
+use super::paid::{CATCH_UP, EARLY_PARTS, REST, There};
+use crate::groups::Nested;
+use fairdisk_core::{Instant, Span, Why};
 
 /// How late a group may be: half of what `EARLY_PARTS` gains in a second. The other half is for
 /// requests that take longer than expected.
@@ -68,18 +68,6 @@ impl Ease {
     }
 }
 
-/// Whether others leave room for a group's floor.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::fair) struct FloorRoom {
-    pub(in crate::fair) is_made: bool,
-    /// Until when they do, or do not have to if nothing happens.
-    until: Instant,
-}
-
-impl FloorRoom {
-    pub(super) const NONE: Self = Self { is_made: false, until: Instant::MAX };
-}
-
 /// Whether it is of any use to leave room for a group.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::fair) struct Use {
@@ -104,19 +92,6 @@ impl Use {
                 (self.futile_since, self.rests_until) = (None, now + rest);
             }
         }
-    }
-}
-
-impl PaidUntil {
-    /// When a rate of the floor is due once so many requests like `one` have been served as well.
-    fn due_after(&self, floor: &Rates, requests: u32, one: Amount, there: There) -> Instant {
-        let after = |until: Instant, time: Span| {
-            let paid = Self::paid_by(time, there);
-            until + Span::from_ns(paid.as_ns().saturating_mul(requests.into()))
-        };
-        let ios = floor.iops.map(|_| after(self.ios, floor.time_of_ios(one.ios)));
-        let bytes = floor.bytes_per_s.map(|_| after(self.bytes, floor.time_of_bytes(one.bytes)));
-        [ios, bytes].into_iter().flatten().min().unwrap_or(Instant::MAX)
     }
 }
 

@@ -1,14 +1,9 @@
 //! Limits to what groups owe others for service that they had out of turn.
 
 use super::line::Member;
-use super::{Hierarchy, of_group, outer_of};
-use crate::fair::floor::FLOORS_PER_REST;
+use super::{DEBT_MOST, FLOORS_PER_REST, Hierarchy, of_group, outer_of};
 use crate::groups::{VirtualTime, virtual_time};
 use fairdisk_core::Span;
-
-/// The most that a group owes others for service beyond its share given for a floor or a latency
-/// target: half of a default round.
-pub(in crate::fair) const DEBT_MOST: Span = Span::from_ms(100);
 
 impl Hierarchy {
     /// Accounts for `cost`, charged to `group` and those around it, that was service for the floor

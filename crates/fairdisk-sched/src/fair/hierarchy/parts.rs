@@ -1,12 +1,8 @@
 //! What part of the disk a group has, while some groups want it and others are expected.
 
-use super::Hierarchy;
 use super::line::{Line, Member, State};
+use super::{Hierarchy, WHOLE_DISK};
 use fairdisk_core::Span;
-
-/// The whole disk, as the fixed-point unit of a group's part: 32 bits leave room for a product with
-/// a weight.
-pub(in crate::fair) const WHOLE_DISK: u64 = 1 << 32;
 
 impl Hierarchy {
     /// The group's part of the disk, in parts of 2^32, while it and all that now want the disk do.

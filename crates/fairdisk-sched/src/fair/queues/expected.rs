@@ -7,100 +7,10 @@
 //! nobody asked to give. So only groups keep such places whose tasks differ in priority, or one of
 //! which streams.
 
-use super::super::NIL;
-use super::super::patience::wait_for;
 use super::super::queue::{LEVELS, Queue};
 use super::Queues;
-use alloc::vec::Vec;
-use fairdisk_core::tree::{Forest, Tree};
+use super::places::{For, Rank, STREAMS_MOST};
 use fairdisk_core::{Instant, Span};
-
-/// The queues of a group that have one priority.
-#[derive(Clone, Debug)]
-struct Rank {
-    /// The class and the level in it; the lower is served first.
-    rank: u8,
-    /// The number of queues that requests can still be added to.
-    queues: u32,
-    /// Those with nothing queued, unless they have been found not to be expected any more.
-    places: Tree,
-}
-
-/// The priorities of a group's queues; most groups have one.
-#[derive(Clone, Debug)]
-pub(super) struct Ranks {
-    ranks: Vec<Rank>,
-    /// Whether queues with nothing queued keep a place.
-    pub(super) are_kept: bool,
-    /// The queue that streamed last, or `NIL`.
-    stream: u32,
-}
-
-impl Ranks {
-    pub(super) const NONE: Self = Self { ranks: Vec::new(), are_kept: false, stream: NIL };
-
-    const fn are_mixed(&self) -> bool {
-        self.ranks.len() > 1
-    }
-
-    fn of(&mut self, rank: u8) -> &mut Rank {
-        let at = self.ranks.iter().position(|one| one.rank == rank).unwrap_or_else(|| {
-            self.ranks.push(Rank { rank, queues: 0, places: Tree::new() });
-            self.ranks.len() - 1
-        });
-        &mut self.ranks[at]
-    }
-}
-
-/// For which expected queues of its group a queue waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum For {
-    /// Those of another class or level.
-    OtherRanks,
-    /// And those of its own that do not stream.
-    Seekers,
-}
-
-/// At most this many expected queues of a priority are passed over because they stream, too. Most
-/// of them have a request at the device, and few disks with heads take more.
-const STREAMS_MOST: u32 = 32;
-
-/// What is kept of queues with nothing queued.
-#[derive(Debug)]
-pub(super) struct Places {
-    starts: Forest<u64>,
-    /// Whether the device serves several requests at once.
-    are_of_use: bool,
-    /// The longest think time that makes a task expected.
-    idle_max: Span,
-    /// How much of the service of its class a queue keeps a claim to while it is expected.
-    lag: Span,
-}
-
-impl Places {
-    pub(super) const fn new(idle_max: Span) -> Self {
-        Self { starts: Forest::new(), are_of_use: false, idle_max, lag: Span::ZERO }
-    }
-}
-
-impl Queue {
-    /// Until when the queue, with nothing queued, is expected: for ever while it has requests or
-    /// flushes at the device, and not at all if it thinks for longer than `most`. Where requests
-    /// are measured, the time of one is gained.
-    pub(in super::super) fn expected_until(&self, most: Span) -> Option<Instant> {
-        if self.in_flight > 0 || self.flushes > 0 {
-            return Some(Instant::MAX);
-        }
-        let think = self.times.think.get().filter(|think| *think <= most)?;
-        let wait = wait_for(think, self.times.service.or_zero(), most);
-        self.quiet_since.map(|since| since + wait)
-    }
-
-    /// Its priority as a number: the lower is served first.
-    const fn rank(&self) -> u8 {
-        self.class() as u8 * LEVELS + self.level()
-    }
-}
 
 impl Queues {
     /// Sets whether queues with nothing queued keep their places at all, and how much service they

@@ -6,62 +6,10 @@
 //! goes first once the others had several turns each.
 
 use super::super::NIL;
-use super::{Class, Queues};
-use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{Instant, Lba, Sectors, Span, Turns};
-
-/// A task goes first once others of its class and level had this many turns for each of them that
-/// was in line when it began to wait, and for each request of its own last turn that began where
-/// the one before ended: a stream waits for longer after its turn. Chosen: a request then waits a
-/// few times as long as others do in the mean, and what tasks get is shared by service received
-/// unless a request takes several times as long as others.
-const PASSED_OVER_TURNS: u64 = 3;
-
-/// The bound that follows. Who was passed over for longer goes before, and a turn that was
-/// interrupted for a floor may go on.
-pub(in super::super) const TURNS_MOST: Turns =
-    Turns { each: 5, length: Span::from_s(1), continued: 256, near: Sectors(2048) };
-
-/// The queues of a class that have one level. The queue for asynchronous writes has none.
-#[derive(Clone, Debug)]
-pub(super) struct Level {
-    level: u8,
-    /// The turns of those by which these are passed over.
-    turns: u64,
-    /// The queues in line, by the number of turns from which on they go first.
-    waits: Tree,
-}
-
-/// The last turn of a queue.
-#[derive(Clone, Copy, Debug)]
-pub(in super::super) struct LastTurn {
-    since: Option<Instant>,
-    /// How many of its requests began where the one before ended.
-    continued: u32,
-}
-
-impl LastTurn {
-    pub(in super::super) const NONE: Self = Self { since: None, continued: 0 };
-}
-
-impl Class {
-    fn level(&mut self, level: u8) -> &mut Level {
-        let at = self.levels.partition_point(|one| one.level < level);
-        if self.levels.get(at).is_none_or(|one| one.level != level) {
-            self.levels.insert(at, Level { level, turns: 0, waits: Tree::new() });
-        }
-        &mut self.levels[at]
-    }
-
-    /// A queue in line that was passed over for so long that it goes first, of the best level that
-    /// has one.
-    #[inline]
-    pub(super) fn passed_over(&self, due: &Forest<u64>) -> Option<u32> {
-        self.levels.iter().find_map(|level| {
-            due.first(&level.waits).filter(|first| due.key(*first) <= level.turns)
-        })
-    }
-}
+use super::Queues;
+use super::class::{PASSED_OVER_TURNS, TURNS_MOST};
+use crate::fair::queue::LastTurn;
+use fairdisk_core::{Instant, Lba};
 
 impl Queues {
     /// The queue's group, its class there, and its level in that. Nobody waits for what is

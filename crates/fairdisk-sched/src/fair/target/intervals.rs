@@ -12,12 +12,20 @@
 
 use super::room::RISE_PARTS;
 use super::trouble::Trouble;
-use super::{PRESENCE_CHECK, Targets, half_of};
 use crate::fair::Fair;
 use crate::fair::hierarchy::WHOLE_DISK;
 use crate::fair::requests::Rq;
 use crate::groups::Order;
 use fairdisk_core::{Instant, Span};
+
+/// How often the present groups are determined: a small part of `PRESENT`, and rare beside
+/// requests.
+pub(super) const PRESENCE_CHECK: Span = Span::from_ms(50);
+
+/// Half of the target, or less if two requests that take `service` take longer than the other half.
+pub(super) fn half_of(target: Span, service: Span) -> Span {
+    (target / 2).min(target - (service + service))
+}
 
 /// The bounded intervals of groups with targets that may be present.
 #[derive(Debug)]
@@ -138,7 +146,7 @@ impl Fair {
     #[inline(never)]
     pub(in crate::fair) fn fit_round(&mut self, now: Instant) {
         let has_portions = self.has_portions();
-        let Targets { intervals, .. } = &mut self.promises.targets;
+        let intervals = &mut self.promises.targets.intervals;
         let first = loop {
             let first = intervals.there.first().filter(|_| has_portions);
             let Some((group, most)) = first else { break None };

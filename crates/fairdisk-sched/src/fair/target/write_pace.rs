@@ -4,29 +4,25 @@
 //! for it, long afterwards, which others' requests at the device do not show. So while others have
 //! only a fraction of the initial room, they write at that fraction of the device's stated rate.
 
-use super::Targets;
 use super::room::Room;
 use crate::fair::Fair;
-use crate::fair::ceiling::{Bar, Cause};
-use crate::fair::group::Group;
-use fairdisk_core::{Instant, Span, Why};
-
-impl Targets {
-    /// The reason for a bar that ends at `at`. As no write may go before the write pace allows it,
-    /// that time stays where it is until then, and all bars of the pace end there.
-    pub(in crate::fair) fn why_barred(&self, at: Instant) -> Why {
-        if at == self.written_until { Why::WritePaced } else { Why::AtCeiling }
-    }
-}
+use crate::fair::answer::{Bar, Cause};
+use fairdisk_core::{Instant, Span};
 
 impl Fair {
+    /// Whether a bar that ends at `at` is for the write pace. As no write may go before that allows
+    /// it, the time stays where it is until then, and all bars of the pace end there.
+    pub(in crate::fair) fn is_for_write_pace(&self, at: Instant) -> bool {
+        at == self.promises.targets.written_until
+    }
+
     /// Counts a write of a group towards the write pace.
     pub(in crate::fair) fn use_write_pace(&mut self, now: Instant, group: u32, cost: Span) {
         let is_paced = self.params.rules.write_pace && self.is_write_paced(group);
         let Some((whose, _)) = self.promises.targets.room.filter(|_| is_paced) else { return };
-        let Group { target, qos, .. } = &self.groups[whose as usize];
-        let most = target.room.most;
-        let at_first = qos.latency_p99.map_or(Span::ZERO, Room::at_first);
+        let entry = &self.groups[whose as usize];
+        let most = entry.target.room.most;
+        let at_first = entry.qos.latency_p99.map_or(Span::ZERO, Room::at_first);
         if most >= at_first {
             return;
         }
@@ -106,7 +102,7 @@ mod tests {
         let qos = Qos { latency_p99: Some(Span::from_ms(8)), ..Qos::NONE };
         fair.configure(at(0), &Change::GroupQos { group: GroupId(1), qos });
         fair.groups[1].past.absence.quiet_since = Some(at(1));
-        fair.promises.targets.settle_room(at(1), &fair.groups);
+        fair.settle_room_of_targets(at(1));
         fair.admit(at(1), &request(0, 2, Op::Write, at(1)));
         fair.promises.targets.written_until = at(1000);
         // A look at the device in which requests of this total cost complete within 10 ms.
