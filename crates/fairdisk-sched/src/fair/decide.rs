@@ -2,9 +2,9 @@
 //!
 //! A decision has three parts. What the passing of time has changed is *settled*: bars that are
 //! over, groups that should have come back. Then it is *asked* what is next. To ask changes
-//! nothing; what it finds on its way is [noted](super::answer::Notes). At last the answer is *carried out*: a
-//! request is dispatched, or nothing is until an instant. If a group is barred, or a turn begins or
-//! ends, it is asked again.
+//! nothing; what it finds on its way is [noted](super::answer::Notes). At last the answer is
+//! *carried out*: a request is dispatched, or nothing is until an instant. If a group is barred, or
+//! a turn begins or ends, it is asked again.
 //!
 //! The order is the same for every kind of device: what another group waits for, floors that are
 //! due, latency targets that are near. Nothing goes while the room is used up that groups with

@@ -75,13 +75,13 @@ rules! {
         "a turn ends before another group loses what its ceiling allows";
     kept_slices []
         "a turn on a disk that takes several requests lasts until the last of its group is done";
-    streams_alone ["stream"]
+    streams_alone ["stream", "idle"]
         "a stream has a disk that takes several requests to itself in turns";
     pace ["pace"]
         "modelled costs are converted to time beside a stream that has the array to itself";
     heads []
         "the time of an array is charged by how many of its heads can have worked";
-    inside ["inside", "queues/expected"]
+    inside ["inside", "queues/expected", "queues/places"]
         "tasks of one group wait for each other where their priorities differ";
     room ["expected"]
         "a device that is fully busy takes nothing more while a group that is behind is expected";
