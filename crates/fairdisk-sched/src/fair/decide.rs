@@ -34,7 +34,7 @@ impl Fair {
         if self.device.is_serial() && self.is_busy() {
             return Decision::WaitCompletion(Why::OneAtATime);
         }
-        let mut ask = Ask::All;
+        let (mut ask, mut is_barred) = (Ask::All, false);
         loop {
             self.settle(now);
             let mut notes = Notes::default();
@@ -45,9 +45,13 @@ impl Fair {
                     self.serve(now, at, why, turn);
                     return Decision::Dispatch(RequestId(at), why);
                 }
+                // Whoever was barred on the way may have been first until then, so another wait, or
+                // none, may be right without it.
+                Answer::Wait(..) if core::mem::take(&mut is_barred) => Ask::All,
                 Answer::Wait(until, why) => return self.wait(now, until, why),
                 Answer::Bar(bar, then) => {
                     self.begin_bar(bar);
+                    is_barred = true;
                     then
                 }
                 Answer::EndTurn(over, then) => {
@@ -155,8 +159,14 @@ impl Fair {
         let Some(group) = self.tree.first() else { return self.wait_for_bars() };
         let queue = self.queues.first_of(now, group);
         let at = self.next_of(now, queue);
-        if let Some(wait) = self.holds_first(now, group, at, notes) {
-            return wait;
+        if let Some(held) = self.holds_first(now, group, at, notes) {
+            return match held {
+                // What goes before shares has been asked for: the next in line has the turn.
+                Answer::Bar(bar, _) if self.device.is_serial() => {
+                    Answer::Bar(bar, Ask::Line { ended, before })
+                }
+                held => held,
+            };
         }
         if self.is_better_alone(queue) {
             if let Some(wait) = self.yields(now, group, queue) {
