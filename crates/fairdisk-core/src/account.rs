@@ -1,36 +1,20 @@
 //! Per-group accounting: what each group got from the disk in requests, bytes, device time, latency
 //! and waits.
 
+use crate::by_kind::{ByKind, OpKind};
 use crate::dense;
 use crate::histogram::Histogram;
-use crate::request::{Bio, GroupId, Op};
+use crate::request::{Bio, GroupId};
 use crate::time::{Instant, Span};
 use alloc::vec::Vec;
 
-/// What one group got since counting began.
+/// What one group got of one kind of operation.
 #[derive(Clone, Debug, Default)]
-pub struct GroupAccount {
-    /// Completed read bios. Merging does not reduce this count; see `device_requests`.
-    pub reads: u64,
-    /// Completed write and write-zeroes bios.
-    pub writes: u64,
-    /// Completed discard bios.
-    pub discards: u64,
-    /// Completed flush bios.
-    pub flushes: u64,
-    /// Bytes read by successful bios; a failed bio counts no bytes.
-    pub read_bytes: u64,
-    /// Bytes written or zeroed by successful bios.
-    pub written_bytes: u64,
-    /// Bytes discarded by successful bios.
-    pub discarded_bytes: u64,
-    /// Requests the device completed; fewer than the bios when bios were merged.
-    pub device_requests: u64,
-    /// Device busy time charged to this group; the sum of [`Completion::device_time`].
-    ///
-    /// [`Completion::device_time`]: crate::elevator::Completion::device_time
-    pub device_time: Span,
-    /// Latency of each completed bio, from submission to completion.
+pub struct OpAccount {
+    /// Bytes of successful bios; a failed bio counts no bytes. A flush has none.
+    pub bytes: u64,
+    /// Latency of each completed bio, from submission to completion. Merging does not reduce their
+    /// number; see [`GroupAccount::device_requests`].
     pub latency: Histogram,
     /// Longest time a bio waited from submission until it was issued to the device, or until it was
     /// withdrawn. Covers only bios whose wait is over; [`Engine::accounts_at`] includes those still
@@ -38,6 +22,27 @@ pub struct GroupAccount {
     ///
     /// [`Engine::accounts_at`]: crate::engine::Engine::accounts_at
     pub wait_max: Span,
+}
+
+impl OpAccount {
+    /// Completed bios.
+    #[must_use]
+    pub const fn ios(&self) -> u64 {
+        self.latency.count()
+    }
+}
+
+/// What one group got since counting began.
+#[derive(Clone, Debug, Default)]
+pub struct GroupAccount {
+    /// What it got of each kind of operation.
+    pub ops: ByKind<OpAccount>,
+    /// Requests the device completed; fewer than the bios when bios were merged.
+    pub device_requests: u64,
+    /// Device busy time charged to this group; the sum of [`Completion::device_time`].
+    ///
+    /// [`Completion::device_time`]: crate::elevator::Completion::device_time
+    pub device_time: Span,
     /// Times a task had to sleep for a request slot.
     pub slot_waits: u64,
     /// Total time tasks slept for request slots.
@@ -58,41 +63,34 @@ pub struct GroupLoad {
 impl GroupAccount {
     /// Completed bios of every operation.
     #[must_use]
-    pub const fn ios(&self) -> u64 {
-        self.reads + self.writes + self.discards + self.flushes
+    pub fn ios(&self) -> u64 {
+        self.ops.iter().map(|(_, op)| op.ios()).sum()
     }
 
     /// Bytes read, written, zeroed and discarded.
     #[must_use]
-    pub const fn bytes(&self) -> u64 {
-        self.read_bytes + self.written_bytes + self.discarded_bytes
+    pub fn bytes(&self) -> u64 {
+        self.ops.iter().map(|(_, op)| op.bytes).sum()
+    }
+
+    /// The longest time that a bio waited for the device, of any kind.
+    #[must_use]
+    pub fn wait_max(&self) -> Span {
+        self.ops.iter().map(|(_, op)| op.wait_max).fold(Span::ZERO, Span::max)
     }
 
     /// Records how long a bio waited before it was issued.
     #[inline]
-    pub(crate) fn waited(&mut self, wait: Span) {
-        self.wait_max = self.wait_max.max(wait);
+    pub fn waited(&mut self, kind: OpKind, wait: Span) {
+        let longest = &mut self.ops[kind].wait_max;
+        *longest = (*longest).max(wait);
     }
 
     #[inline]
     pub(crate) fn finished(&mut self, bio: &Bio, latency: Span, ok: bool) {
-        let bytes = if ok { bio.sectors.bytes() } else { 0 };
-        match bio.op {
-            Op::Read => {
-                self.reads += 1;
-                self.read_bytes += bytes;
-            }
-            Op::Write | Op::WriteZeroes => {
-                self.writes += 1;
-                self.written_bytes += bytes;
-            }
-            Op::Discard => {
-                self.discards += 1;
-                self.discarded_bytes += bytes;
-            }
-            Op::Flush => self.flushes += 1,
-        }
-        self.latency.record(latency);
+        let op = &mut self.ops[bio.op.into()];
+        op.bytes += if ok { bio.sectors.bytes() } else { 0 };
+        op.latency.record(latency);
         self.errors += u64::from(!ok);
     }
 }

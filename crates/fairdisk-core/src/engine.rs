@@ -466,13 +466,13 @@ impl<E: Elevator> Engine<E> {
     fn issue(&mut self, id: RequestId, out: &mut Effects) {
         self.log(Record::Issued(id));
         let (request, first) = self.requests.issued(id, self.at_device.issued(self.now));
-        let group = request.group;
+        let (group, op) = (request.group, request.op);
         out.list.push(Effect::Issue(*request));
         if let Some(plug) = &mut self.plug {
             plug.issued(self.at_device.count());
         }
         let wait = self.now - self.oldest_submission(first);
-        self.accounts.group_mut(group).waited(wait);
+        self.accounts.group_mut(group).waited(op.into(), wait);
     }
 
     /// When the bio that has waited longest was submitted, of the request whose first bio is

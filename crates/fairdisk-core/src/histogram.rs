@@ -11,6 +11,7 @@ const BUCKETS: usize = ((64 - SUB_BITS + 1) << SUB_BITS) as usize;
 /// A histogram of spans.
 #[derive(Clone, Debug)]
 pub struct Histogram {
+    /// Empty until the first span is counted.
     counts: Vec<u64>,
     total: u64,
     sum_ns: u64,
@@ -26,11 +27,11 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram. Allocates all the memory it will ever need.
+    /// An empty histogram. All the memory it will ever need is allocated with the first span.
     #[must_use]
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         Self {
-            counts: alloc::vec![0; BUCKETS],
+            counts: Vec::new(),
             total: 0,
             sum_ns: 0,
             squares_ns2: 0,
@@ -42,6 +43,9 @@ impl Histogram {
     /// Counts one span.
     #[inline]
     pub fn record(&mut self, span: Span) {
+        if self.counts.is_empty() {
+            self.begin();
+        }
         self.counts[bucket(span.as_ns())] += 1;
         self.total += 1;
         self.sum_ns = self.sum_ns.saturating_add(span.as_ns());
@@ -49,6 +53,11 @@ impl Histogram {
         self.squares_ns2 = self.squares_ns2.saturating_add(ns * ns);
         self.min = self.min.min(span);
         self.max = self.max.max(span);
+    }
+
+    #[cold]
+    fn begin(&mut self) {
+        self.counts = alloc::vec![0; BUCKETS];
     }
 
     /// The number of spans counted.
@@ -107,7 +116,7 @@ impl Histogram {
     }
 
     /// The buckets in ascending order: the longest span that falls into each, and how many have
-    /// been counted.
+    /// been counted. There are none before the first span.
     pub fn buckets(&self) -> impl Iterator<Item = (Span, u64)> {
         let counts = self.counts.iter().enumerate();
         counts.map(|(index, count)| (Span::from_ns(upper_edge(index)), *count))
@@ -115,6 +124,9 @@ impl Histogram {
 
     /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
+        if self.counts.is_empty() && !other.counts.is_empty() {
+            self.begin();
+        }
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
         }

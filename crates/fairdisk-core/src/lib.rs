@@ -18,6 +18,7 @@ extern crate std;
 
 pub mod account;
 pub mod audit;
+mod by_kind;
 mod contradiction;
 pub mod cost;
 pub mod dense;
@@ -40,8 +41,9 @@ pub mod time;
 pub mod tree;
 mod why;
 
-pub use account::{Accounts, GroupAccount, GroupLoad};
+pub use account::{Accounts, GroupAccount, GroupLoad, OpAccount};
 pub use audit::Auditor;
+pub use by_kind::{ByKind, OpKind};
 pub use contradiction::Contradiction;
 pub use cost::{Cost, CostModel, Times};
 pub use diskstats::{DiskStats, OpStats};

@@ -2,6 +2,7 @@
 //! its share.
 
 use crate::time::Span;
+use core::hash::{Hash, Hasher};
 use core::num::NonZeroU64;
 
 const SECOND: u128 = 1_000_000_000;
@@ -53,7 +54,7 @@ const fn span(ns: u128) -> Span {
 
 /// Quality of service of one group, in addition to its share. Each scheduler documents which of
 /// these settings it honours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
     /// The rates the group gets at least, whenever it has enough I/O to use them.
     pub floor: Rates,
@@ -64,16 +65,29 @@ pub struct Qos {
     pub burst: Span,
     /// Latency target: 99 of 100 requests are to complete within this time of their submission.
     pub latency_p99: Option<Span>,
+    /// Target for flushes: 99 of 100 are to be answered within this time of the call, which
+    /// includes waiting for the data that is to be flushed.
+    pub fsync_p99: Option<Span>,
 }
 
 impl Qos {
-    /// No floor, ceiling or latency target, and the default burst of 100 ms.
+    /// No floor, ceiling or target, and the default burst of 100 ms.
     pub const NONE: Self = Self {
         floor: Rates::NONE,
         ceiling: Rates::NONE,
         burst: Span::from_ms(100),
         latency_p99: None,
+        fsync_p99: None,
     };
+}
+
+/// The encoding of earlier runs: a setting that came later counts where it is made.
+impl Hash for Qos {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { floor, ceiling, burst, latency_p99, fsync_p99 } = self;
+        (floor, ceiling, burst, latency_p99).hash(state);
+        fsync_p99.iter().for_each(|target| target.hash(state));
+    }
 }
 
 impl Default for Qos {

@@ -24,6 +24,8 @@ pub enum QosKey {
     Burst,
     /// The time within which 99 of 100 requests are to complete.
     LatencyP99,
+    /// The time within which 99 of 100 flushes are to be answered.
+    FsyncP99,
 }
 
 /// How the values of a setting are written.
@@ -39,8 +41,15 @@ pub struct Notation {
 
 impl QosKey {
     /// All settings, in the order in which they are listed.
-    pub const ALL: [Self; 6] =
-        [Self::MinIops, Self::MinBps, Self::MaxIops, Self::MaxBps, Self::Burst, Self::LatencyP99];
+    pub const ALL: [Self; 7] = [
+        Self::MinIops,
+        Self::MinBps,
+        Self::MaxIops,
+        Self::MaxBps,
+        Self::Burst,
+        Self::LatencyP99,
+        Self::FsyncP99,
+    ];
 
     /// The name.
     #[must_use]
@@ -52,6 +61,7 @@ impl QosKey {
             Self::MaxBps => "max_bps",
             Self::Burst => "burst_ms",
             Self::LatencyP99 => "latency_p99_ms",
+            Self::FsyncP99 => "fsync_p99_ms",
         }
     }
 
@@ -69,7 +79,7 @@ impl QosKey {
                 (1, [1, u64::MAX], "a number from 1 on, which may end in K, M or G")
             }
             Self::Burst => (MS, [MS, 60_000 * MS], "1 to 60000"),
-            Self::LatencyP99 => (MS, [MS / 1_000, 60_000 * MS], "0.001 to 60000"),
+            Self::LatencyP99 | Self::FsyncP99 => (MS, [MS / 1_000, 60_000 * MS], "0.001 to 60000"),
         };
         Notation { unit, range, words }
     }
@@ -84,6 +94,7 @@ impl QosKey {
             Self::MaxBps => qos.ceiling.bytes_per_s,
             Self::Burst => return (qos.burst != Qos::NONE.burst).then_some(qos.burst.as_ns()),
             Self::LatencyP99 => return qos.latency_p99.map(Span::as_ns),
+            Self::FsyncP99 => return qos.fsync_p99.map(Span::as_ns),
         };
         rate.map(NonZeroU64::get)
     }
@@ -99,15 +110,16 @@ impl QosKey {
             Self::MaxBps => qos.ceiling.bytes_per_s = rate,
             Self::Burst => qos.burst = time.unwrap_or(Qos::NONE.burst),
             Self::LatencyP99 => qos.latency_p99 = time,
+            Self::FsyncP99 => qos.fsync_p99 = time,
         }
     }
 
-    /// Parses a value. A rate may end in `K`, `M` or `G`; a latency target may have decimals.
+    /// Parses a value. A rate may end in `K`, `M` or `G`; a target may have decimals.
     #[must_use]
     pub fn parse(self, text: &str) -> Option<u64> {
         let Notation { unit, range: [least, most], .. } = self.notation();
         let value = match self {
-            Self::LatencyP99 => decimal(text),
+            Self::LatencyP99 | Self::FsyncP99 => decimal(text),
             Self::Burst => text.parse::<u64>().ok()?.checked_mul(unit),
             Self::MinIops | Self::MinBps | Self::MaxIops | Self::MaxBps => parse_number(text),
         };
@@ -199,7 +211,7 @@ mod tests {
                 assert_eq!(key.parse(text), None, "{key:?}={text}");
             }
         }
-        for key in [QosKey::Burst, QosKey::LatencyP99] {
+        for key in [QosKey::Burst, QosKey::LatencyP99, QosKey::FsyncP99] {
             let Notation { range, words, .. } = key.notation();
             assert_eq!(range.map(|bound| key.written(bound)).join(" to "), words);
         }

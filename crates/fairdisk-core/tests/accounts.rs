@@ -5,7 +5,7 @@ mod fifo;
 
 use fairdisk_core::{
     Apart, Bio, BioId, Effects, Engine, EngineConfig, Flags, GroupId, Input, Instant, IoPrio,
-    Journal, Lba, Op, PoolConfig, PoolLayout, RequestId, Sectors, Span, TaskId,
+    Journal, Lba, Op, OpKind, PoolConfig, PoolLayout, RequestId, Sectors, Span, TaskId,
 };
 use fifo::Fifo;
 
@@ -57,7 +57,7 @@ impl Disk {
     /// The longest wait of each group in ms, as of `now`.
     fn waits(&self, now: Instant) -> Vec<u64> {
         let accounts = self.engine.accounts_at(now);
-        accounts.iter().map(|(_, account)| account.wait_max.as_ms()).collect()
+        accounts.iter().map(|(_, account)| account.wait_max().as_ms()).collect()
     }
 }
 
@@ -92,7 +92,27 @@ fn whoever_gave_up_has_waited_until_then() {
     disk.handle(ms(10), Input::Submit(read(2, 2, 1000)));
     disk.handle(ms(60), Input::Cancel(BioId(2)));
     assert_eq!(disk.waits(ms(900)), [0, 0, 50]);
-    assert_eq!(Span::from_ms(50), disk.engine.accounts().group(GroupId(2)).unwrap().wait_max);
+    assert_eq!(Span::from_ms(50), disk.engine.accounts().group(GroupId(2)).unwrap().wait_max());
+}
+
+#[test]
+fn reads_writes_and_flushes_are_counted_apart() {
+    let mut disk = Disk::new();
+    let flush = Bio { op: Op::Flush, sectors: Sectors(0), ..write(3, 1) };
+    let ops = [(read(1, 1, 1000), 7), (write(2, 1), 20), (flush, 90)];
+    let mut now = 0;
+    for (bio, takes) in ops {
+        disk.handle(ms(now), Input::Submit(bio));
+        now += takes;
+        disk.handle(ms(now), Input::Completed { request: RequestId(0), ok: true });
+    }
+    let account = disk.engine.accounts().group(GroupId(1)).expect("it has done something");
+    let [read, write, flush] = [OpKind::Read, OpKind::Write, OpKind::Flush].map(|kind| {
+        let op = &account.ops[kind];
+        (op.ios(), op.latency.max().as_ms())
+    });
+    assert_eq!([read, write, flush], [(1, 7), (1, 20), (1, 90)]);
+    assert_eq!(account.ops[OpKind::Discard].ios(), 0);
 }
 
 #[test]
@@ -105,7 +125,8 @@ fn what_failed_moved_nothing_and_a_discard_writes_nothing() {
         disk.handle(ms(0), Input::Completed { request: RequestId(0), ok });
     }
     let account = disk.engine.accounts().group(GroupId(1)).expect("it has done something");
-    assert_eq!((account.writes, account.written_bytes), (2, 4096));
-    assert_eq!((account.discards, account.discarded_bytes), (2, 4096));
+    for kind in [OpKind::Write, OpKind::Discard] {
+        assert_eq!((account.ops[kind].ios(), account.ops[kind].bytes), (2, 4096), "{kind:?}");
+    }
     assert_eq!((account.ios(), account.bytes(), account.errors), (4, 8192, 2));
 }

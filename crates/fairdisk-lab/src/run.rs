@@ -257,7 +257,7 @@ pub fn collect<E: Elevator>(
             };
             for account in accounts.iter().filter_map(|disk| disk.group(group)) {
                 run.device_time += account.device_time;
-                run.wait_max = run.wait_max.max(account.wait_max);
+                run.wait_max = run.wait_max.max(account.wait_max());
                 run.slot_waits += account.slot_waits;
             }
             run

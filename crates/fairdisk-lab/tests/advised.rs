@@ -287,6 +287,21 @@ fn a_wish_for_short_latencies_does_not_count_fsyncs_and_says_so() {
     assert!(!got("").contains("fsync"));
 }
 
+/// A wish about commits is judged by them, whether or not a scheduler sees to it.
+#[test]
+fn a_wish_for_short_commits_is_judged_by_what_an_fsync_takes() {
+    let jobs = "rw=randwrite\nnumber_ios=40\nfsync=1\n[a]\ngroup=/a\n";
+    for (target_ms, met) in [(40, true), (29, false)] {
+        let advice = asked_of_jobs(jobs, &format!("/a: fsync_p99_ms={target_ms}"));
+        let best = advice.proposed().expect("something is proposed");
+        let verdict = &best.verdicts[0];
+        assert_eq!((verdict.met, verdict.enforced), (met, false), "{}", verdict.got);
+        assert!(verdict.got.starts_with("fsync p99 3"), "{}", verdict.got);
+        let table = to_table(&advice, Style::default());
+        assert_eq!(table.contains("alone on the disk its fsync p99 is 3"), !met, "{table}");
+    }
+}
+
 /// A wish that no disk can grant is missed by as much whatever is tried, so nobody else loses for
 /// its sake.
 #[test]

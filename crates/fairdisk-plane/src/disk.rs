@@ -10,6 +10,7 @@
 
 mod depth;
 mod few;
+mod flushes;
 mod inbox;
 mod job;
 mod meter;
@@ -22,12 +23,13 @@ mod timer;
 mod unheard;
 
 pub use depth::FAR_SPAN;
+pub use flushes::{FlushTimes, Flushes};
 pub use job::{Job, Transfer, Way};
 pub use start::{Served, StartError};
 
 use crate::clock::{Clock, MonotonicClock};
 use fairdisk_core::{
-    AttachError, Change, Flags, GroupAccount, GroupId, GroupLoad, Instant, IoPrio, Lba, Op,
+    AttachError, ByKind, Change, Flags, GroupAccount, GroupId, GroupLoad, Instant, IoPrio, Lba, Op,
     Refusal, Sectors, Span, TaskId,
 };
 use fairdisk_sched::Scheduler;
@@ -69,6 +71,8 @@ pub struct Order {
     pub sync: bool,
     /// Flags of the operation.
     pub flags: Flags,
+    /// How long whoever asked has waited already, as for the data that is to be flushed.
+    pub waited: Span,
 }
 
 /// The tasks and groups that have unfinished requests.
@@ -87,8 +91,8 @@ pub struct Presence {
     pub load: GroupLoad,
     /// The age of the group's oldest unfinished request.
     pub oldest: Span,
-    /// The age of the group's oldest request that is not at the device yet.
-    pub waits: Span,
+    /// The age of the group's oldest request of each kind that is not at the device yet.
+    pub waits: ByKind<Span>,
 }
 
 /// The most requests at once that a disk gets unless told otherwise, if it takes several.
@@ -227,6 +231,12 @@ impl Disk {
     #[must_use]
     pub fn account(&self, group: GroupId) -> Option<GroupAccount> {
         self.shared.lock().state.account(group)
+    }
+
+    /// How long the flushes of a group took, with what they had waited before they were submitted.
+    #[must_use]
+    pub fn flushes(&self, group: GroupId) -> Flushes {
+        self.shared.lock().state.flushes(group)
     }
 
     /// How long the disk has worked on writes of a group after it had acknowledged them, as far as
@@ -473,6 +483,7 @@ mod tests {
             sectors: Sectors(8),
             sync: true,
             flags: Flags::NONE,
+            waited: Span::ZERO,
         }
     }
 

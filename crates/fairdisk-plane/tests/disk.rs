@@ -1,7 +1,7 @@
 //! A shared disk: many threads submit, one scheduler decides, nobody is forgotten.
 
 use fairdisk_core::{
-    Apart, Change, EngineConfig, Flags, GroupAccount, GroupId, IoPrio, Lba, Op, PoolConfig,
+    Apart, Change, EngineConfig, Flags, GroupAccount, GroupId, IoPrio, Lba, Op, OpKind, PoolConfig,
     PoolLayout, Sectors, Share, Span, TaskId, Ticks, Weight,
 };
 use fairdisk_plane::backend::Preference;
@@ -64,6 +64,7 @@ fn order(task: u32, lba: u64) -> Order {
         sectors: Sectors(8),
         sync: !lba.is_multiple_of(6),
         flags: Flags::NONE,
+        waited: Span::ZERO,
     }
 }
 
@@ -232,7 +233,13 @@ fn what_waits_is_seen_and_a_group_of_the_same_number_begins_with_nothing() {
     }
     let there = disk.presence()[&GroupId(1)];
     assert_eq!((there.load.in_flight, there.load.queued), (1, 2));
-    assert!(there.waits > Span::ZERO && there.oldest >= there.waits, "{there:?}");
+    assert!(
+        {
+            let waits = there.waits[OpKind::Read];
+            waits > Span::ZERO && there.oldest >= waits
+        },
+        "{there:?}"
+    );
     assert_eq!(disk.jobs_left(), 3);
     assert_eq!(told.iter().take(3).count(), 3);
     while !disk.presence().is_empty() {}

@@ -1,7 +1,7 @@
 //! Jobs that are pure transfers: done by the kernel where there is a ring, else by threads, with
 //! the same data and the same errors.
 
-use fairdisk_core::{EngineConfig, Flags, GroupId, IoPrio, Lba, Op, Sectors, TaskId};
+use fairdisk_core::{EngineConfig, Flags, GroupId, IoPrio, Lba, Op, Sectors, Span, TaskId};
 use fairdisk_plane::backend::Preference;
 use fairdisk_plane::disk::{Device, Disk, Job, Order, Served, StartError, Thread, Transfer, Way};
 use fairdisk_sched::SchedulerSpec;
@@ -115,6 +115,7 @@ fn read_all(disk: Disk, file: &Arc<File>, manner: Manner, thread: Thread) -> Vec
                         sectors: Sectors(PIECE as u32 / 512),
                         sync: true,
                         flags: Flags::NONE,
+                        waited: Span::ZERO,
                     };
                     disk.submit(&order, Box::new(Reader { file, manner, outcome, tell }), thread);
                 }

@@ -36,6 +36,8 @@ pub struct Honours {
     pub bursts: bool,
     /// Latency targets of groups, `Qos::latency_p99`.
     pub latency_targets: bool,
+    /// Targets of groups for flushes, `Qos::fsync_p99`.
+    pub flush_targets: bool,
     /// Whether the scheduler charges requests by a cost model and needs to be given one.
     pub costs: bool,
 }
@@ -52,6 +54,7 @@ impl Honours {
         ceilings: false,
         bursts: false,
         latency_targets: false,
+        flush_targets: false,
         costs: false,
     };
 
@@ -66,6 +69,7 @@ impl Honours {
         ceilings: true,
         bursts: true,
         latency_targets: true,
+        flush_targets: true,
         costs: true,
     };
 
@@ -79,6 +83,7 @@ impl Honours {
             (_, Some(QosKey::MaxIops | QosKey::MaxBps)) => self.ceilings,
             (_, Some(QosKey::Burst)) => self.bursts,
             (_, Some(QosKey::LatencyP99)) => self.latency_targets,
+            (_, Some(QosKey::FsyncP99)) => self.flush_targets,
             (_, None) => false,
         }
     }
@@ -95,6 +100,7 @@ impl Honours {
             (self.ceilings, "ceilings"),
             (self.bursts, "bursts"),
             (self.latency_targets, "latency targets"),
+            (self.flush_targets, "targets for fsync"),
             (self.costs, "costs"),
         ];
         all.into_iter().filter_map(|(honoured, word)| honoured.then_some(word))

@@ -104,7 +104,13 @@ impl Storm {
         let (floor, ceiling) = (iops(900), iops(400));
         let target = Span::from_ms(self.prng.between(5, 100));
         let latency_p99 = self.prng.chance(1, 2).then_some(target);
-        Qos { floor, ceiling, burst: Span::from_ms(self.prng.between(1, 200)), latency_p99 }
+        Qos {
+            floor,
+            ceiling,
+            burst: Span::from_ms(self.prng.between(1, 200)),
+            latency_p99,
+            ..Qos::NONE
+        }
     }
 
     /// Changes the settings of one group; settings that cannot be kept are refused.

@@ -9,8 +9,8 @@ mod small;
 
 use dirty::{FILE_PAGES, PAGE, writer};
 use fairdisk_core::{
-    Apart, Bio, EngineConfig, Entry, GroupId, Instant, Lba, Op, PlugConfig, PlugFlash, PoolConfig,
-    PoolLayout, Record, Span, TaskId, Ticks,
+    Apart, Bio, EngineConfig, Entry, GroupId, Instant, Lba, Op, OpKind, PlugConfig, PlugFlash,
+    PoolConfig, PoolLayout, Record, Span, TaskId, Ticks,
 };
 use fairdisk_sim::device::Jbod;
 use fairdisk_sim::host::{FileSpec, JournalSpec, VolumeKind, VolumeSpec};
@@ -184,7 +184,8 @@ fn memory_is_of_the_machine() {
         }
         let mut world = world(config);
         world.run_until(s(30));
-        world.machine().engine(0).accounts().group(GroupId::ROOT).map_or(0, |it| it.read_bytes)
+        let account = world.machine().engine(0).accounts().group(GroupId::ROOT);
+        account.map_or(0, |it| it.ops[OpKind::Read].bytes)
     };
     assert_eq!(reads(1000, false), reads(1 << 20, true), "once");
     assert!(reads(1000, true) > reads(1000, false) * 3 / 2, "the other disk's file has it");

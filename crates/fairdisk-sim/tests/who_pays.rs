@@ -8,7 +8,7 @@ mod fifo;
 mod small;
 
 use dirty::{FILE_PAGES, LINUX, PAGE, writer};
-use fairdisk_core::{Bio, GroupId, Instant, Op, Record, Span};
+use fairdisk_core::{Bio, GroupId, Instant, Op, OpKind, Record, Span};
 use fairdisk_sim::host::{GroupLimits, Payer, WriteBackSpec};
 use fairdisk_sim::workload::{Drops, Limits, TaskSpec};
 use fairdisk_sim::{GroupSpec, Machine, MachineConfig, World};
@@ -147,7 +147,8 @@ fn a_group_that_has_too_much_dirty_holds_up_nobody_else() {
         let machine = world.machine();
         let accounts = machine.engine(0).accounts();
         for (group, tally) in machine.groups().iter().enumerate().skip(1) {
-            let written = accounts.group(GroupId(group as u32)).map_or(0, |it| it.written_bytes);
+            let account = accounts.group(GroupId(group as u32));
+            let written = account.map_or(0, |it| it.ops[OpKind::Write].bytes);
             // Two tasks of a group may each write a page that is too much.
             let dirty = (tally.written_bytes.saturating_sub(written)) / PAGE;
             assert!(dirty <= LIMIT + 2, "group {group} has {dirty} dirty after {second} s");

@@ -7,7 +7,9 @@ mod fifo;
 mod small;
 
 use dirty::{FILE_PAGES, LINUX, PAGE, writer};
-use fairdisk_core::{Apart, Bio, GroupId, Instant, Op, PoolConfig, PoolLayout, Record, Span};
+use fairdisk_core::{
+    Apart, Bio, GroupId, Instant, Op, OpKind, PoolConfig, PoolLayout, Record, Span,
+};
 use fairdisk_sim::device::Device;
 use fairdisk_sim::host::WriteBackSpec;
 use fairdisk_sim::workload::{Blocks, Direction, Drops, FlushEvery, Limits, TaskSpec};
@@ -199,7 +201,8 @@ fn what_fsync_writes_is_the_work_of_whoever_made_it_dirty() {
         let work = [1, 2].map(|group| world.jbod().disks()[0].work(GroupId(group)));
         assert_eq!(work, [Span::from_ms(100), Span::ZERO], "D5 {with_d5}");
         let charged = world.machine().engine(0).accounts().group(GroupId(2));
-        assert_eq!(charged.map(|it| it.written_bytes), Some(100 * PAGE), "who waits for it");
+        let written = charged.map(|it| it.ops[OpKind::Write].bytes);
+        assert_eq!(written, Some(100 * PAGE), "who waits for it");
     }
 }
 

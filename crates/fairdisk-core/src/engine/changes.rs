@@ -34,7 +34,7 @@ impl<E: Elevator> Engine<E> {
             self.log(Record::Cancelled(id));
             self.accounts.cancelled += 1;
             let waited = self.now - self.bios.submitted(index).1;
-            self.accounts.group_mut(bio.group).waited(waited);
+            self.accounts.group_mut(bio.group).waited(bio.op.into(), waited);
             out.list.push(Effect::Cancelled(id));
             self.leave(index, out);
         }

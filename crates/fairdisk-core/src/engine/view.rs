@@ -23,7 +23,7 @@ impl<E: Elevator> Engine<E> {
         let mut accounts = self.accounts.clone();
         for index in self.bios.all().filter(|index| !served.contains(index)) {
             let (bio, submitted) = self.bios.submitted(index);
-            accounts.group_mut(bio.group).waited(now - submitted);
+            accounts.group_mut(bio.group).waited(bio.op.into(), now - submitted);
         }
         accounts
     }

@@ -82,6 +82,10 @@ impl Search<'_> {
                 }
                 (p99 > target).then(|| format!("alone on the disk its p99 is {} ms", ms(p99)))
             }
+            Kind::Fsync => {
+                let (target, p99) = (qos.fsync_p99?.as_ns() as f64 / 1e6, alone.fsync_p99_ms?);
+                (p99 > target).then(|| format!("alone on the disk its fsync p99 is {} ms", ms(p99)))
+            }
             Kind::Share | Kind::Ceiling => None,
         }
     }

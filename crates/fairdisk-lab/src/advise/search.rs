@@ -51,7 +51,7 @@ pub(super) fn next(one: &Tried, wishes: &[Wish], parties: &[Party]) -> Option<Ve
             return Some(raised);
         }
     }
-    let needs_room = |wish: &Wish| matches!(wish.kind, Kind::Latency | Kind::Floor);
+    let needs_room = |wish: &Wish| matches!(wish.kind, Kind::Latency | Kind::Fsync | Kind::Floor);
     if honours.ceilings && missed().any(|(wish, _)| needs_room(wish)) {
         let wishes_much =
             |at: usize| wishes.iter().any(|wish| wish.group == at && wish.kind != Kind::Share);

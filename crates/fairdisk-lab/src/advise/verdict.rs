@@ -2,7 +2,7 @@
 
 use super::wish::{Kind, Wish};
 use crate::byte_rate::Unit;
-use crate::compare::{Cell, CellGroup, Parts, excess};
+use crate::compare::{Cell, CellGroup, Parts, Target, excess};
 use crate::digits::ms;
 use crate::outcome::milliseconds;
 use fairdisk_core::{Qos, Rates};
@@ -69,6 +69,7 @@ impl Terms<'_> {
             Kind::Floor => honours.floors && given.qos.floor == asked.qos.floor,
             Kind::Ceiling => honours.ceilings,
             Kind::Latency => honours.latency_targets,
+            Kind::Fsync => honours.flush_targets,
         };
         *is_seen && honoured
     }
@@ -94,17 +95,14 @@ pub(super) fn verdict(wish: &Wish, terms: Terms<'_>, cell: &Cell) -> Verdict {
             };
             (over <= 0.0, got, over / 1000.0)
         }
-        Kind::Latency => match promises.latency {
-            Some(target) => {
-                let got = match target.p99_ms {
-                    Some(p99) => format!("p99 {} ms{}", ms(p99), of_flushes(group)),
-                    None => "no I/Os".to_owned(),
-                };
-                let off = target.p99_ms.map_or(f64::INFINITY, |p99| p99 / target.asked_ms - 1.0);
-                (target.is_met(), got, off)
-            }
-            None => (true, "-".to_owned(), 0.0),
-        },
+        Kind::Latency => target(promises.latency.as_ref(), |p99| match p99 {
+            Some(p99) => format!("p99 {} ms{}", ms(p99), of_flushes(group)),
+            None => "no I/Os".to_owned(),
+        }),
+        Kind::Fsync => target(promises.fsync.as_ref(), |p99| match p99 {
+            Some(p99) => format!("fsync p99 {} ms", ms(p99)),
+            None => "no fsyncs".to_owned(),
+        }),
     };
     // A run that does not finish grants nothing.
     let met = met && !cell.given_up;
@@ -115,6 +113,13 @@ pub(super) fn verdict(wish: &Wish, terms: Terms<'_>, cell: &Cell) -> Verdict {
     };
     let off = if met { 0.0 } else { off.max(0.0) };
     Verdict { met, enforced, got, off, contradicts }
+}
+
+/// Whether a target is met, what was got by its 99th percentile in words, and how far that is off.
+fn target(asked: Option<&Target>, got: impl FnOnce(Option<f64>) -> String) -> (bool, String, f64) {
+    let Some(target) = asked else { return (true, "-".to_owned(), 0.0) };
+    let off = target.p99_ms.map_or(f64::INFINITY, |p99| p99 / target.asked_ms - 1.0);
+    (target.is_met(), got(target.p99_ms), off)
 }
 
 /// What a group with these parts has to get for its share, in percent. A percentage is wished for
@@ -162,10 +167,11 @@ pub(super) fn rates_like(asked: &Rates, ios: f64, bytes: f64) -> String {
     all.join(" and ")
 }
 
-/// Words for how long flushes took, which are no I/Os and do not count for a latency target.
+/// Words for how long flushes took, which are no I/Os and count for a target of their own.
 fn of_flushes(group: &CellGroup) -> String {
     let flushes = &group.outcome.directions.flush.latency;
     match flushes.count() {
+        _ if group.promises.fsync.is_some() => String::new(),
         0 => String::new(),
         _ => format!(" (fsync, not counted: {} ms)", milliseconds(flushes, 990)),
     }

@@ -3,7 +3,7 @@
 use crate::byte_rate::bytes_a_second;
 use crate::catalog::error::unknown;
 use crate::plan::Loaded;
-use fairdisk_core::{Qos, QosKey, Rates, Share, Weight, WeightMap};
+use fairdisk_core::{Qos, QosKey, Rates, Share, Span, Weight, WeightMap};
 use fairdisk_sim::GroupSpec;
 
 /// The wishes for a group, as on the command line: `GROUP: KEY=VALUE, KEY=VALUE`.
@@ -91,6 +91,8 @@ pub enum Kind {
     Ceiling,
     /// A latency for 99 of 100 I/Os.
     Latency,
+    /// A time within which 99 of 100 flushes are answered.
+    Fsync,
 }
 
 /// One wish for one group.
@@ -255,7 +257,7 @@ fn share_percents(
 /// The wishes of a group. `share` is set if one of them is for a share, with the percentage if
 /// given.
 fn wishes_of(at: usize, name: &str, spec: &GroupSpec, share: Option<Option<f64>>) -> Vec<Wish> {
-    let Qos { floor, ceiling, latency_p99, .. } = spec.qos;
+    let Qos { floor, ceiling, latency_p99, fsync_p99, .. } = spec.qos;
     let is_percentage = share.flatten().is_some();
     let share = share.map(|percent| match percent {
         Some(percent) => format!("{percent:.1} % of the disk"),
@@ -263,8 +265,15 @@ fn wishes_of(at: usize, name: &str, spec: &GroupSpec, share: Option<Option<f64>>
     });
     let least = (!floor.is_none()).then(|| format!("at least {}", rates(&floor)));
     let most = (!ceiling.is_none()).then(|| format!("at most {}", rates(&ceiling)));
-    let target = latency_p99.map(|span| format!("p99 within {} ms", span.as_ns() as f64 / 1e6));
-    [(Kind::Share, share), (Kind::Floor, least), (Kind::Ceiling, most), (Kind::Latency, target)]
+    let within = |span: Span| format!("p99 within {} ms", span.as_ns() as f64 / 1e6);
+    let wishes = [
+        (Kind::Share, share),
+        (Kind::Floor, least),
+        (Kind::Ceiling, most),
+        (Kind::Latency, latency_p99.map(within)),
+        (Kind::Fsync, fsync_p99.map(|span| format!("fsync {}", within(span)))),
+    ];
+    wishes
         .into_iter()
         .filter_map(|(kind, text)| Some((kind, text?)))
         .map(|(kind, text)| {
@@ -288,12 +297,14 @@ mod tests {
 
     #[test]
     fn wishes_are_read() {
-        let want = Want::parse("database: share=70 %, min_iops=2K,latency_p99_ms=2.5").unwrap();
+        let text = "database: share=70 %, min_iops=2K,latency_p99_ms=2.5, fsync_p99_ms=10";
+        let want = Want::parse(text).unwrap();
         assert_eq!(want.group, "database");
         let expected = [
             Setting::Percent(70.0),
             Setting::Limit(QosKey::MinIops, 2048),
             Setting::Limit(QosKey::LatencyP99, 2_500_000),
+            Setting::Limit(QosKey::FsyncP99, 10_000_000),
         ];
         assert_eq!(want.settings, expected);
     }

@@ -173,6 +173,8 @@ pub struct Group {
     pub burst_ms: Option<u32>,
     /// The time within which 99 of 100 requests are to complete, in milliseconds.
     pub latency_p99_ms: Option<f64>,
+    /// The time within which 99 of 100 flushes are to be answered, in milliseconds.
+    pub fsync_p99_ms: Option<f64>,
 }
 
 impl Volume {
@@ -209,7 +211,7 @@ impl Group {
         self.weight.or(self.blkio_weight.map(|weight| weight / Weight::BLKIO_SCALE))
     }
 
-    /// The group's floor, ceiling and latency target.
+    /// The group's floor, ceiling and targets.
     #[must_use]
     pub fn qos(&self) -> Qos {
         let ms = |ms: f64| Span::from_ns((ms * 1e6).round() as u64);
@@ -218,6 +220,7 @@ impl Group {
             ceiling: Rates { iops: self.max_iops, bytes_per_s: self.max_bps },
             burst: self.burst_ms.map_or(Qos::NONE.burst, |ms| Span::from_ms(u64::from(ms))),
             latency_p99: self.latency_p99_ms.map(ms),
+            fsync_p99: self.fsync_p99_ms.map(ms),
         }
     }
 }

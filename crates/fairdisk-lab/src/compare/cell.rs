@@ -236,7 +236,7 @@ impl<'a> Division<'a> {
             &self.loaded.groups[at].spec.qos,
             &self.ensemble.runs,
             at,
-            &outcome.latency,
+            [&outcome.latency, &outcome.directions.flush.latency],
             self.demands.of(self.ensemble.row, at),
         );
         CellGroup { at, parts: self.parts(members), promises, outcome }
@@ -347,6 +347,7 @@ fn sum(rates: impl Iterator<Item = Rate>) -> Rate {
         bytes: sum.bytes + rate.bytes,
         work: sum.work + rate.work,
         p99_ms: None,
+        fsync_p99_ms: None,
     })
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct Rate {
     pub(crate) work: f64,
     /// The 99th percentile of its latency, in milliseconds; `None` without I/Os.
     pub(crate) p99_ms: Option<f64>,
+    /// That of its flushes; `None` without any.
+    pub(crate) fsync_p99_ms: Option<f64>,
 }
 
 impl Rate {
@@ -27,13 +29,17 @@ impl Rate {
             let sum: f64 = runs.iter().map(|run| value(find(run))).sum();
             if seconds > 0.0 { sum / seconds } else { 0.0 }
         };
-        let mut latency = Histogram::new();
-        runs.iter().for_each(|run| latency.merge(&find(run).latency));
+        let (mut latency, mut flush) = (Histogram::new(), Histogram::new());
+        for group in runs.iter().map(&find) {
+            latency.merge(&group.latency);
+            group.flush.latency().into_iter().for_each(|one| flush.merge(one));
+        }
         Self {
             ios: mean(|group| group.ios as f64),
             bytes: mean(|group| group.bytes as f64),
             work: mean(|group| in_seconds(group.work)),
-            p99_ms: (latency.count() > 0).then(|| latency.quantile(990).as_ns() as f64 / 1e6),
+            p99_ms: p99_ms(&latency),
+            fsync_p99_ms: p99_ms(&flush),
         }
     }
 
@@ -41,6 +47,11 @@ impl Rate {
     pub(crate) fn cost(&self) -> [f64; 2] {
         [self.ios, self.bytes].map(|count| if count > 0.0 { self.work / count } else { 0.0 })
     }
+}
+
+/// The 99th percentile in milliseconds; `None` if nothing was counted.
+pub(crate) fn p99_ms(latency: &Histogram) -> Option<f64> {
+    (latency.count() > 0).then(|| latency.quantile(990).as_ns() as f64 / 1e6)
 }
 
 /// The runs of single groups that a plan needs.

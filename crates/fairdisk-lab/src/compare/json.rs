@@ -2,6 +2,7 @@
 
 use super::{Cell, CellGroup, Comparison, Floor, RefusedCell, Target};
 use crate::outcome::{flushes, latency_ms};
+use fairdisk_core::QosKey;
 use serde_json::{Value, json};
 
 /// The comparison as a JSON object; docs/results.md defines the names.
@@ -69,10 +70,10 @@ fn group(group: &CellGroup) -> Value {
     if let Some(ceiling) = &promises.ceiling {
         value["ceiling"] = json!({ "over_ms": ceiling.over_ms, "kept": ceiling.is_kept() });
     }
-    if let Some(target) = &promises.latency {
+    for (key, target) in promises.targets() {
         let Target { asked_ms, p99_ms } = target;
-        value["latency_target"] =
-            json!({ "asked_ms": asked_ms, "p99_ms": p99_ms, "met": target.is_met() });
+        let name = if key == QosKey::FsyncP99 { "fsync_target" } else { "latency_target" };
+        value[name] = json!({ "asked_ms": asked_ms, "p99_ms": p99_ms, "met": target.is_met() });
     }
     value
 }

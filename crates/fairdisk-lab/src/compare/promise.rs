@@ -1,8 +1,8 @@
-//! Promises: whether the floor, the ceiling and the latency target of a group were kept.
+//! Promises: whether the floor, the ceiling and the targets of a group were kept.
 
-use super::demand::Rate;
+use super::demand::{Rate, p99_ms};
 use crate::run::{Kept, RunResult};
-use fairdisk_core::{Histogram, Qos, Rates};
+use fairdisk_core::{Histogram, Qos, QosKey, Rates, Span};
 
 /// The promises made to a group, and whether each was kept; `None` for one that was not made.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,6 +13,8 @@ pub struct Promises {
     pub ceiling: Option<Ceiling>,
     /// The latency target.
     pub latency: Option<Target>,
+    /// The target for flushes.
+    pub fsync: Option<Target>,
 }
 
 /// Whether a floor was kept.
@@ -35,12 +37,12 @@ pub struct Ceiling {
     pub over_ms: f64,
 }
 
-/// Whether a latency target was met.
+/// Whether a target for reads and writes, or for flushes, was met.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// The latency target, in milliseconds.
+    /// The target, in milliseconds.
     pub asked_ms: f64,
-    /// The 99th percentile of the latency, in milliseconds; `None` without I/Os.
+    /// The 99th percentile of what it is about, in milliseconds; `None` if there was none.
     pub p99_ms: Option<f64>,
 }
 
@@ -61,7 +63,7 @@ impl Ceiling {
 }
 
 impl Target {
-    /// Whether the latency target was met.
+    /// Whether the target was met.
     #[must_use]
     pub fn is_met(&self) -> bool {
         self.p99_ms.is_some_and(|p99| p99 <= self.asked_ms)
@@ -74,22 +76,28 @@ impl Promises {
     pub fn are_kept(&self) -> bool {
         self.floor.is_none_or(|floor| floor.is_kept())
             && self.ceiling.is_none_or(|ceiling| ceiling.is_kept())
-            && self.latency.is_none_or(|target| target.is_met())
+            && self.targets().all(|(_, target)| target.is_met())
     }
 
     /// Whether there are no promises.
     #[must_use]
-    pub const fn are_none(&self) -> bool {
-        self.floor.is_none() && self.ceiling.is_none() && self.latency.is_none()
+    pub fn are_none(&self) -> bool {
+        self.floor.is_none() && self.ceiling.is_none() && self.targets().next().is_none()
     }
 
-    /// The promises to the group with index `at`, given the latencies of its I/Os and those of
-    /// groups nested in it; `alone` is its rate when it had the disk to itself.
+    /// The targets, by the keys of their settings.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = (QosKey, &Target)> {
+        let all = [(QosKey::LatencyP99, &self.latency), (QosKey::FsyncP99, &self.fsync)];
+        all.into_iter().filter_map(|(key, target)| Some((key, target.as_ref()?)))
+    }
+
+    /// The promises to the group with index `at`, given the latencies of its I/Os and flushes and
+    /// those of groups nested in it; `alone` is its rate when it had the disk to itself.
     pub(super) fn new(
         qos: &Qos,
         runs: &[RunResult],
         at: usize,
-        latency: &Histogram,
+        [ios, flushes]: [&Histogram; 2],
         alone: Option<Rate>,
     ) -> Self {
         let kept: Vec<Kept> = runs.iter().filter_map(|run| run.groups[at].kept).collect();
@@ -101,12 +109,13 @@ impl Promises {
         let ceiling = (!qos.ceiling.is_none()).then(|| Ceiling {
             over_ms: kept.iter().map(|kept| kept.over().as_ns()).max().unwrap_or(0) as f64 / 1e6,
         });
-        let latency = qos.latency_p99.map(|target| {
-            let p99 = latency.quantile(990).as_ns() as f64 / 1e6;
-            let p99_ms = (latency.count() > 0).then_some(p99);
-            Target { asked_ms: target.as_ns() as f64 / 1e6, p99_ms }
-        });
-        Self { floor, ceiling, latency }
+        let target = |asked: Span, got: &Histogram| Target {
+            asked_ms: asked.as_ns() as f64 / 1e6,
+            p99_ms: p99_ms(got),
+        };
+        let latency = qos.latency_p99.map(|asked| target(asked, ios));
+        let fsync = qos.fsync_p99.map(|asked| target(asked, flushes));
+        Self { floor, ceiling, latency, fsync }
     }
 }
 

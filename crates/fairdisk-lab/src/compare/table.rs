@@ -5,6 +5,7 @@ use crate::columns::padded;
 use crate::digits::{ms, signed, span_ms};
 use crate::outcome::{Style, milliseconds, widest};
 use crate::seconds::seconds;
+use fairdisk_core::QosKey;
 use std::fmt::Write as _;
 
 /// The comparison as text.
@@ -133,11 +134,12 @@ pub(super) fn promises_text(promises: &Promises) -> String {
         true => "ceiling kept".to_owned(),
         false => format!("over ceiling, by {}", excess(ceiling.over_ms)),
     });
-    let latency = promises.latency.map(|target| {
+    let targets = promises.targets().map(|(key, target)| {
+        let whose = if key == QosKey::FsyncP99 { "fsync " } else { "" };
         let word = if target.is_met() { "within" } else { "misses" };
-        format!("{word} {} ms", target.asked_ms)
+        format!("{whose}{word} {} ms", target.asked_ms)
     });
-    let all: Vec<String> = [floor, ceiling, latency].into_iter().flatten().collect();
+    let all: Vec<String> = floor.into_iter().chain(ceiling).chain(targets).collect();
     all.join(", ")
 }
 

@@ -1,4 +1,4 @@
-//! Fairdisk's keys for a group's floors, ceilings and latency target.
+//! Fairdisk's keys for a group's floors, ceilings and targets.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) fn read(draft: &mut Draft, limit: QosKey, given: Given<'_>) -> Read<(
     // Numbers in job files have 63 bits.
     let [least, most] = range.map(|bound| (bound / unit).min(i64::MAX as u64));
     let value = match limit {
-        QosKey::LatencyP99 => milliseconds(given),
+        QosKey::LatencyP99 | QosKey::FsyncP99 => milliseconds(limit, given),
         _ => given.count(least..=most).map(|value| value * unit),
     };
     let mut slot = None;
@@ -33,8 +33,7 @@ pub(super) fn read(draft: &mut Draft, limit: QosKey, given: Given<'_>) -> Read<(
 }
 
 /// Milliseconds with decimals, rounded to whole microseconds, as the job's JSON has them.
-fn milliseconds(given: Given<'_>) -> Read<u64> {
-    let target = QosKey::LatencyP99;
+fn milliseconds(target: QosKey, given: Given<'_>) -> Read<u64> {
     let expected = format!("milliseconds from {}, such as 2.5", target.notation().words);
     let ns = target.parse(given.word(&expected)?.trim());
     ns.map_or_else(|| ValueError::bad(expected), |ns| Ok((ns + 500) / 1_000 * 1_000))
@@ -62,10 +61,11 @@ impl Limits {
 }
 
 impl Serialize for Limits {
-    /// A latency target is a whole number of microseconds, under a name of its own.
+    /// A target is a whole number of microseconds, under a name of its own.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(self.0.iter().map(|(limit, value)| match limit {
             QosKey::LatencyP99 => ("latency_p99_us", value / 1_000),
+            QosKey::FsyncP99 => ("fsync_p99_us", value / 1_000),
             _ => (limit.name(), value / limit.notation().unit),
         }))
     }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn every_limit_has_a_key_and_is_written_as_it_was_read() {
-        let all = [1, 2, 3, 4, 5, 6].map(|value| (QosKey::ALL[value - 1], value as u64));
+        let all = [1, 2, 3, 4, 5, 6, 7].map(|value| (QosKey::ALL[value - 1], value as u64));
         let lines = all.map(|(limit, value)| format!("{}={value}\n", key(limit))).concat();
         let text = format!("[job]\nrw=read\nsize=1m\ngroup=/a\n{lines}");
         let file = JobFile::parse("limits.fio", &text, &Context::closed()).unwrap();
@@ -91,7 +91,7 @@ mod tests {
         assert!(limits.qos().settings().eq(limits.0.clone()));
         let [rates, times] = [
             r#"{"min_iops":1,"min_bps":2,"max_iops":3,"max_bps":4"#,
-            r#","burst_ms":5,"latency_p99_us":6000}"#,
+            r#","burst_ms":5,"latency_p99_us":6000,"fsync_p99_us":7000}"#,
         ];
         assert_eq!(serde_json::to_string(limits).unwrap(), [rates, times].concat());
     }

@@ -128,6 +128,7 @@ impl Plan {
         // The most a group can do alone must be known if it was promised something.
         qos.floor.is_none()
             && qos.latency_p99.is_none()
+            && qos.fsync_p99.is_none()
             && self.rig.device.build().depth() == 1
             && tasks.iter().any(never_pauses)
     }

@@ -140,11 +140,14 @@ fn flushers(loaded: &Loaded) -> Vec<String> {
     let numbers = loaded.numbers();
     let flushing: BTreeSet<Option<usize>> =
         loaded.tasks.iter().filter(flushes).map(|task| numbers.place(task.group)).collect();
-    let has_target = |at: &usize| loaded.groups[*at].spec.qos.latency_p99.is_some();
+    let has_target = |at: &usize| {
+        let qos = &loaded.groups[*at].spec.qos;
+        qos.latency_p99.is_some() && qos.fsync_p99.is_none()
+    };
     let note = |at: usize| {
         format!(
             "latency_p99_ms of group `{}` is about its reads and writes: how long its fsyncs take \
-             does not count.",
+             does not count; fsync_p99_ms is about that.",
             loaded.groups[at].name
         )
     };

@@ -9,7 +9,7 @@ use fairdisk_lab::jobfile::{Class, keys};
 use crate::fio;
 
 /// Fairdisk's own keys, which fio does not have.
-const OWN: [&str; 16] = [
+const OWN: [&str; 17] = [
     "group",
     "group_weight",
     "group_ioprio",
@@ -19,6 +19,7 @@ const OWN: [&str; 16] = [
     "group_max_bps",
     "group_burst_ms",
     "group_latency_p99_ms",
+    "group_fsync_p99_ms",
     "scheduler",
     "device",
     "disk",

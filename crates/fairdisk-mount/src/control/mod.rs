@@ -8,6 +8,7 @@
 mod alone;
 mod claim;
 mod client;
+mod latency;
 mod name;
 mod protocol;
 mod server;
@@ -16,8 +17,9 @@ mod settings;
 pub(crate) use alone::Alone;
 pub use claim::{Claim, ClaimError, Turn, claim};
 pub use client::{Client, ControlError, running};
+pub use latency::{FlushWaits, Latencies, Latency, LatencyCount};
 pub(crate) use name::Name;
-pub use protocol::{Answer, Ask, GroupEntry, LatencyCount, QosEntry, Status, Wanted};
+pub use protocol::{Answer, Ask, GroupEntry, QosEntry, Status, Wanted};
 pub use server::{About, Server};
 pub use settings::{Settings, namespace};
 

@@ -1,10 +1,12 @@
 //! The messages of the control protocol.
 
+use super::latency::{FlushWaits, Latencies, Latency, LatencyCount, ms};
 use super::settings::Settings;
 use crate::identity::{Asks, Hierarchy, Said};
 use crate::mounting::mounts::MountEntry;
 use crate::mounting::options::MountOptions;
-use fairdisk_core::{GroupAccount, GroupLoad, Histogram, Qos, Share, Span};
+use fairdisk_core::{GroupAccount, GroupLoad, OpKind, Qos, Share, Span};
+use fairdisk_plane::disk::Flushes;
 use fairdisk_sched::Honours;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -187,7 +189,13 @@ pub struct GroupEntry {
     /// The age in ms of the oldest unfinished request.
     #[serde(default)]
     pub oldest_ms: f64,
-    /// The latencies of I/Os, from request to answer.
+    /// How long operations of each kind took, from the call to the answer.
+    #[serde(default)]
+    pub ops: Latencies,
+    /// What flushes waited for.
+    #[serde(default)]
+    pub flush_waits: FlushWaits,
+    /// How long operations of all kinds took, in buckets.
     pub latency: Vec<LatencyCount>,
 }
 
@@ -207,6 +215,8 @@ pub struct QosEntry {
     pub burst_ms: Option<u64>,
     /// The latency target in ms, within which 99 of 100 I/Os are to complete.
     pub latency_p99_ms: Option<f64>,
+    /// The target in ms for flushes, from the call to the answer.
+    pub fsync_p99_ms: Option<f64>,
 }
 
 impl From<Qos> for QosEntry {
@@ -218,31 +228,8 @@ impl From<Qos> for QosEntry {
             max_bps: qos.ceiling.bytes_per_s,
             burst_ms: (!qos.ceiling.is_none()).then_some(qos.burst.as_ms()),
             latency_p99_ms: qos.latency_p99.map(ms),
+            fsync_p99_ms: qos.fsync_p99.map(ms),
         }
-    }
-}
-
-/// A bucket of the latency histogram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LatencyCount {
-    /// The upper end of the bucket in µs, inclusive.
-    pub le_us: u64,
-    /// The number of I/Os in the bucket.
-    pub count: u64,
-}
-
-impl LatencyCount {
-    /// The latency in ms that `percent` of the I/Os did not exceed; `None` if there were none.
-    #[must_use]
-    pub fn quantile_ms(counts: &[Self], percent: u64) -> Option<f64> {
-        let total: u64 = counts.iter().map(|bucket| bucket.count).sum();
-        let rank = (total * percent).div_ceil(100).max(1);
-        let mut seen = 0;
-        let found = counts.iter().find(|bucket| {
-            seen += bucket.count;
-            seen >= rank
-        });
-        found.map(|bucket| bucket.le_us as f64 / 1e3)
     }
 }
 
@@ -273,18 +260,21 @@ impl GroupEntry {
         honours: Honours,
     ) -> Self {
         let parent = hierarchy.outer(path).map(|(parent, _)| parent);
-        let (nothing, present) = (GroupAccount::default(), Default::default());
-        Self::of((path, parent), said.asks, &nothing, present, honours)
+        let (nothing, flushes) = (GroupAccount::default(), Flushes::default());
+        Self::of((path, parent), said.asks, (&nothing, &flushes), Default::default(), honours)
     }
 
     /// The group at `path`, inside the one at `parent`, with the figures of `account`.
     pub(super) fn of(
         (path, parent): (&str, Option<&str>),
         asks: Asks,
-        account: &GroupAccount,
+        (account, flushes): (&GroupAccount, &Flushes),
         (load, oldest): (GroupLoad, Span),
         honours: Honours,
     ) -> Self {
+        let [read, write, discard, flush] = OpKind::ALL.map(|kind| &account.ops[kind]);
+        let mut all = flushes.total.clone();
+        [read, write, discard].iter().for_each(|op| all.merge(&op.latency));
         Self {
             path: path.to_owned(),
             weight: asks.share.weight(Asks::WEIGHTS).get(),
@@ -300,56 +290,40 @@ impl GroupEntry {
             ignored: asks.ignored(honours).map(ToOwned::to_owned).collect(),
             refused: Vec::new(),
             unexamined: false,
-            reads: account.reads,
-            writes: account.writes,
-            discards: account.discards,
-            flushes: account.flushes,
-            read_bytes: account.read_bytes,
-            written_bytes: account.written_bytes,
-            discarded_bytes: account.discarded_bytes,
+            reads: read.ios(),
+            writes: write.ios(),
+            discards: discard.ios(),
+            flushes: flush.ios(),
+            read_bytes: read.bytes,
+            written_bytes: write.bytes,
+            discarded_bytes: discard.bytes,
             device_time_ms: ms(account.device_time),
             deferred_ms: 0.0,
-            wait_max_ms: ms(account.wait_max),
+            wait_max_ms: ms(account.wait_max()),
             errors: account.errors,
             queued: load.queued,
             in_flight: load.in_flight,
             oldest_ms: ms(oldest),
-            latency: latency(&account.latency),
+            ops: Latencies {
+                read: (&read.latency).into(),
+                write: (&write.latency).into(),
+                discard: (&discard.latency).into(),
+                flush: (&flushes.total).into(),
+            },
+            flush_waits: FlushWaits {
+                own_data: (&flushes.own_data).into(),
+                scheduler: (&flushes.scheduler).into(),
+                source: (&flushes.device).into(),
+            },
+            latency: Latency::from(&all).buckets,
         }
     }
-}
-
-pub(super) fn ms(span: Span) -> f64 {
-    span.as_ns() as f64 / 1e6
-}
-
-fn latency(histogram: &Histogram) -> Vec<LatencyCount> {
-    let mut counts: Vec<LatencyCount> = Vec::new();
-    for (to, count) in histogram.buckets().filter(|(_, count)| *count > 0) {
-        let le_us = to.as_ns().div_ceil(1000);
-        // The shortest latencies have buckets finer than a microsecond, which are combined.
-        match counts.last_mut() {
-            Some(last) if last.le_us == le_us => last.count += count,
-            _ => counts.push(LatencyCount { le_us, count }),
-        }
-    }
-    counts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use fairdisk_core::QosKey;
-
-    /// A client that subtracts two answers looks up each upper end once.
-    #[test]
-    fn what_took_as_many_microseconds_is_counted_together() {
-        let mut histogram = Histogram::default();
-        [4100, 4500, 9000].into_iter().for_each(|ns| histogram.record(Span::from_ns(ns)));
-        let of = |le_us, count| LatencyCount { le_us, count };
-        assert_eq!(histogram.buckets().filter(|(_, count)| *count > 0).count(), 3);
-        assert_eq!(latency(&histogram), [of(5, 2), of(10, 1)]);
-    }
 
     #[test]
     fn settings_have_the_names_under_which_they_are_made() {
@@ -359,15 +333,6 @@ mod tests {
         for key in QosKey::ALL {
             assert_eq!(json[key.name()].as_f64(), Some(2.0), "{key:?}");
         }
-    }
-
-    #[test]
-    fn the_middle_is_found() {
-        let bucket = |le_us, count| LatencyCount { le_us, count };
-        let counts = [bucket(1000, 50), bucket(2000, 48), bucket(9000, 2)];
-        let quantiles = [50, 98, 99].map(|percent| LatencyCount::quantile_ms(&counts, percent));
-        assert_eq!(quantiles, [Some(1.0), Some(2.0), Some(9.0)]);
-        assert_eq!(LatencyCount::quantile_ms(&[], 50), None);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The server of the control protocol.
 
 use super::client::Client;
+use super::latency::ms;
 use super::name::{NEW, Own, alone_beside, prepare, remove, visit};
-use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted, ms};
+use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
 use super::settings::{Settings, namespace};
 use super::socket_name;
 use crate::data::scheduled::GroupStatus;
@@ -285,12 +286,12 @@ impl Disk {
         let path = |id| paths.get(&id).copied();
         let entry = |group: &GroupStatus| {
             let place = (&*group.path, group.parent.and_then(path));
-            let present = (group.load, group.oldest);
+            let (got, present) = ((&group.account, &group.flushes), (group.load, group.oldest));
             GroupEntry {
                 refused: Setting::words(&Qos { floor: group.refused, ..Qos::NONE }).collect(),
                 deferred_ms: ms(group.deferred),
                 unexamined: !examines && honours.floors && !group.asks.qos.floor.is_none(),
-                ..GroupEntry::of(place, group.asks, &group.account, present, honours)
+                ..GroupEntry::of(place, group.asks, got, present, honours)
             }
         };
         groups.iter().map(entry).collect()

@@ -1,6 +1,6 @@
 //! The gate: the interface between the file system and whoever decides when I/O happens.
 
-use fairdisk_core::{Flags, Lba, Op, Sectors};
+use fairdisk_core::{Flags, Lba, Op, Sectors, Span};
 
 pub use fairdisk_plane::disk::Job;
 
@@ -26,6 +26,8 @@ pub struct Piece {
     /// The [account](Gate::account) that was charged when the data was written, since the caller
     /// may have ended.
     pub account: Option<u32>,
+    /// How long whoever asked has waited already, as for the data that is to be flushed.
+    pub waited: Span,
 }
 
 /// A function that returns the accounts with dirty data; `None` once the mount is gone.

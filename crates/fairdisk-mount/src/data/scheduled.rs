@@ -7,7 +7,7 @@ use crate::identity::{
 use fairdisk_core::{
     AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Qos, Rates, Refusal, Span,
 };
-use fairdisk_plane::disk::{Disk, Order, Presence, Served, Thread, Unfinished};
+use fairdisk_plane::disk::{Disk, Flushes, Order, Presence, Served, Thread, Unfinished};
 use fairdisk_sched::noop::NoopParams;
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 use std::collections::BTreeMap;
@@ -49,6 +49,8 @@ pub struct GroupStatus {
     pub refused: Rates,
     /// What the group got so far.
     pub account: GroupAccount,
+    /// How long its flushes took.
+    pub flushes: Flushes,
     /// How long the disk has worked on the group's writes after it had acknowledged them.
     pub deferred: Span,
     /// What the group has queued and in flight.
@@ -115,6 +117,7 @@ impl ScheduledGate {
             parent: group.parent,
             refused: group.refused,
             account: GroupAccount::default(),
+            flushes: Flushes::default(),
             deferred: Span::ZERO,
             load: GroupLoad::default(),
             oldest: Span::ZERO,
@@ -123,10 +126,11 @@ impl ScheduledGate {
         let presence = self.charged(self.disk.presence());
         for group in &mut groups {
             group.account = self.disk.account(group.id).unwrap_or_default();
+            group.flushes = self.disk.flushes(group.id);
             group.deferred = self.disk.deferred(group.id);
             if let Some(now) = presence.get(&group.id) {
                 (group.load, group.oldest) = (now.load, now.oldest);
-                group.account.wait_max = group.account.wait_max.max(now.waits);
+                now.waits.iter().for_each(|(kind, wait)| group.account.waited(kind, *wait));
             }
         }
         // A number that was reused meanwhile comes with the account of another group.
@@ -144,7 +148,9 @@ impl ScheduledGate {
             all.load.queued += more.load.queued;
             all.load.in_flight += more.load.in_flight;
             all.oldest = all.oldest.max(more.oldest);
-            all.waits = all.waits.max(more.waits);
+            more.waits.iter().for_each(|(kind, wait)| {
+                all.waits[kind] = all.waits[kind].max(*wait);
+            });
         }
         charged
     }
@@ -433,6 +439,7 @@ impl Gate for MountGate {
             sectors: piece.sectors,
             sync: piece.sync,
             flags: piece.flags,
+            waited: piece.waited,
         };
         let thread = if piece.may_wait { Thread::MayPerform } else { Thread::MustGoOn };
         self.gate.disk.submit(&order, job, thread);

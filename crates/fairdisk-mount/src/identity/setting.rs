@@ -155,6 +155,7 @@ impl Setting {
                 let (what, none) = match key {
                     QosKey::Burst => ("a burst is a whole number of ms from", "default"),
                     QosKey::LatencyP99 => ("a latency target is a number of ms from", "none"),
+                    QosKey::FsyncP99 => ("a target for fsync is a number of ms from", "none"),
                     _ => ("a rate, each second, is", "none"),
                 };
                 (what, key.notation().words, none)
@@ -423,7 +424,8 @@ mod tests {
         for key in Setting::keys() {
             let setting = Setting::of(key, "2").unwrap();
             assert_eq!(setting.parts(), (key, Some("2".to_owned())));
-            assert!(SchedulerSpec::named("fair").unwrap().honours().keeps(key), "{key}");
+            let is_kept = SchedulerSpec::named("fair").unwrap().honours().keeps(key);
+            assert_eq!(is_kept, key != QosKey::FsyncP99.name(), "{key}");
             assert!(Honours::ALL.keeps(key), "{key}");
             let gone = Setting::of(key, "none").unwrap();
             assert_eq!(gone.parts(), (key, None));

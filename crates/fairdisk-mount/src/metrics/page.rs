@@ -5,7 +5,7 @@ use crate::data::scheduled::GroupStatus;
 use crate::identity::Asks;
 use crate::mounting::mounted::Watch;
 use crate::mounting::mounts::{MountEntry, Mounts};
-use fairdisk_core::{GroupAccount, GroupId, Histogram, Share, Span};
+use fairdisk_core::{GroupAccount, GroupId, Histogram, OpKind, Share, Span};
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct Page {
 /// A metric family with one number per group.
 type Family = (&'static str, Kind, &'static str, fn(&GroupAccount) -> f64);
 
-const FAMILIES: [Family; 6] = [
+const FAMILIES: [Family; 5] = [
     (
         "fairdisk_group_errors_total",
         Kind::Counter,
@@ -42,12 +42,6 @@ const FAMILIES: [Family; 6] = [
         Kind::Counter,
         "How long the disk was busy for the group.",
         |account| seconds(account.device_time),
-    ),
-    (
-        "fairdisk_group_longest_wait_seconds",
-        Kind::Gauge,
-        "The longest any operation of the group waited, or waits now, for the disk.",
-        |account| seconds(account.wait_max),
     ),
     (
         "fairdisk_group_slot_waits_total",
@@ -115,7 +109,9 @@ impl Page {
                 text.sample(&[("group", &group.path)], value(&group.account));
             }
         }
+        longest_waits(&mut text, &groups);
         latency(&mut text, &groups);
+        flush_waits(&mut text, &groups);
         self.present(&mut text, &mounts, &groups);
         process(&mut text);
         text.into_string()
@@ -198,26 +194,28 @@ fn operations(text: &mut Text, groups: &[GroupStatus]) {
         "Operations of the group that finished.",
     );
     for GroupStatus { path, account, .. } in groups {
-        let kinds = [
-            ("read", account.reads),
-            ("write", account.writes),
-            ("discard", account.discards),
-            ("flush", account.flushes),
-        ];
-        for (op, count) in kinds {
-            text.sample(&[("group", path), ("op", op)], count);
+        for (kind, op) in account.ops.iter() {
+            text.sample(&[("group", path), ("op", kind.name())], op.ios());
         }
     }
     let help = "Bytes the group read, wrote and discarded.";
     text.family("fairdisk_group_bytes_total", Kind::Counter, help);
     for GroupStatus { path, account, .. } in groups {
-        let kinds = [
-            ("read", account.read_bytes),
-            ("write", account.written_bytes),
-            ("discard", account.discarded_bytes),
-        ];
-        for (op, bytes) in kinds {
-            text.sample(&[("group", path), ("op", op)], bytes);
+        for (kind, op) in account.ops.iter().filter(|(kind, _)| *kind != OpKind::Flush) {
+            text.sample(&[("group", path), ("op", kind.name())], op.bytes);
+        }
+    }
+}
+
+fn longest_waits(text: &mut Text, groups: &[GroupStatus]) {
+    text.family(
+        "fairdisk_group_longest_wait_seconds",
+        Kind::Gauge,
+        "The longest any operation of the group waited, or waits now, for the disk.",
+    );
+    for GroupStatus { path, account, .. } in groups {
+        for (kind, op) in account.ops.iter() {
+            text.sample(&[("group", path), ("op", kind.name())], seconds(op.wait_max));
         }
     }
 }
@@ -228,16 +226,41 @@ fn latency(text: &mut Text, groups: &[GroupStatus]) {
         Kind::Histogram,
         "From the asking to the answer. A bucket ends where one of our finer ones does.",
     );
-    for group in groups {
-        let (path, latency) = (&group.path, &group.account.latency);
-        let label: Label<'_> = ("group", path);
-        for (end, count) in cumulative(latency) {
-            text.part("_bucket", &[label, ("le", &seconds(end).to_string())], count);
+    for GroupStatus { path, account, flushes, .. } in groups {
+        for (kind, op) in account.ops.iter() {
+            let latency = if kind == OpKind::Flush { &flushes.total } else { &op.latency };
+            histogram(text, [("group", path), ("op", kind.name())], latency);
         }
-        text.part("_bucket", &[label, ("le", "+Inf")], latency.count());
-        text.part("_sum", &[label], seconds(latency.sum()));
-        text.part("_count", &[label], latency.count());
     }
+}
+
+fn flush_waits(text: &mut Text, groups: &[GroupStatus]) {
+    text.family(
+        "fairdisk_group_flush_wait_seconds",
+        Kind::Histogram,
+        "What flushes waited for: data of their own, the scheduler, the fsync of the source.",
+    );
+    for GroupStatus { path, flushes, .. } in groups {
+        let parts = [
+            ("own_data", &flushes.own_data),
+            ("scheduler", &flushes.scheduler),
+            ("source", &flushes.device),
+        ];
+        for (part, waits) in parts {
+            histogram(text, [("group", path), ("for", part)], waits);
+        }
+    }
+}
+
+/// A histogram with these labels, of the current family.
+fn histogram(text: &mut Text, labels: [Label<'_>; 2], latency: &Histogram) {
+    let [of, kind] = labels;
+    for (end, count) in cumulative(latency) {
+        text.part("_bucket", &[of, kind, ("le", &seconds(end).to_string())], count);
+    }
+    text.part("_bucket", &[of, kind, ("le", "+Inf")], latency.count());
+    text.part("_sum", &labels, seconds(latency.sum()));
+    text.part("_count", &labels, latency.count());
 }
 
 /// For each bucket, the number of latencies not longer than its end. The ends coincide with those

@@ -2,13 +2,14 @@
 //! says what to perform and whom to answer.
 
 use super::few::Few;
+use super::flushes::{FlushTimes, Flushes};
 use super::meter::Meter;
 use super::unheard::Which;
 use super::{Device, Job, Order, Presence, Unfinished};
 use fairdisk_core::{
     AttachError, Bio, BioId, Change, Effect, Effects, Engine, EngineConfig, GroupAccount, GroupId,
-    Input, Instant, Journal, Lba, Promising, Refusal, Request, RequestId, Sleeper, Span, TaskId,
-    dense,
+    Input, Instant, Journal, Lba, OpKind, Promising, Refusal, Request, RequestId, Sleeper, Span,
+    TaskId, dense,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, Done};
@@ -80,6 +81,8 @@ pub(super) struct State {
     kept_back: u64,
     /// The origin of each unfinished bio, by its number.
     whose: Vec<Option<Whose>>,
+    /// How long the flushes of each group took.
+    flushes: Vec<Flushes>,
     free: Vec<u32>,
     model: Option<Model>,
     meter: Option<Meter>,
@@ -95,6 +98,9 @@ struct Whose {
     asked: Instant,
     /// Whether somebody waits for it.
     sync: bool,
+    kind: OpKind,
+    /// What it has waited for so far, if it is a flush.
+    waited: FlushTimes,
 }
 
 /// The device model that sets the pace, and the state of each request.
@@ -139,6 +145,7 @@ impl State {
             unasked: None,
             kept_back: 0,
             whose: Vec::new(),
+            flushes: Vec::new(),
             free: Vec::new(),
             model,
             meter,
@@ -159,6 +166,10 @@ impl State {
         self.engine.accounts().group(group).cloned()
     }
 
+    pub(super) fn flushes(&self, group: GroupId) -> Flushes {
+        self.flushes.get(group.0 as usize).cloned().unwrap_or_default()
+    }
+
     pub(super) fn deferred(&self, group: GroupId) -> Span {
         self.engine.deferred(group).unwrap_or_default()
     }
@@ -170,13 +181,13 @@ impl State {
         let mut all: BTreeMap<GroupId, Presence> =
             loads.map(|(group, load)| (group, presence(load))).collect();
         for (whose, job) in self.whose.iter().zip(&self.waiting) {
-            let Some(Whose { group, asked, .. }) = *whose else { continue };
+            let Some(Whose { group, asked, kind, .. }) = *whose else { continue };
             let known = all.entry(group).or_default();
             let age = now - asked;
             known.oldest = known.oldest.max(age);
             // The job of an issued request is at the disk and not in `waiting`.
             if job.is_some() {
-                known.waits = known.waits.max(age);
+                known.waits[kind] = known.waits[kind].max(age);
             }
         }
         all
@@ -247,8 +258,14 @@ impl State {
         let sync = order.sync || job.as_ref().is_some_and(|job| job.is_awaited());
         self.waits += usize::from(job.is_some());
         self.waiting[number as usize] = job;
-        let whose = Whose { task: order.task, group: order.group, asked: now, sync };
-        self.whose[number as usize] = Some(whose);
+        self.whose[number as usize] = Some(Whose {
+            task: order.task,
+            group: order.group,
+            asked: now,
+            sync,
+            kind: order.op.into(),
+            waited: FlushTimes { own_data: order.waited, ..FlushTimes::default() },
+        });
         Bio {
             id: BioId(number.into()),
             task: order.task,
@@ -329,6 +346,9 @@ impl State {
     pub(super) fn configure(&mut self, now: Instant, change: Change) -> Result<(), Refusal> {
         self.advance(now);
         self.handle(now, Input::Configure(change));
+        if let Change::GroupAdded { group, .. } = change {
+            *dense::entry(&mut self.flushes, group.0, Flushes::default) = Flushes::default();
+        }
         let refused = self.effects.change_refused.take();
         self.retry_woken(now);
         refused.map_or(Ok(()), Err)
@@ -391,10 +411,21 @@ impl State {
                 Effect::Sleep { .. } => {}
                 Effect::Wake { sleeper, .. } => self.woken.push(sleeper),
                 Effect::Finish { bio, .. } | Effect::Cancelled(bio) => {
-                    self.whose[bio.0 as usize] = None;
+                    if let Some(whose) = self.whose[bio.0 as usize].take() {
+                        self.count_flush(now, &whose);
+                    }
                     self.free.push(bio.0 as u32);
                 }
             }
+        }
+    }
+
+    /// Counts how long the bio took, if it is a flush.
+    fn count_flush(&mut self, now: Instant, whose: &Whose) {
+        if whose.kind == OpKind::Flush {
+            let device = now - whose.asked - whose.waited.scheduler;
+            let times = FlushTimes { device, ..whose.waited };
+            dense::entry(&mut self.flushes, whose.group.0, Flushes::default).count(times);
         }
     }
 
@@ -407,6 +438,9 @@ impl State {
         }
         let mut jobs = Jobs::default();
         for bio in self.engine.bios_of(request.id) {
+            if let Some(whose) = &mut self.whose[bio.0 as usize] {
+                whose.waited.scheduler = now - whose.asked;
+            }
             if let Some(job) = self.waiting[bio.0 as usize].take() {
                 self.waits -= 1;
                 jobs.push((job, Ok(())));
@@ -443,7 +477,7 @@ impl Model {
 mod tests {
     use super::*;
     use crate::disk::tests::order;
-    use fairdisk_core::Span;
+    use fairdisk_core::{Op, Sectors, Share};
     use fairdisk_sched::SchedulerSpec;
 
     #[test]
@@ -496,5 +530,34 @@ mod tests {
             }
             assert_eq!((given[0], given[399]), (32, 16), "{name}");
         }
+    }
+
+    /// Performs what has been issued.
+    fn perform(state: &mut State, now: Instant) {
+        let issued = std::mem::take(&mut state.todo).issued;
+        issued.each(|it| state.performed(now, Which::Issued(it.request), it.jobs));
+    }
+
+    /// A flush counts from the call to the answer, and what it waited for is told apart. A group
+    /// that comes later under the same number begins with nothing.
+    #[test]
+    fn a_flush_has_waited_for_its_own_data_for_the_scheduler_and_for_the_device() {
+        let scheduler = SchedulerSpec::named("noop").expect("it is known").build();
+        let mut state = State::new(scheduler, EngineConfig::default(), Device::Fixed);
+        let (ms, at) = (Span::from_ms, |ms| Instant::ZERO + Span::from_ms(ms));
+        let read = order(1);
+        let flush = Order { op: Op::Flush, sectors: Sectors(0), waited: ms(30), ..order(2) };
+        state.submit(at(0), &read, Box::new(Nothing));
+        state.submit(at(5), &flush, Box::new(Nothing));
+        perform(&mut state, at(20));
+        perform(&mut state, at(26));
+        let flushes = state.flushes(GroupId::ROOT);
+        let times = FlushTimes { own_data: ms(30), scheduler: ms(15), device: ms(6) };
+        assert_eq!((flushes.longest, flushes.total.count()), (times, 1), "the read is none");
+        let all = [&flushes.total, &flushes.own_data, &flushes.scheduler, &flushes.device];
+        assert_eq!(all.map(|it| it.max().as_ms()), [51, 30, 15, 6]);
+        let (group, share) = (GroupId::ROOT, Share::DEFAULT);
+        state.configure(at(26), Change::GroupAdded { group, share }).expect("it is no floor");
+        assert_eq!(state.flushes(group).total.count(), 0);
     }
 }

@@ -51,7 +51,7 @@ impl Family for FairParams {
     type Scheduler = Fair;
 
     fn honours(&self) -> Honours {
-        Honours::ALL
+        Honours { flush_targets: false, ..Honours::ALL }
     }
 
     fn build(&self) -> Fair {

@@ -397,7 +397,7 @@ impl Sea {
         let target = Span::from_ms(self.prng.between(1, 100));
         let aims = self.prng.chance(1, 2) && self.storm.kind.targets;
         let latency_p99 = aims.then_some(target);
-        Qos { floor, ceiling, burst, latency_p99 }
+        Qos { floor, ceiling, burst, latency_p99, ..Qos::NONE }
     }
 
     fn some_share(&mut self) -> Share {

@@ -358,7 +358,8 @@ impl<E: Elevator> Scene<E> {
         let (floor, ceiling) = (iops(some(1, 10)), iops(some(10, 40)));
         let latency_p99 = some(5, 200).map(Span::from_ms);
         let burst = Span::from_ms(100);
-        let (qos, group) = (Qos { floor, ceiling, burst, latency_p99 }, GroupId(group));
+        let (qos, group) =
+            (Qos { floor, ceiling, burst, latency_p99, ..Qos::NONE }, GroupId(group));
         self.configure("qos", Change::GroupQos { group, qos });
     }
 

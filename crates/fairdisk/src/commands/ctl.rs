@@ -12,8 +12,8 @@ use fairdisk_lab::columns::{padded, width};
 use fairdisk_lab::nearest::nearest;
 use fairdisk_mount::MountEntry;
 use fairdisk_mount::control::{
-    Answer, Ask, Client, ControlError, GroupEntry, LatencyCount, Status, directories, running,
-    socket_name,
+    Answer, Ask, Client, ControlError, FlushWaits, GroupEntry, Latency, Status, directories,
+    running, socket_name,
 };
 use fairdisk_mount::identity::{Setting, group_path};
 use std::fmt::Write as _;
@@ -72,7 +72,7 @@ enum Action {
         /// `weight=N` (1 to 10000) or `ioprio=N` (0, high, to 7); `idle=N`: how many ms, 0 to 1000,
         /// the disk is kept for the group when it has nothing queued; `min_iops=N`, `min_bps=N`: a
         /// floor; `max_iops=N`, `max_bps=N`: a ceiling, of which `burst_ms=N` may go at once;
-        /// `latency_p99_ms=N`: a target. In floors and ceilings N may end in K, M or G; `none`
+        /// `latency_p99_ms=N`, `fsync_p99_ms=N`: targets. In floors and ceilings N may end in K, M or G; `none`
         /// takes a setting back
         #[arg(required = true)]
         settings: Vec<String>,
@@ -319,31 +319,28 @@ fn table(status: &Status) -> String {
     let whole: f64 = status.groups.iter().map(|group| group.device_time_ms).sum();
     let names: Vec<_> = status.groups.iter().map(|group| plain(&group.path)).collect();
     let columns = names.iter().map(|name| width(name)).max().unwrap_or(0).max(5);
-    let limits: Vec<String> = status.groups.iter().map(limits).collect();
+    let limits: Vec<String> = status.groups.iter().map(|group| limits(group, &group.ops)).collect();
     let heading = if limits.iter().any(|it| !it.is_empty()) { "  limits" } else { "" };
     let _ = writeln!(
         text,
-        "{:columns$}  weight   time %      reads     writes   MB read  MB writ.    p50 ms    p99 ms  longest wait ms  errors{heading}",
+        "{:columns$}  weight   time %   MB read  MB writ.  longest wait ms  errors{heading}",
         "group"
     );
     for ((group, name), limits) in status.groups.iter().zip(names).zip(limits) {
         let share = if whole > 0.0 { 100.0 * group.device_time_ms / whole } else { 0.0 };
         let line = format!(
-            "{}  {:>6}   {share:>6.1} {:>10} {:>10} {:>9.1} {:>9.1} {:>9} {:>9}  {:>15}  {:>6}  {limits}",
+            "{}  {:>6}   {share:>6.1} {:>9.1} {:>9.1}  {:>15}  {:>6}  {limits}",
             padded(&name, columns),
             group.weight,
-            group.reads,
-            group.writes,
             group.read_bytes as f64 / 1e6,
             group.written_bytes as f64 / 1e6,
-            milliseconds(LatencyCount::quantile_ms(&group.latency, 50)),
-            milliseconds(LatencyCount::quantile_ms(&group.latency, 99)),
             milliseconds(Some(group.wait_max_ms)),
             group.errors,
         );
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text.extend(status.groups.iter().filter_map(|group| deferred(group, whole, status)));
+    text.push_str(&operations(status, columns));
     if status.groups.iter().any(|group| !group.ignored.is_empty()) {
         let _ = writeln!(text, "in brackets: what {} takes no notice of", status.scheduler);
     }
@@ -354,6 +351,47 @@ fn table(status: &Status) -> String {
         );
     }
     text
+}
+
+/// How many operations of each kind there were, and how long they took from the call to the answer;
+/// nothing if there were none.
+fn operations(status: &Status, columns: usize) -> String {
+    let mut text = String::new();
+    for group in &status.groups {
+        let name = padded(&plain(&group.path), columns);
+        let mut name = name.as_ref();
+        for (op, took) in group.ops.iter().filter(|(_, took)| took.count > 0) {
+            let times = [took.p50_ms, took.p99_ms, took.max_ms].map(milliseconds);
+            let [p50, p99, max] = times;
+            let waits = if op == "fsync" { waited(&group.flush_waits) } else { String::new() };
+            let _ = writeln!(
+                text,
+                "{name:columns$}  {op:<7}  {:>10} {p50:>9} {p99:>9} {max:>10}{waits}",
+                took.count
+            );
+            name = "";
+        }
+    }
+    if !text.is_empty() {
+        let head = format!(
+            "\n{:columns$}  {:<7}  {:>10} {:>9} {:>9} {:>10}\n",
+            "group", "op", "count", "p50 ms", "p99 ms", "longest ms"
+        );
+        text.insert_str(0, &head);
+    }
+    text
+}
+
+/// What flushes waited for, in words.
+fn waited(waits: &FlushWaits) -> String {
+    let FlushWaits { own_data, scheduler, source } = waits;
+    let p99 = |latency: &Latency| milliseconds(latency.p99_ms);
+    format!(
+        "  p99: own data {}, scheduler {}, source {}",
+        p99(own_data),
+        p99(scheduler),
+        p99(source)
+    )
 }
 
 /// A time in milliseconds, with microseconds up to 100 ms; `-` if there is none.

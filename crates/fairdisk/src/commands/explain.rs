@@ -15,7 +15,8 @@ use crate::number_arg::within;
 use crate::output;
 use crate::selection::{self, Changes};
 use crate::{interrupt, progress, time_arg};
-use fairdisk_core::{Instant, Reporting};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fairdisk_core::{Instant, OpKind, Reporting};
 use fairdisk_lab::catalog::error::unknown as unknown_name;
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::plan::{GroupLabel, Options, Plan, Rig, Spec};
@@ -51,6 +52,9 @@ pub(crate) struct Args {
         allow_negative_numbers = true
     )]
     slowest: Option<u32>,
+    /// List operations of this kind only
+    #[arg(long, value_name = "OP", requires = "slowest", value_parser = op())]
+    op: Option<OpKind>,
     /// Of a device with several disks, the one whose requests are meant, counted from 0
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     disk: Option<u32>,
@@ -62,6 +66,15 @@ pub(crate) struct Args {
     /// No progress
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// Parses a kind of operation.
+fn op() -> impl TypedValueParser<Value = OpKind> {
+    let named = |name: String| {
+        let kind = OpKind::ALL.into_iter().find(|kind| kind.name() == name);
+        kind.expect("it is one of the possible values")
+    };
+    PossibleValuesParser::new(OpKind::ALL.map(OpKind::name)).map(named)
 }
 
 /// The name of a run, its groups and the number of its tasks, by which a journal's ids are put into
@@ -93,7 +106,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
     let run = Retold { spec, seed, disk: args.disk, quiet: args.quiet };
     if let Some(count) = args.slowest {
-        let mut slowest = Slowest::new(count as usize);
+        let mut slowest = Slowest::new(count as usize, args.op);
         let story = retell(&run, &plan, &stop, &mut slowest)?;
         let (requests, list) = slowest.finish();
         return show(

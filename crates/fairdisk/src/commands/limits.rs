@@ -1,17 +1,19 @@
 //! Short notes on the settings of groups, and on those that a scheduler ignores.
 
+use super::ctl::milliseconds;
 use crate::output::plain;
 use fairdisk_core::Share;
 use fairdisk_lab::byte_rate::bytes_a_second;
-use fairdisk_mount::control::{GroupEntry, Status};
+use fairdisk_mount::control::{GroupEntry, Latencies, Latency, Status};
 use fairdisk_sched::SchedulerSpec;
 
 /// The most groups that a note names; a mount may have thousands.
 const NAMED_MAX: usize = 5;
 
-/// A group's settings beside its weight, such as `idle 0 ms >=100 iops <=5 MB/s p99<=20 ms`. What
-/// the scheduler ignores is in parentheses, and may include the weight.
-pub(super) fn limits(entry: &GroupEntry) -> String {
+/// A group's settings beside its weight, such as `idle 0 ms >=100 iops <=5 MB/s p99<=20 ms`, and by
+/// what `got` misses its targets. What the scheduler ignores is in parentheses, and may include the
+/// weight.
+pub(super) fn limits(entry: &GroupEntry, got: &Latencies) -> String {
     let qos = &entry.qos;
     let ioprio = entry.ioprio.filter(|ioprio| Share::Priority(*ioprio) != Share::DEFAULT);
     let ignores = |key: &str| entry.ignored.iter().any(|ignored| ignored == key);
@@ -23,7 +25,8 @@ pub(super) fn limits(entry: &GroupEntry) -> String {
         ("min_bps", qos.min_bps.map(|rate| format!(">={}", bytes_a_second(rate.get())))),
         ("max_iops", qos.max_iops.map(|rate| format!("<={rate} iops"))),
         ("max_bps", qos.max_bps.map(|rate| format!("<={}", bytes_a_second(rate.get())))),
-        ("latency_p99_ms", qos.latency_p99_ms.map(|ms| format!("p99<={ms} ms"))),
+        ("latency_p99_ms", target("p99", qos.latency_p99_ms, &got.ios())),
+        ("fsync_p99_ms", target("fsync p99", qos.fsync_p99_ms, &got.flush)),
     ];
     let words = all.into_iter().filter_map(|(key, text)| {
         let text = text?;
@@ -32,6 +35,14 @@ pub(super) fn limits(entry: &GroupEntry) -> String {
     let refused =
         (!entry.refused.is_empty()).then(|| format!("[refused: {}]", entry.refused.join(" ")));
     words.chain(refused).collect::<Vec<_>>().join(" ")
+}
+
+/// A target in words, and what was got instead if it is missed.
+fn target(what: &str, asked_ms: Option<f64>, got: &Latency) -> Option<String> {
+    let asked = asked_ms?;
+    let missed = got.p99_ms.filter(|got| *got > asked);
+    let missed = missed.map(|got| format!(" missed: {}", milliseconds(Some(got))));
+    Some(format!("{what}<={asked} ms{}", missed.unwrap_or_default()))
 }
 
 /// A note on those settings of the first group of `status`, among the ones called `keys`, that its
@@ -48,8 +59,12 @@ pub(super) fn ignored_note(status: &Status, keys: &[&str]) -> Option<String> {
         honours.is_some_and(|honours| ignored.iter().all(|key| honours.keeps(key)))
     };
     let others: Vec<&str> = SchedulerSpec::NAMES.iter().filter(keeps_all).copied().collect();
-    let (scheduler, ignored, others) = (&status.scheduler, ignored.join(", "), others.join(", "));
-    Some(format!("note: {scheduler} takes no notice of {ignored}; schedulers that do: {others}"))
+    let (scheduler, ignored) = (&status.scheduler, ignored.join(", "));
+    let others = match others.join(", ") {
+        none if none.is_empty() => "no scheduler does. Whether a target is met is shown".to_owned(),
+        some => format!("schedulers that do: {some}"),
+    };
+    Some(format!("note: {scheduler} takes no notice of {ignored}; {others}"))
 }
 
 /// A note on the floor of the first group of `status`, if one of `keys` sets a floor and nobody

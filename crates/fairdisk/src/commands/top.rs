@@ -22,7 +22,8 @@ use std::time::Duration;
 
 /// Watch who gets how much of the disk, and change weights
 ///
-/// Keys: s sorts by another column, arrows select a group, + and - change its weight, w asks for
+/// Keys: s sorts by another column, o shows the latency of reads, writes or fsyncs, arrows select a
+/// group, + and - change its weight, w asks for
 /// one, q quits.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

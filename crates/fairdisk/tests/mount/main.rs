@@ -10,6 +10,7 @@ mod calibrated;
 mod control;
 mod durable;
 mod ending;
+mod fsync;
 mod host;
 mod idle;
 mod joined;

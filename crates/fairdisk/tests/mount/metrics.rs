@@ -42,7 +42,7 @@ fn lint(page: &str) {
 /// Checks that bucket counts never decrease and end with the total.
 fn check_histogram(page: &str, group: &str) {
     let of = |line: &str, part: &str| {
-        let start = format!("fairdisk_group_latency_seconds{part}{{group=\"{group}\"");
+        let start = format!("fairdisk_group_latency_seconds{part}{{group=\"{group}\",op=\"read\"");
         line.strip_prefix(&start).map(|rest| rest.rsplit(' ').next().unwrap().parse().unwrap())
     };
     let counts: Vec<u64> = page.lines().filter_map(|line| of(line, "_bucket")).collect();
@@ -80,9 +80,10 @@ fn prometheus_is_told_what_groups_got() {
     assert_eq!(of("bytes_total", ",op=\"write\""), 0.0);
     assert_eq!((of("weight", ""), of("ioprio", "")), (150.0, 2.0));
     assert_eq!((of("queued_requests", ""), of("in_flight_requests", "")), (0.0, 0.0));
-    let (busy, longest) = (of("device_seconds_total", ""), of("longest_wait_seconds", ""));
+    let (busy, longest) =
+        (of("device_seconds_total", ""), of("longest_wait_seconds", ",op=\"read\""));
     assert!(busy > 0.05 && busy < 10.0 && longest < busy, "{busy} s, {longest} s");
-    let latency = of("latency_seconds_sum", "");
+    let latency = of("latency_seconds_sum", ",op=\"read\"");
     assert!(latency >= busy && latency < 60.0, "{latency} s for {busy} s of the disk");
     let limit = format!("fairdisk_dirty_limit_bytes{{mountpoint=\"{}\"}}", host.at().display());
     assert_eq!(value(&page, &limit), Some(f64::from(32 << 20)));

@@ -235,6 +235,11 @@ pub(super) static KEYS: &[Key] = &[
         QosKey::LatencyP99,
         "Fairdisk: within so long 99 of 100 I/Os of the group are to be done",
     ),
+    limit(
+        "group_fsync_p99_ms",
+        QosKey::FsyncP99,
+        "Fairdisk: within so long 99 of 100 fsyncs of the group are to be answered",
+    ),
     set("leaf_weight", &[], "Fairdisk: not supported; it is always 100", |_, _| {
         ValueError::unsupported(
             "the tasks of a group weigh 100 beside the groups in it; give them a group of their \

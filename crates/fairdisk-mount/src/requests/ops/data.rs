@@ -1,5 +1,6 @@
 //! File data: every read, write and flush becomes a piece for the gate.
 
+use crate::clock;
 use crate::data::appends::Turn;
 use crate::data::dirty::{Chunk, Then};
 use crate::data::gate::{Job as _, Piece};
@@ -12,7 +13,7 @@ use crate::requests::answers::errno;
 use crate::requests::caller::User;
 use crate::requests::tree::Tree;
 use crate::trouble;
-use fairdisk_core::{Flags, Lba, Op, SECTOR_BYTES, Sectors};
+use fairdisk_core::{Flags, Lba, Op, SECTOR_BYTES, Sectors, Span};
 use fuser::{LockOwner, ReplyData, ReplyEmpty, ReplyWrite, Request, WriteFlags};
 use rustix::io::ReadWriteFlags;
 use std::io;
@@ -115,8 +116,8 @@ impl Tree {
         // A read or synchronous write occupies a thread that waits for it anyway; write-back and
         // flushes may be submitted by any thread.
         let may_wait = sync && op != Op::Flush;
-        let (flags, file) = (Flags::NONE, file.node);
-        Piece { caller, op, start, sectors, sync, may_wait, flags, file, account: None }
+        let (flags, file, account, waited) = (Flags::NONE, file.node, None, Span::ZERO);
+        Piece { caller, op, start, sectors, sync, may_wait, flags, file, account, waited }
     }
 
     /// Whether a read at `offset` can be submitted without waiting for the disk.
@@ -302,9 +303,10 @@ impl Tree {
         data_only: bool,
         reply: ReplyEmpty,
     ) {
-        let (tree, flushed) = (Arc::clone(self), Arc::clone(&file));
+        let (tree, flushed, asked) = (Arc::clone(self), Arc::clone(&file), clock::now());
         let then: Then = Box::new(move || {
             let piece = tree.piece(flushed.parts(), (caller, Op::Flush, true), 0, 0);
+            let piece = Piece { waited: clock::now() - asked, ..piece };
             let job = FlushJob { what: Flushed::File(flushed), data_only, reply };
             tree.gate.submit(piece, Box::new(job));
         });
@@ -346,6 +348,7 @@ impl Tree {
             flags: Flags::META,
             file: 0,
             account: None,
+            waited: Span::ZERO,
         };
         let job = FlushJob { what: Flushed::Directory(directory), data_only, reply };
         self.gate.submit(piece, Box::new(job));

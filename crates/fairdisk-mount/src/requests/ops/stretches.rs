@@ -6,7 +6,7 @@ use crate::files::open_file::OpenFile;
 use crate::requests::caller::User;
 use crate::requests::ops::Written;
 use crate::requests::tree::Tree;
-use fairdisk_core::{Flags, Op, SECTOR_BYTES, Sectors};
+use fairdisk_core::{Flags, Op, SECTOR_BYTES, Sectors, Span};
 use fuser::ReplyWrite;
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
 use std::io;
@@ -67,6 +67,7 @@ impl Tree {
             flags: Flags::NONE,
             file: from.state.node,
             account: None,
+            waited: Span::ZERO,
         };
         let tree = Arc::clone(self);
         let job = CopyJob { tree, from: (from, offset), to, written, len, copied: Ok(0), reply };

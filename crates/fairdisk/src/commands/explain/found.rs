@@ -3,7 +3,7 @@
 
 use super::journey::{Journey, Journeys};
 use super::wait::{Reader, Wait};
-use fairdisk_core::{Bio, BioId, Entry, GroupId, Instant, Record, Span, TaskId, Why};
+use fairdisk_core::{Bio, BioId, Entry, GroupId, Instant, OpKind, Record, Span, TaskId, Why};
 use fairdisk_sim::machine::StallStep;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -34,15 +34,17 @@ const LOOK: Span = Span::from_ms(1);
 #[derive(Debug)]
 pub(super) struct Slowest {
     count: usize,
+    /// The only operations that are meant.
+    op: Option<OpKind>,
     journeys: Journeys,
     /// The longest first; requests of equal time in the order of their numbers.
     list: BTreeMap<(Reverse<Option<Span>>, u64), Journey>,
 }
 
 impl Slowest {
-    /// Keeps at most `count` requests.
-    pub(super) fn new(count: usize) -> Self {
-        Self { count, journeys: Journeys::default(), list: BTreeMap::new() }
+    /// Keeps at most `count` requests, of all operations or of one.
+    pub(super) fn new(count: usize, op: Option<OpKind>) -> Self {
+        Self { count, op, journeys: Journeys::default(), list: BTreeMap::new() }
     }
 
     /// The number of requests submitted, and the slowest of them.
@@ -54,7 +56,8 @@ impl Slowest {
 impl Listener for Slowest {
     fn enter(&mut self, entry: &Entry) -> bool {
         let ended = self.journeys.enter(entry).filter(|journey| journey.finished().is_some());
-        if let Some(journey) = ended {
+        let is_meant = |journey: &Journey| self.op.is_none_or(|op| op == journey.op.into());
+        if let Some(journey) = ended.filter(is_meant) {
             let took = journey.total().map(|total| total + journey.stall.total());
             self.list.insert((Reverse(took), journey.number), journey);
             if self.list.len() > self.count {
@@ -199,7 +202,7 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_asked_for_however_long_the_run() {
-        let mut slowest = Slowest::new(3);
+        let mut slowest = Slowest::new(3, None);
         tell(&mut slowest, (0..10_000).map(|n| n * 7 % 10_000));
         assert_eq!(slowest.list.len(), 3);
         let (count, list) = slowest.finish();
@@ -209,8 +212,17 @@ mod tests {
     }
 
     #[test]
+    fn operations_of_one_kind_can_be_asked_for() {
+        for (op, found) in [(OpKind::Read, 2), (OpKind::Flush, 0)] {
+            let mut slowest = Slowest::new(2, Some(op));
+            tell(&mut slowest, [5, 9, 7]);
+            assert_eq!(slowest.finish().1.len(), found, "{op:?}");
+        }
+    }
+
+    #[test]
     fn of_equals_the_earlier_ones_are_the_slowest() {
-        let mut slowest = Slowest::new(2);
+        let mut slowest = Slowest::new(2, None);
         tell(&mut slowest, [5, 9, 9, 9]);
         let (_, list) = slowest.finish();
         assert_eq!(list.iter().map(|journey| journey.number).collect::<Vec<_>>(), [2, 3]);

@@ -1,6 +1,6 @@
 //! Periodic observation of the mounts of a disk, and log messages about what needs attention.
 
-use fairdisk_core::Span;
+use fairdisk_core::{OpKind, Span};
 use fairdisk_mount::{GroupStatus, Mounts, give_memory_back, tell_unsaid};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,8 @@ const LONG_WAIT: Span = Span::from_s(5);
 #[derive(Debug, Default)]
 pub(super) struct Observer {
     rounds: u32,
-    longest: BTreeMap<String, Span>,
+    /// By group and kind of operation.
+    longest: BTreeMap<(String, OpKind), Span>,
     unattributed: u64,
     kept_back: u64,
     /// The number of rounds since when mounts that have ended have had data to write out.
@@ -53,8 +54,9 @@ impl Observer {
             return;
         }
         self.rounds = 0;
-        for (group, wait) in self.long_waits(&mounts.gate().groups()) {
-            tracing::warn!(group, longest_wait_s = wait.as_ms() as f64 / 1e3, "long wait");
+        let groups = mounts.gate().groups();
+        for (group, kind, wait) in self.long_waits(&groups) {
+            tell_long_wait(group, kind, wait);
         }
         let all = mounts.unattributed_writes();
         if all > self.unattributed {
@@ -82,23 +84,45 @@ impl Observer {
         tells
     }
 
-    /// The groups whose longest wait is too long, and at least twice as long as when it was last
-    /// logged.
-    fn long_waits(&mut self, groups: &[GroupStatus]) -> Vec<(String, Span)> {
-        self.longest.retain(|path, _| groups.iter().any(|group| group.path == *path));
+    /// The groups whose longest wait for an operation of a kind is too long, and at least twice as
+    /// long as when it was last logged. Flushes wait from the call to the answer.
+    fn long_waits<'a>(
+        &mut self,
+        groups: &'a [GroupStatus],
+    ) -> Vec<(&'a GroupStatus, OpKind, Span)> {
+        self.longest.retain(|(path, _), _| groups.iter().any(|group| group.path == *path));
         let mut found = Vec::new();
-        for GroupStatus { path, account, .. } in groups {
-            let told = self.longest.get(path).copied().unwrap_or_default();
-            let wait = account.wait_max;
-            // A new group of the same name has had shorter waits.
-            if wait < told {
-                self.longest.remove(path);
-            } else if wait > LONG_WAIT && wait.as_ns() >= 2 * told.as_ns() {
-                self.longest.insert(path.clone(), wait);
-                found.push((path.clone(), wait));
+        for group in groups {
+            for (kind, op) in group.account.ops.iter() {
+                let wait = match kind {
+                    OpKind::Flush => op.wait_max.max(group.flushes.longest.total()),
+                    _ => op.wait_max,
+                };
+                let key = (group.path.clone(), kind);
+                let told = self.longest.get(&key).copied().unwrap_or_default();
+                // A new group of the same name has had shorter waits.
+                if wait < told {
+                    self.longest.remove(&key);
+                } else if wait > LONG_WAIT && wait.as_ns() >= 2 * told.as_ns() {
+                    self.longest.insert(key, wait);
+                    found.push((group, kind, wait));
+                }
             }
         }
         found
+    }
+}
+
+fn tell_long_wait(group: &GroupStatus, kind: OpKind, wait: Span) {
+    let seconds = |span: Span| span.as_ms() as f64 / 1e3;
+    let (longest_wait_s, longest) = (seconds(wait), group.flushes.longest);
+    let (group, op) = (&group.path, kind.name());
+    if kind == OpKind::Flush && longest.total() == wait {
+        let (own_data_s, scheduler_s) = (seconds(longest.own_data), seconds(longest.scheduler));
+        let source_s = seconds(longest.device);
+        tracing::warn!(group, op, longest_wait_s, own_data_s, scheduler_s, source_s, "long wait");
+    } else {
+        tracing::warn!(group, op, longest_wait_s, "long wait");
     }
 }
 
@@ -107,6 +131,7 @@ mod tests {
     use super::*;
     use fairdisk_core::{GroupAccount, GroupId, GroupLoad, Rates};
     use fairdisk_mount::identity::Asks;
+    use fairdisk_plane::disk::{FlushTimes, Flushes};
 
     #[test]
     fn what_is_left_is_told_once_a_second_if_it_takes_so_long() {
@@ -122,24 +147,49 @@ mod tests {
         assert_eq!(told(&[(0, 1); 9]), nothing);
     }
 
+    fn group(path: &str) -> GroupStatus {
+        GroupStatus {
+            id: GroupId::ROOT,
+            path: path.to_owned(),
+            asks: Asks::DEFAULT,
+            parent: None,
+            refused: Rates::NONE,
+            account: GroupAccount::default(),
+            flushes: Flushes::default(),
+            deferred: Span::ZERO,
+            load: GroupLoad::default(),
+            oldest: Span::ZERO,
+        }
+    }
+
+    /// A flush that waits for its own data has not reached the scheduler, and is long all the same.
+    #[test]
+    fn a_flush_is_long_from_the_call_to_the_answer() {
+        let mut observer = Observer::default();
+        let own_data = Span::from_s(4);
+        let longest = FlushTimes { own_data, device: Span::from_s(2), ..FlushTimes::default() };
+        let flushes = Flushes { longest, ..Flushes::default() };
+        let groups = [GroupStatus { flushes, ..group("/a") }];
+        let found = observer.long_waits(&groups);
+        let found: Vec<_> = found.iter().map(|(_, kind, wait)| (*kind, *wait)).collect();
+        assert_eq!(found, [(OpKind::Flush, Span::from_s(6))]);
+    }
+
     #[test]
     fn a_long_wait_is_told_once_and_again_when_it_has_doubled() {
         let mut observer = Observer::default();
         let mut told = |waits: &[(&str, u64)]| {
-            let group = |(path, s): &(&str, u64)| GroupStatus {
-                id: GroupId::ROOT,
-                path: (*path).to_owned(),
-                asks: Asks::DEFAULT,
-                parent: None,
-                refused: Rates::NONE,
-                account: GroupAccount { wait_max: Span::from_s(*s), ..GroupAccount::default() },
-                deferred: Span::ZERO,
-                load: GroupLoad::default(),
-                oldest: Span::ZERO,
+            let group = |(path, s): &(&str, u64)| {
+                let mut account = GroupAccount::default();
+                account.waited(OpKind::Read, Span::from_s(*s));
+                GroupStatus { account, ..group(path) }
             };
             let groups: Vec<GroupStatus> = waits.iter().map(group).collect();
             let found = observer.long_waits(&groups);
-            found.into_iter().map(|(path, wait)| (path, wait.as_ms() / 1000)).collect::<Vec<_>>()
+            let seconds = |(group, _, wait): (&GroupStatus, _, Span)| {
+                (group.path.clone(), wait.as_ms() / 1000)
+            };
+            found.into_iter().map(seconds).collect::<Vec<_>>()
         };
         assert_eq!(told(&[("/a", 5), ("/b", 6)]), [("/b".to_owned(), 6)]);
         assert_eq!(told(&[("/a", 7), ("/b", 11)]), [("/a".to_owned(), 7)]);

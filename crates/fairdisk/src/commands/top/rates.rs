@@ -3,7 +3,7 @@
 use super::asked;
 use crate::commands::limits::limits;
 use crate::output::SCHEMA;
-use fairdisk_mount::control::{GroupEntry, LatencyCount, QosEntry, Status};
+use fairdisk_mount::control::{FlushWaits, GroupEntry, Latencies, Latency, QosEntry, Status};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -23,11 +23,12 @@ pub(super) struct Row {
     pub(super) later: f64,
     pub(super) ios_per_s: f64,
     pub(super) mb_per_s: f64,
-    pub(super) p50_ms: Option<f64>,
-    pub(super) p99_ms: Option<f64>,
-    /// The longest latency in ms of the I/Os completed since the first look and of those still
-    /// outstanding.
-    pub(super) longest_ms: Option<f64>,
+    /// How long operations took that were answered since the first look.
+    pub(super) ops: Latencies,
+    /// What flushes among them waited for.
+    pub(super) flush_waits: FlushWaits,
+    /// The age in ms of the oldest operation that is still outstanding.
+    pub(super) oldest_ms: f64,
     /// Requests that wait for the disk, at the second look.
     pub(super) queued: u32,
     /// Requests at the disk, at the second look.
@@ -83,7 +84,7 @@ impl SortBy {
             Self::Got => largest_first(|row| row.got),
             Self::Ios => largest_first(|row| row.ios_per_s),
             Self::Bytes => largest_first(|row| row.mb_per_s),
-            Self::Latency => largest_first(|row| row.p99_ms.unwrap_or(0.0)),
+            Self::Latency => largest_first(|row| row.ops.all().p99_ms.unwrap_or(0.0)),
             Self::Name => Ordering::Equal,
         };
         by_value.then_with(|| a.path.cmp(&b.path))
@@ -118,7 +119,10 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
     let before = before.filter(|before| before.device_time_ms <= after.device_time_ms);
     let since =
         |count: fn(&GroupEntry) -> u64| count(after).saturating_sub(before.map_or(0, count)) as f64;
-    let latency = difference(before.map_or(&[][..], |before| &before.latency), &after.latency);
+    let none = (Latencies::default(), FlushWaits::default());
+    let (ops_before, waits_before) =
+        before.map_or((&none.0, &none.1), |before| (&before.ops, &before.flush_waits));
+    let ops = after.ops.since(ops_before);
     Row {
         path: after.path.clone(),
         weight: after.weight,
@@ -128,13 +132,13 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
         later: (after.deferred_ms - before.map_or(0.0, |before| before.deferred_ms)).max(0.0),
         ios_per_s: since(GroupEntry::requests) / seconds,
         mb_per_s: since(|group| group.read_bytes + group.written_bytes) / seconds / 1e6,
-        p50_ms: LatencyCount::quantile_ms(&latency, 50),
-        p99_ms: LatencyCount::quantile_ms(&latency, 99),
-        longest_ms: longest(&latency, after.oldest_ms),
+        limits: limits(after, &ops),
+        ops,
+        flush_waits: after.flush_waits.since(waits_before),
+        oldest_ms: after.oldest_ms,
         queued: after.queued,
         in_flight: after.in_flight,
         errors: after.errors,
-        limits: limits(after),
         qos: after.qos,
         ignored: after.ignored.clone(),
         refused: after.refused.clone(),
@@ -144,6 +148,7 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
 
 /// The rows as a JSON object, with shares from 0 to 1.
 pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
+    let seconds = (after.uptime_s - before.uptime_s).max(1e-3);
     let group = |row: &Row| {
         json!({
             "name": row.path,
@@ -153,7 +158,9 @@ pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
             "deferred_share": row.later / 100.0,
             "ios_per_s": row.ios_per_s,
             "bytes_per_s": row.mb_per_s * 1e6,
-            "latency_ms": {"p50": row.p50_ms, "p99": row.p99_ms, "max": row.longest_ms},
+            "latency_ms": latency_ms(&row.ops.all(), row.oldest_ms),
+            "ops": ops(row, seconds),
+            "flush_waits_ms": flush_waits(&row.flush_waits),
             "queued": row.queued,
             "in_flight": row.in_flight,
             "errors": row.errors,
@@ -175,27 +182,45 @@ pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
     })
 }
 
-fn difference(before: &[LatencyCount], after: &[LatencyCount]) -> Vec<LatencyCount> {
-    let older: BTreeMap<u64, u64> =
-        before.iter().map(|bucket| (bucket.le_us, bucket.count)).collect();
-    let newer = |bucket: &LatencyCount| LatencyCount {
-        le_us: bucket.le_us,
-        count: bucket.count.saturating_sub(older.get(&bucket.le_us).copied().unwrap_or(0)),
-    };
-    after.iter().map(newer).collect()
+/// Latencies in JSON; `oldest_ms` is the age of what is not answered yet.
+fn latency_ms(latency: &Latency, oldest_ms: f64) -> Value {
+    json!({"p50": latency.p50_ms, "p99": latency.p99_ms, "max": longest(latency, oldest_ms)})
 }
 
-/// The longest latency in ms, among the I/Os counted in `latency` and the oldest outstanding one;
-/// `None` if there is neither.
-fn longest(latency: &[LatencyCount], oldest_ms: f64) -> Option<f64> {
-    let counted = latency.iter().rfind(|bucket| bucket.count > 0);
-    let counted = counted.map_or(0.0, |bucket| bucket.le_us as f64 / 1e3);
-    Some(counted.max(oldest_ms)).filter(|ms| *ms > 0.0)
+/// The operations of each kind of which there were any, in JSON.
+fn ops(row: &Row, seconds: f64) -> Value {
+    let some = row.ops.iter().filter(|(_, latency)| latency.count > 0);
+    let op = |(name, latency): (&str, &Latency)| {
+        let mut value = latency_ms(latency, 0.0);
+        value["per_s"] = json!(latency.count as f64 / seconds);
+        (name.to_owned(), value)
+    };
+    Value::Object(some.map(op).collect())
+}
+
+fn flush_waits(waits: &FlushWaits) -> Value {
+    let FlushWaits { own_data, scheduler, source } = waits;
+    let [own_data, scheduler, source] =
+        [own_data, scheduler, source].map(|latency| latency_ms(latency, 0.0));
+    json!({"own_data": own_data, "scheduler": scheduler, "source": source})
+}
+
+/// The longest latency in ms, among the operations counted in `latency` and the oldest outstanding
+/// one; `None` if there is neither.
+pub(super) fn longest(latency: &Latency, oldest_ms: f64) -> Option<f64> {
+    Some(latency.max_ms.unwrap_or(0.0).max(oldest_ms)).filter(|ms| *ms > 0.0)
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use fairdisk_mount::control::LatencyCount;
+
+    /// So many operations that took so long.
+    pub(in super::super) fn took(le_us: u64, count: u64) -> Latency {
+        let buckets = vec![LatencyCount { le_us, count }];
+        Latency { buckets, ..Latency::default() }.since(&Latency::default())
+    }
 
     fn group(path: &str, weight: u32, ms: f64, reads: u64) -> GroupEntry {
         GroupEntry {
@@ -223,7 +248,9 @@ pub(super) mod tests {
             queued: 0,
             in_flight: 0,
             oldest_ms: 0.0,
-            latency: vec![LatencyCount { le_us: 2000, count: reads }],
+            ops: Latencies { read: took(2000, reads), ..Latencies::default() },
+            flush_waits: FlushWaits::default(),
+            latency: Vec::new(),
         }
     }
 
@@ -263,8 +290,8 @@ pub(super) mod tests {
         let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
         assert_eq!(paths, ["/new", "/a", "/idle"]);
         assert_eq!((rows[0].asked, rows[0].got), (75.0, 75.0));
-        assert_eq!((rows[1].ios_per_s, rows[1].p50_ms), (50.0, Some(2.0)));
-        assert_eq!((rows[2].asked, rows[2].p99_ms), (0.0, None));
+        assert_eq!((rows[1].ios_per_s, rows[1].ops.all().p50_ms), (50.0, Some(2.0)));
+        assert_eq!((rows[2].asked, rows[2].ops.all().p99_ms), (0.0, None));
     }
 
     /// What another scheduler had counted before is not subtracted.
@@ -304,18 +331,17 @@ pub(super) mod tests {
         assert_eq!((rows[0].asked, rows[0].got), (75.0, 100.0));
         assert_eq!((rows[1].asked, rows[1].got), (25.0, 0.0));
         assert_eq!((rows[1].queued, rows[1].in_flight), (7, 1));
-        assert_eq!(rows[1].longest_ms, Some(1900.0));
+        assert_eq!(longest(&rows[1].ops.all(), rows[1].oldest_ms), Some(1900.0));
     }
 
     #[test]
     fn the_longest_is_that_of_the_time_between_two_looks() {
-        let bucket = |le_us, count| LatencyCount { le_us, count };
-        let before = [bucket(1000, 5), bucket(7_000_000, 1)];
-        let after = [bucket(1000, 9), bucket(3000, 1), bucket(7_000_000, 1)];
-        let between = difference(&before, &after);
+        let before = took(1000, 5).with(&took(7_000_000, 1));
+        let after = before.with(&took(1000, 4)).with(&took(3000, 1));
+        let between = after.since(&before);
         assert_eq!(longest(&between, 0.0), Some(3.0), "the 7 s were long ago");
         assert_eq!(longest(&between, 50.0), Some(50.0));
-        assert_eq!(longest(&difference(&after, &after), 0.0), None);
+        assert_eq!(longest(&after.since(&after), 0.0), None);
     }
 
     /// A weight counts among its siblings only; a scheduler without nested groups treats all groups

@@ -1,6 +1,6 @@
 //! The screen of `fairdisk top`: what it shows and what its keys do.
 
-use super::rates::{Row, SortBy};
+use super::rates::{Row, SortBy, longest};
 use crate::commands::ctl::{DEFERRED_LEAST, milliseconds};
 use crate::output::plain;
 use fairdisk_lab::columns::{padded, width};
@@ -20,10 +20,54 @@ pub(super) enum Wish {
     Weight(String, u32),
 }
 
+/// The operations whose latencies are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Latencies {
+    #[default]
+    All,
+    Reads,
+    Writes,
+    Fsyncs,
+}
+
+impl Latencies {
+    const fn next(self) -> Self {
+        match self {
+            Self::All => Self::Reads,
+            Self::Reads => Self::Writes,
+            Self::Writes => Self::Fsyncs,
+            Self::Fsyncs => Self::All,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all operations",
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+            Self::Fsyncs => "fsyncs",
+        }
+    }
+
+    /// The median, the 99th percentile and the longest, in ms.
+    fn of(self, row: &Row) -> [Option<f64>; 3] {
+        let found = match self {
+            Self::All => row.ops.all(),
+            Self::Reads => row.ops.read.clone(),
+            Self::Writes => row.ops.write.clone(),
+            Self::Fsyncs => row.ops.flush.clone(),
+        };
+        let oldest_ms = if self == Self::All { row.oldest_ms } else { 0.0 };
+        [found.p50_ms, found.p99_ms, longest(&found, oldest_ms)]
+    }
+}
+
 /// The state of the screen between two drawings.
 #[derive(Debug, Default)]
 pub(super) struct Screen {
     pub(super) sort: SortBy,
+    /// The operations whose latencies are shown.
+    latencies: Latencies,
     /// The path of the group that the keys act on.
     selected: Option<String>,
     /// The digits typed so far, while a weight is being typed.
@@ -47,6 +91,7 @@ impl Screen {
         match key.code {
             KeyCode::Char('q') | KeyCode::Esc => return Some(Wish::Quit),
             KeyCode::Char('s') => self.sort = self.sort.next(),
+            KeyCode::Char('o') => self.latencies = self.latencies.next(),
             KeyCode::Down | KeyCode::Char('j') => self.step(rows, 1),
             KeyCode::Up | KeyCode::Char('k') => self.step(rows, -1),
             KeyCode::Char('w') => self.typed = Some(String::new()),
@@ -98,7 +143,7 @@ impl Screen {
                 .areas(frame.area());
         let bold = Style::new().add_modifier(Modifier::BOLD);
         frame.render_widget(Line::styled(title(status), bold), head);
-        let shown = rows.iter().map(|row| Shown::new(cells(row)));
+        let shown = rows.iter().map(|row| Shown::new(cells(row, self.latencies)));
         let widths = [0, 6, 7, 6, 7, 8, 8, 8, 10, 6, 6, 0];
         let mut widths: Vec<Constraint> = widths.map(Constraint::Length).to_vec();
         // Where columns do not fit, the limits are cut off, not the names of groups.
@@ -127,8 +172,9 @@ impl Screen {
             }
             None if !self.message.is_empty() => plain(&self.message).into_owned(),
             None => format!(
-                "sorted by {} · s sort · ↑↓ select · + - weight · w type a weight · q quit",
-                self.sort.name()
+                "by {} · s sort · latency of {} · o other · ↑↓ select · + - w weight · q quit",
+                self.sort.name(),
+                self.latencies.name()
             ),
         }
     }
@@ -164,7 +210,8 @@ fn title(status: &Status) -> String {
     format!("{mounts}  {scheduler}{model}  up {:.0} s", status.uptime_s)
 }
 
-fn cells(row: &Row) -> [String; 12] {
+fn cells(row: &Row, latencies: Latencies) -> [String; 12] {
+    let [p50, p99, longest] = latencies.of(row).map(milliseconds);
     [
         plain(&row.path).into_owned(),
         row.weight.to_string(),
@@ -172,9 +219,9 @@ fn cells(row: &Row) -> [String; 12] {
         format!("{:.1}", row.got),
         format!("{:.0}", row.ios_per_s),
         format!("{:.1}", row.mb_per_s),
-        milliseconds(row.p50_ms),
-        milliseconds(row.p99_ms),
-        milliseconds(row.longest_ms),
+        p50,
+        p99,
+        longest,
         row.queued.to_string(),
         row.errors.to_string(),
         notes(row),
@@ -191,7 +238,7 @@ fn notes(row: &Row) -> String {
 /// The table as lines of text.
 pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
     let mut table = vec![HEADINGS.map(str::to_owned)];
-    table.extend(rows.iter().map(cells));
+    table.extend(rows.iter().map(|row| cells(row, Latencies::All)));
     let widths: Vec<usize> = (0..HEADINGS.len())
         .map(|column| table.iter().map(|row| width(&row[column])).max().unwrap_or(0))
         .collect();
@@ -210,8 +257,9 @@ pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::top::rates::tests::took;
     use fairdisk_mount::MountEntry;
-    use fairdisk_mount::control::QosEntry;
+    use fairdisk_mount::control::{self, FlushWaits, QosEntry};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -224,9 +272,13 @@ mod tests {
             later: 0.5,
             ios_per_s: 120.0,
             mb_per_s: 0.5,
-            p50_ms: Some(7.0),
-            p99_ms: None,
-            longest_ms: Some(31.0),
+            ops: control::Latencies {
+                read: took(7_000, 9),
+                flush: took(31_000, 1),
+                ..control::Latencies::default()
+            },
+            flush_waits: FlushWaits::default(),
+            oldest_ms: 0.0,
             queued: 3,
             in_flight: 1,
             errors: 0,
@@ -288,10 +340,23 @@ mod tests {
         let mut terminal = Terminal::new(TestBackend::new(100, 6)).unwrap();
         terminal.draw(|frame| Screen::default().draw(frame, &status, &rows)).unwrap();
         let shown = terminal.backend().to_string();
-        for part in ["/m /n  two-layer-cfq  up 5 s", "/backup", "79.5", "sorted by time got"] {
+        for part in ["/m /n  two-layer-cfq  up 5 s", "/backup", "79.5", "by time got"] {
             assert!(shown.contains(part), "{part}: {shown}");
         }
         assert!(shown.contains(" <=100 io"), "as much as there is room for: {shown}");
+        let mut screen = Screen::default();
+        for (latencies, times) in [
+            ("all operations", " 7.000   31.000   31.000 "),
+            ("reads", " 7.000    7.000    7.000 "),
+            ("writes", " -        -        - "),
+            ("fsyncs", " 31.000   31.000   31.000 "),
+        ] {
+            terminal.draw(|frame| screen.draw(frame, &status, &rows)).unwrap();
+            let shown = terminal.backend().to_string();
+            assert!(shown.contains(&format!("latency of {latencies} ")), "{shown}");
+            assert!(shown.contains(times), "{latencies}: {shown}");
+            press(&mut screen, &rows, KeyCode::Char('o'));
+        }
         let printed = lines(&status, &rows);
         assert!(printed.contains("/backup     100     80.0   79.5"), "{printed}");
         assert!(printed.ends_with("      3       0  <=100 iops\n"), "{printed}");

@@ -84,7 +84,11 @@ fn check_together(group: &Group) -> Result<(), Contradiction> {
 
 fn check_qos(key: &impl Fn(&str) -> String, group: &Group) -> Result<(), Wrong> {
     let burst = group.burst_ms.map(f64::from);
-    let times = [(QosKey::Burst, burst), (QosKey::LatencyP99, group.latency_p99_ms)];
+    let times = [
+        (QosKey::Burst, burst),
+        (QosKey::LatencyP99, group.latency_p99_ms),
+        (QosKey::FsyncP99, group.fsync_p99_ms),
+    ];
     times.into_iter().try_for_each(|(time, ms)| {
         let Notation { unit, range, words } = time.notation();
         let [least, most] = range.map(|bound| bound as f64 / unit as f64);
