@@ -1,7 +1,7 @@
 //! The `cfq.*` files that every group's directory has in addition to the kernel's files.
 
 use super::stat;
-use crate::identity::{Asks, Hierarchy, Said, Setting, SettingError};
+use crate::identity::{Asks, Disks, Hierarchy, Said, Setting, SettingError};
 use fairdisk_core::Share;
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -73,7 +73,7 @@ impl OwnFile {
         let setting = text
             .and_then(|text| Setting::of(setting.key(), text.trim()).ok())
             .ok_or(Errno::INVAL)?;
-        let set = hierarchy.set(group, &[setting]).map(drop);
+        let set = hierarchy.set(group, &[setting], Disks::All).map(drop);
         set.map_err(|error| match error {
             SettingError::NoHierarchy
             | SettingError::LeadsUp { .. }

@@ -9,6 +9,7 @@ use fairdisk_core::{GroupAccount, GroupLoad, OpKind, Qos, Share, Span};
 use fairdisk_plane::disk::Flushes;
 use fairdisk_sched::Honours;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroU64;
 
@@ -31,6 +32,9 @@ pub enum Ask {
         group: String,
         /// The settings, as `weight=200`, `max_iops=100` and so on.
         settings: Vec<String>,
+        /// Whether they are for this disk alone, and not for every disk without own values.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        own: bool,
     },
     /// Switches to another scheduler.
     Scheduler {
@@ -143,6 +147,16 @@ pub struct GroupEntry {
     /// The floor, the ceiling and the latency target, as far as they are set.
     #[serde(default, flatten)]
     pub qos: QosEntry,
+    /// The path of the cgroup that was asked about.
+    #[serde(default)]
+    pub cgroup: String,
+    /// Of a group that was asked about, the settings that hold for one disk alone, by that disk.
+    #[serde(default)]
+    pub own: BTreeMap<String, Vec<String>>,
+    /// Of a group that was asked about, the settings for all disks in whose place this disk has own
+    /// ones.
+    #[serde(default)]
+    pub replaced: Vec<String>,
     /// The keys of those settings that the current scheduler ignores.
     #[serde(default)]
     pub ignored: Vec<String>,
@@ -250,7 +264,14 @@ impl GroupEntry {
     /// no scheduler is running.
     #[must_use]
     pub fn kept(hierarchy: &Hierarchy, cgroup: &str) -> Self {
-        Self::unknown(hierarchy, hierarchy.effective(cgroup), Honours::ALL)
+        let entry = Self::unknown(hierarchy, hierarchy.effective(cgroup), Honours::ALL);
+        entry.asked_about(hierarchy, cgroup)
+    }
+
+    /// The entry with what those who ask about `cgroup` are told.
+    pub(super) fn asked_about(self, hierarchy: &Hierarchy, cgroup: &str) -> Self {
+        let (own, replaced) = hierarchy.own(&self.path);
+        Self { cgroup: cgroup.to_owned(), own, replaced, ..self }
     }
 
     /// A group without figures, because none of its tasks has made a request yet.
@@ -287,6 +308,9 @@ impl GroupEntry {
             asks: asks.to_string(),
             parent: parent.map(ToOwned::to_owned),
             qos: asks.qos.into(),
+            cgroup: String::new(),
+            own: BTreeMap::new(),
+            replaced: Vec::new(),
             ignored: asks.ignored(honours).map(ToOwned::to_owned).collect(),
             refused: Vec::new(),
             unexamined: false,
@@ -340,7 +364,7 @@ mod tests {
         let text = r#"{"do":"set","group":"/a","settings":["weight=7"]}"#;
         let ask: Ask = serde_json::from_str(text).unwrap();
         let settings = vec!["weight=7".to_owned()];
-        assert_eq!(ask, Ask::Set { group: "/a".to_owned(), settings });
+        assert_eq!(ask, Ask::Set { group: "/a".to_owned(), settings, own: false });
         assert_eq!(serde_json::to_string(&ask).unwrap(), text);
         assert!(ask.is_change());
         for garbage in ["", "{}", r#"{"do":"burn"}"#, "[1", "\u{0}"] {

@@ -7,7 +7,7 @@ use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
 use super::settings::{Settings, namespace};
 use super::socket_name;
 use crate::data::scheduled::GroupStatus;
-use crate::identity::{Setting, SettingError, group_path};
+use crate::identity::{Disks, Setting, SettingError, group_path};
 use crate::mounting::errors::MountError;
 use crate::mounting::mounts::Mounts;
 use crate::trouble::Seldom;
@@ -187,9 +187,11 @@ impl Disk {
                 Ok(entry) => Answer::Status(self.status(vec![entry])),
                 Err(error) => Answer::Error(error.to_string()),
             },
-            Ask::Set { group, settings } => {
+            Ask::Set { group, settings, own } => {
                 let gate = self.mounts.gate();
-                let set = Setting::parse_all(settings).and_then(|all| gate.set(group, &all));
+                let disks = if *own { Disks::This } else { Disks::All };
+                let all = Setting::parse_all(settings);
+                let set = all.and_then(|all| gate.set(group, &all, disks));
                 set.map_or_else(|error| Answer::Error(error.to_string()), |()| Answer::Done)
             }
             Ask::Scheduler { name } => self.switch(name),
@@ -316,7 +318,8 @@ impl Disk {
         let cgroup = hierarchy.group(name)?;
         let found = hierarchy.effective(&cgroup);
         let unknown = || GroupEntry::unknown(hierarchy, found, self.honours());
-        Ok(known(found.0).unwrap_or_else(unknown))
+        let entry = known(found.0).unwrap_or_else(unknown);
+        Ok(entry.asked_about(hierarchy, &cgroup))
     }
 
     /// The settings that the current scheduler takes into account.

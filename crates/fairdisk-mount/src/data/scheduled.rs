@@ -2,7 +2,7 @@
 
 use super::gate::{DirtyAccounts, Gate, Job, Piece};
 use crate::identity::{
-    Asks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Silent, Who,
+    Asks, Disks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Silent, Who,
 };
 use fairdisk_core::{
     AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Qos, Rates, Refusal, Span,
@@ -174,16 +174,16 @@ impl ScheduledGate {
         self.disk.kept_back()
     }
 
-    /// Sets several settings of a group, all of them or none. They are in force when this returns,
-    /// and stored with the cgroup.
+    /// Sets several settings of a group, all of them or none: for all disks, or for this one alone.
+    /// They are in force when this returns, and stored with the cgroup.
     ///
     /// # Errors
     /// The group does not exist, the settings contradict one another, or the system or the
     /// scheduler refuses.
-    pub fn set(&self, group: &str, settings: &[Setting]) -> Result<(), SettingError> {
+    pub fn set(&self, group: &str, settings: &[Setting], disks: Disks) -> Result<(), SettingError> {
         let hierarchy = self.hierarchy.as_ref().ok_or(SettingError::NoHierarchy)?;
         let mut identity = self.identity();
-        let changed = hierarchy.set(group, settings).inspect_err(|error| {
+        let changed = hierarchy.set(group, settings, disks).inspect_err(|error| {
             if let SettingError::Contradicts(why) = error {
                 tracing::warn!(group, %why, "setting refused");
             }
@@ -216,12 +216,17 @@ impl ScheduledGate {
         self.disk.examines_floors()
     }
 
-    /// Detects removed groups, changed settings of groups that have requests, and floors that can
-    /// be examined now. Others may change settings at any time, even while no requests arrive.
-    pub fn look_again(&self) {
+    /// Detects removed groups, changed settings of groups, and floors that can be examined now.
+    /// Others may change settings at any time, even while no requests arrive. Looks at `all` groups
+    /// or, more often, at those that have requests.
+    pub fn look_again(&self, all: bool) {
         self.look(None, |_, _| Who::NOBODY);
         self.tell(&mut self.identity());
-        for group in self.disk.presence().into_keys() {
+        let groups: Vec<GroupId> = match all {
+            true => self.identity().groups().map(|group| group.id).collect(),
+            false => self.disk.presence().into_keys().collect(),
+        };
+        for group in groups {
             let mut identity = self.identity();
             identity.look_again(self.now(), group);
             self.tell(&mut identity);
@@ -484,7 +489,7 @@ mod tests {
         let hierarchy = Hierarchy::in_directory(place);
         for (path, floor) in floors {
             std::fs::create_dir(place.join(&path[1..])).unwrap();
-            hierarchy.set(path, &[Setting::parse(floor).unwrap()]).unwrap();
+            hierarchy.set(path, &[Setting::parse(floor).unwrap()], Disks::All).unwrap();
         }
         let (config, how) = (EngineConfig::default(), Preference::Threads);
         let fair = SchedulerSpec::named("fair").unwrap().build();

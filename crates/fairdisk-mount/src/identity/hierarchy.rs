@@ -3,6 +3,7 @@
 use super::kept::{self, Kept, NotKept};
 use super::setting::{Said, Setting, SettingError};
 use crate::mounting::mountinfo::{Line, Mountinfo};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,17 @@ pub struct Hierarchy {
     mount: PathBuf,
     /// The cgroup that appears at the mount point.
     root: String,
+    /// The disk whose own settings count; `None` for those for all disks.
+    disk: Option<String>,
+}
+
+/// The disks for which settings are made. A share is the same for all of them in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disks {
+    /// Those that have no own value.
+    All,
+    /// The one that the hierarchy [is for](Hierarchy::for_disk).
+    This,
 }
 
 /// Why there is no hierarchy to take groups from.
@@ -113,13 +125,32 @@ impl Hierarchy {
             _ => return None,
         };
         let (mount, root) = (line.place.to_path_buf(), line.root.to_string_lossy().into_owned());
-        Some(Self { v1: v1.map(str::to_owned), mount, root })
+        Some(Self { v1: v1.map(str::to_owned), mount, root, disk: None })
     }
 
     /// A hierarchy whose groups are the directories in `mount`.
     #[cfg(test)]
     pub(crate) fn in_directory(mount: &Path) -> Self {
-        Self { v1: None, mount: mount.to_owned(), root: "/".to_owned() }
+        Self { v1: None, mount: mount.to_owned(), root: "/".to_owned(), disk: None }
+    }
+
+    /// The hierarchy with the settings for this disk.
+    #[must_use]
+    pub fn for_disk(self, disk: &str) -> Self {
+        Self { disk: Some(disk.to_owned()), ..self }
+    }
+
+    /// The settings stored with a group that hold for one disk alone, by that disk, and those for
+    /// all disks that do not count on this one, both in the syntax of [`Setting::parse`].
+    #[must_use]
+    pub fn own(&self, group: &str) -> (BTreeMap<String, Vec<String>>, Vec<String>) {
+        let (by_disk, replaced) = kept::own(&self.directory(group), self.disk.as_deref());
+        let word = |setting: Setting| {
+            let (key, value) = setting.parts();
+            format!("{key}={}", value.as_deref().unwrap_or("none"))
+        };
+        let words = |all: Vec<Setting>| all.into_iter().map(word).collect();
+        (by_disk.into_iter().map(|(disk, all)| (disk, words(all))).collect(), words(replaced))
     }
 
     /// Whether this is the tree of version 2.
@@ -184,7 +215,7 @@ impl Hierarchy {
 
     /// The settings stored with the group's directory, if any.
     pub(super) fn said_of(&self, group: &str) -> Option<Said> {
-        kept::read(&self.directory(group), group)
+        kept::read(&self.directory(group), group, self.disk.as_deref())
     }
 
     /// The group to which tasks in `cgroup` belong, and its settings. A cgroup without settings
@@ -205,10 +236,15 @@ impl Hierarchy {
     ///
     /// # Errors
     /// The group does not exist, the settings contradict one another, or the system refuses.
-    pub fn set(&self, group: &str, settings: &[Setting]) -> Result<Changed, SettingError> {
+    pub fn set(
+        &self,
+        group: &str,
+        settings: &[Setting],
+        disks: Disks,
+    ) -> Result<Changed, SettingError> {
         let path = self.group(group)?;
         let directory = self.directory(&path);
-        match kept::change(&directory, settings) {
+        match kept::change(&directory, settings, (self.disk.as_deref(), disks == Disks::This)) {
             Ok(before) => Ok(Changed { group: path, directory, before }),
             Err(NotKept::Contradicts(why)) => Err(SettingError::Contradicts(why)),
             Err(NotKept::System(why)) => Err(SettingError::Refused {
@@ -221,7 +257,7 @@ impl Hierarchy {
     /// The invalid settings of a cgroup and of those above it, which count as unset.
     pub fn refused<'a>(&self, cgroup: &'a str) -> impl Iterator<Item = (&'a str, SettingError)> {
         above(cgroup).flat_map(|path| {
-            let refused = kept::refused(&self.directory(path));
+            let refused = kept::refused(&self.directory(path), self.disk.as_deref());
             refused.into_iter().map(move |why| (path, why))
         })
     }
@@ -234,12 +270,13 @@ impl Hierarchy {
         (!kept::heeds(&directory)).then_some(directory)
     }
 
-    /// The path of the group that the user calls `name`.
+    /// The path of the group that the user calls `name`, which may be the path of its directory.
     ///
     /// # Errors
     /// The group does not exist, or the path contains `..`.
     pub fn group(&self, name: &str) -> Result<String, SettingError> {
-        let path = group_path(name);
+        let below = Path::new(name).strip_prefix(&self.mount).ok().and_then(Path::to_str);
+        let path = group_path(below.unwrap_or(name));
         if leads_up(&path) {
             return Err(SettingError::LeadsUp { group: name.to_owned() });
         }
@@ -369,6 +406,8 @@ mod tests {
         std::fs::create_dir_all(place.path().join("a/..b")).unwrap();
         let hierarchy = Hierarchy::in_directory(place.path());
         assert_eq!(hierarchy.group("a//./..b/"), Ok("/a/..b".to_owned()));
+        let directory = place.path().join("a");
+        assert_eq!(hierarchy.group(directory.to_str().unwrap()), Ok("/a".to_owned()));
         let why = |name: &str| hierarchy.group(name).unwrap_err().to_string();
         for name in ["..", "/../..", "a/../a"] {
             assert!(why(name).ends_with("leads down from the root, without `..`"), "{}", why(name));

@@ -1,4 +1,5 @@
-//! Settings stored as extended attributes of a group's directory, called `fairdisk.KEY`.
+//! Settings stored as extended attributes of a group's directory: `fairdisk.KEY` holds for every
+//! disk that has no own value, `fairdisk.KEY@DISK` for one disk.
 //!
 //! Attributes in the namespace `trusted.` can be seen and changed by root only. Those in the
 //! namespace `user.` can be changed by whoever may write to the directory, so the owner of a
@@ -14,9 +15,15 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+/// What is between a key and the disk for which alone a setting holds.
+const OF_DISK: char = '@';
+
+/// The value of a setting that a disk alone does not have, though one is made for all.
+const NONE: &str = "none";
 
 const TRUSTED: &str = "trusted.fairdisk.";
 const USER: &str = "user.fairdisk.";
@@ -54,10 +61,10 @@ impl From<Errno> for NotKept {
     }
 }
 
-/// The settings of a directory, if it has any. A weight takes precedence over a priority, and
-/// root's settings over those of others. Invalid settings count as unset and are logged once for
-/// `group`.
-pub(super) fn read(directory: &Path, group: &str) -> Option<Said> {
+/// The settings of a directory on `disk`, if it has any. A weight takes precedence over a priority,
+/// root's settings over those of others, and a disk's own over those for all. Invalid settings
+/// count as unset and are logged once for `group`.
+pub(super) fn read(directory: &Path, group: &str, disk: Option<&str>) -> Option<Said> {
     // Most directories have none, and need not be opened.
     let mut some = [0; 256];
     match listxattr(directory, &mut some[..]) {
@@ -70,14 +77,36 @@ pub(super) fn read(directory: &Path, group: &str) -> Option<Said> {
     for why in kept.senseless(user_too).filter(|why| is_new(directory, why)) {
         tracing::warn!(group, %why, "setting refused");
     }
-    kept.said(user_too)
+    kept.said(user_too, disk)
+}
+
+/// The settings of a directory that hold for one disk alone, by that disk, and those for all disks
+/// that are not in force on `disk` for that reason.
+pub(super) fn own(
+    directory: &Path,
+    disk: Option<&str>,
+) -> (BTreeMap<String, Vec<Setting>>, Vec<Setting>) {
+    let mut by_disk: BTreeMap<String, Vec<Setting>> = BTreeMap::new();
+    let mut replaced = Vec::new();
+    let Ok(opened) = open_directory(directory) else { return (by_disk, replaced) };
+    let kept = all(&opened).unwrap_or_default();
+    for space in spaces(counts_users(&opened)) {
+        let names = kept.0.iter().filter_map(|(name, _)| name.strip_prefix(space));
+        for (key, of) in names.filter_map(|name| name.split_once(OF_DISK)) {
+            let Some(own) = kept.value(space, key, Some(of)) else { continue };
+            by_disk.entry(of.to_owned()).or_default().push(own);
+            let for_all = kept.value(space, key, None);
+            replaced.extend(for_all.filter(|_| disk == Some(of)));
+        }
+    }
+    (by_disk, replaced)
 }
 
 /// Why stored settings of a directory count as unset.
-pub(super) fn refused(directory: &Path) -> Vec<SettingError> {
+pub(super) fn refused(directory: &Path, disk: Option<&str>) -> Vec<SettingError> {
     let Ok(opened) = open_directory(directory) else { return Vec::new() };
     let (kept, user_too) = (all(&opened).unwrap_or_default(), counts_users(&opened));
-    let contradicts = kept.said(user_too).and_then(|said| said.refused);
+    let contradicts = kept.said(user_too, disk).and_then(|said| said.refused);
     kept.senseless(user_too).chain(contradicts.map(SettingError::Contradicts)).collect()
 }
 
@@ -95,14 +124,20 @@ fn is_new(directory: &Path, why: &SettingError) -> bool {
     told.insert((directory.to_owned(), why.to_string()))
 }
 
-/// Stores settings with a directory, in place of those that they replace. Returns what was stored
-/// before, to be restored if necessary; if not all settings can be stored, it has been restored
-/// already.
-pub(super) fn change(directory: &Path, settings: &[Setting]) -> Result<Kept, NotKept> {
+/// Stores settings with a directory, in place of those that they replace: for all disks or, if it
+/// is `own`, for `disk` alone. Returns what was stored before, to be restored if necessary; if not
+/// all settings can be stored, it has been restored already.
+pub(super) fn change(
+    directory: &Path,
+    settings: &[Setting],
+    (disk, own): (Option<&str>, bool),
+) -> Result<Kept, NotKept> {
     let opened = open_directory(directory)?;
     let before = all(&opened)?;
-    check(&before, settings, counts_users(&opened)).map_err(NotKept::Contradicts)?;
-    match settings.iter().try_for_each(|setting| keep(directory, *setting)) {
+    let of = |setting: &Setting| disk.filter(|_| own && !setting.is_of_share());
+    check(&before, settings, (counts_users(&opened), disk), of).map_err(NotKept::Contradicts)?;
+    let made = settings.iter().flat_map(|setting| before.changes(*setting, of(setting)));
+    match made.collect::<Vec<_>>().into_iter().try_for_each(|change| store(directory, &change)) {
         Ok(()) => Ok(before),
         Err(error) => {
             put_back(directory, &before);
@@ -112,8 +147,13 @@ pub(super) fn change(directory: &Path, settings: &[Setting]) -> Result<Kept, Not
 }
 
 /// Checks that a directory would have no contradictory settings after these changes. Settings that
-/// do not count are ignored.
-fn check(kept: &Kept, settings: &[Setting], user_too: bool) -> Result<(), Contradiction> {
+/// do not count are ignored. `of` says for which disk alone a setting is made.
+fn check<'a>(
+    kept: &Kept,
+    settings: &[Setting],
+    (user_too, disk): (bool, Option<&'a str>),
+    of: impl Fn(&Setting) -> Option<&'a str>,
+) -> Result<(), Contradiction> {
     let is_made = |is: fn(&Setting) -> bool| settings.iter().any(is);
     if is_made(|it| matches!(it, Setting::Weight(Some(_))))
         && is_made(|it| matches!(it, Setting::Priority(Some(_))))
@@ -121,8 +161,8 @@ fn check(kept: &Kept, settings: &[Setting], user_too: bool) -> Result<(), Contra
         return Err(TWO_SHARES);
     }
     let mut kept = kept.clone();
-    settings.iter().for_each(|setting| kept.make(*setting));
-    kept.said(user_too).and_then(|said| said.refused).map_or(Ok(()), Err)
+    settings.iter().for_each(|setting| kept.make(*setting, of(setting)));
+    kept.said(user_too, disk).and_then(|said| said.refused).map_or(Ok(()), Err)
 }
 
 /// Restores what was stored before.
@@ -138,18 +178,21 @@ pub(super) fn put_back(directory: &Path, before: &Kept) {
 }
 
 impl Kept {
-    /// The settings stored, if any, including those that users may have stored if `user_too`.
-    fn said(&self, user_too: bool) -> Option<Said> {
+    /// The settings in force on `disk`, if any, including those that users may have stored if
+    /// `user_too`.
+    fn said(&self, user_too: bool, disk: Option<&str>) -> Option<Said> {
         let spaces = spaces(user_too);
         let mut said: Option<Said> = None;
         for space in spaces {
-            for setting in Setting::keys().filter_map(|key| self.setting(space, key)) {
+            for setting in Setting::keys().filter_map(|key| self.setting(space, key, disk)) {
                 let said = said.get_or_insert(Said::NOTHING);
                 said.asks = said.asks.with(setting);
             }
         }
         let mut said = said?;
-        let has = |space: &str, key| self.setting(space, key).is_some();
+        let has = |space: &str, key| {
+            self.setting(space, key, disk).is_some_and(|setting| setting.word().is_some())
+        };
         let both = |space: &&str| has(space, "ioprio") && has(space, "weight");
         said.refused = spaces.iter().any(both).then_some(TWO_SHARES);
         let mut has_burst = spaces.iter().any(|space| has(space, QosKey::Burst.name()));
@@ -167,22 +210,53 @@ impl Kept {
     fn senseless(&self, user_too: bool) -> impl Iterator<Item = SettingError> {
         self.0.iter().filter_map(move |(name, value)| {
             let key = spaces(user_too).iter().find_map(|space| name.strip_prefix(space))?;
+            let key = key.split_once(OF_DISK).map_or(key, |(key, _)| key);
             Setting::of(key, String::from_utf8_lossy(value).trim()).err()
         })
     }
 
     /// Applies a setting to the record.
-    fn make(&mut self, setting: Setting) {
-        let (key, value) = setting.parts();
-        for gone in [Some(key), setting.instead_of()].into_iter().flatten() {
-            self.0.retain(|(name, _)| ![USER, TRUSTED].iter().any(|it| is_called(name, it, gone)));
+    fn make(&mut self, setting: Setting, of: Option<&str>) {
+        for change in self.changes(setting, of) {
+            let called = [USER, TRUSTED].map(|space| format!("{space}{}", change.name));
+            self.0.retain(|(name, _)| !called.contains(name));
+            let [_, trusted] = called;
+            self.0.extend(change.value.map(|value| (trusted, value.into_bytes())));
         }
-        let kept = value.map(|value| (format!("{TRUSTED}{key}"), value.into_bytes()));
-        self.0.extend(kept);
     }
 
-    fn setting(&self, space: &str, key: &str) -> Option<Setting> {
-        let (_, value) = self.0.iter().find(|(name, _)| is_called(name, space, key))?;
+    /// The changes of attributes that make a setting for one disk alone, or for all: what it
+    /// replaces goes.
+    fn changes(&self, setting: Setting, of: Option<&str>) -> Vec<Stored> {
+        let (key, value) = setting.parts();
+        // What is made for all is not to hold on this disk.
+        let for_all = || [USER, TRUSTED].iter().any(|it| self.value(it, key, None).is_some());
+        let value = value.or_else(|| of.filter(|_| for_all()).map(|_| NONE.to_owned()));
+        let mut changes = vec![Stored { name: attribute(key, of), value }];
+        let gone = |name: String| Stored { name, value: None };
+        changes.extend(setting.instead_of().map(|key| gone(attribute(key, of))));
+        if of.is_none() {
+            // A new value for all holds on disks that did without the former one.
+            let own = self.0.iter().filter(|(_, value)| value == NONE.as_bytes());
+            let own = own.filter_map(|(name, _)| {
+                [USER, TRUSTED].iter().find_map(|space| name.strip_prefix(space))
+            });
+            let of_key = own.filter(|name| name.split_once(OF_DISK).is_some_and(|it| it.0 == key));
+            changes.extend(of_key.map(|name| gone(name.to_owned())));
+        }
+        changes
+    }
+
+    /// The setting in force on `disk`.
+    fn setting(&self, space: &str, key: &str, disk: Option<&str>) -> Option<Setting> {
+        let own = disk.and_then(|disk| self.value(space, key, Some(disk)));
+        own.or_else(|| self.value(space, key, None))
+    }
+
+    /// The setting for one disk alone, or that for all.
+    fn value(&self, space: &str, key: &str, of: Option<&str>) -> Option<Setting> {
+        let called = format!("{space}{}", attribute(key, of));
+        let (_, value) = self.0.iter().find(|(name, _)| *name == called)?;
         Setting::of(key, std::str::from_utf8(value).ok()?.trim()).ok()
     }
 }
@@ -192,32 +266,33 @@ const fn spaces(user_too: bool) -> &'static [&'static str] {
     if user_too { &[USER, TRUSTED] } else { &[TRUSTED] }
 }
 
-fn is_called(name: &str, space: &str, key: &str) -> bool {
-    name.strip_prefix(space) == Some(key)
+/// An attribute without its namespace, and the value that it is to have, if any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stored {
+    name: String,
+    value: Option<String>,
 }
 
-/// Stores a setting: where only root can change it if we are root, else in the user's namespace.
-fn keep(directory: &Path, setting: Setting) -> Result<(), Errno> {
-    let (key, value) = setting.parts();
-    let mut gone = vec![];
-    match value {
-        Some(value) => {
-            let write = |space| {
-                let name = format!("{space}{key}");
-                setxattr(directory, name, value.as_bytes(), XattrFlags::empty())
-            };
-            match write(TRUSTED) {
-                Ok(()) => gone.push(format!("{USER}{key}")),
-                Err(Errno::PERM) => write(USER)?,
-                Err(error) => return Err(error),
-            }
-        }
-        None => gone.extend([format!("{USER}{key}"), format!("{TRUSTED}{key}")]),
+/// The name of the attribute for a setting of one disk alone, or of all.
+fn attribute(key: &str, of: Option<&str>) -> String {
+    match of {
+        Some(disk) => format!("{key}{OF_DISK}{disk}"),
+        None => key.to_owned(),
     }
-    if let Some(other) = setting.instead_of() {
-        gone.extend([format!("{USER}{other}"), format!("{TRUSTED}{other}")]);
+}
+
+/// Stores an attribute: where only root can change it if we are root, else in the user's namespace.
+fn store(directory: &Path, Stored { name, value }: &Stored) -> Result<(), Errno> {
+    let [user, trusted] = [USER, TRUSTED].map(|space| format!("{space}{name}"));
+    let Some(value) = value else {
+        return [user, trusted].iter().try_for_each(|name| remove(directory, name));
+    };
+    let write = |name| setxattr(directory, name, value.as_bytes(), XattrFlags::empty());
+    match write(&trusted) {
+        Ok(()) => remove(directory, &user),
+        Err(Errno::PERM) => write(&user),
+        Err(error) => Err(error),
     }
-    gone.iter().try_for_each(|name| remove(directory, name))
 }
 
 fn remove(directory: &Path, name: &str) -> Result<(), Errno> {
@@ -269,6 +344,29 @@ fn is_safe(directory: &Stat) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A disk without an own value takes that for all, however often another disk's is changed.
+    #[test]
+    fn a_disk_has_its_own_settings_or_those_for_all() {
+        let mut kept = Kept::default();
+        let mut make = |text: &str, of| kept.make(Setting::parse(text).unwrap(), of);
+        make("weight=300", None);
+        make("max_bps=1M", None);
+        make("max_bps=2M", Some("sda"));
+        make("min_iops=5", Some("sdb"));
+        let on = |kept: &Kept, disk| kept.said(false, disk).unwrap().asks.to_string();
+        assert_eq!(on(&kept, Some("sda")), "weight=300 max_bps=2097152");
+        assert_eq!(on(&kept, Some("sdb")), "weight=300 min_iops=5 max_bps=1048576");
+        assert_eq!(on(&kept, None), "weight=300 max_bps=1048576");
+        let mut make = |text: &str, of| kept.make(Setting::parse(text).unwrap(), of);
+        make("max_bps=none", Some("sda"));
+        make("min_iops=none", Some("sdb"));
+        assert_eq!(on(&kept, Some("sda")), "weight=300", "not what holds for all");
+        assert_eq!(on(&kept, Some("sdb")), "weight=300 max_bps=1048576");
+        assert_eq!((kept.senseless(false).count(), kept.0.len()), (0, 3));
+        kept.make(Setting::parse("max_bps=3M").unwrap(), None);
+        assert_eq!(on(&kept, Some("sda")), "weight=300 max_bps=3145728", "it is set again");
+    }
 
     #[test]
     fn values_that_make_no_sense_are_named_once() {

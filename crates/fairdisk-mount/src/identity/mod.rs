@@ -11,7 +11,7 @@ mod standing;
 mod tasks;
 
 pub use groups::GroupName;
-pub use hierarchy::{Changed, Hierarchy, HierarchyError, group_path};
+pub use hierarchy::{Changed, Disks, Hierarchy, HierarchyError, group_path};
 pub(crate) use hierarchy::{OWN, VERSION2};
 pub use setting::{Asks, Said, Setting, SettingError};
 pub(crate) use sight::Silent;

@@ -114,8 +114,13 @@ impl Setting {
 
     /// The settings of `qos` as [`parse`](Self::parse) reads them.
     pub(crate) fn words(qos: &Qos) -> impl Iterator<Item = String> + use<> {
-        let parts = Self::all_of(*qos).map(Self::parts);
-        parts.filter_map(|(key, value)| Some(format!("{key}={}", value?)))
+        Self::all_of(*qos).filter_map(Self::word)
+    }
+
+    /// The setting as [`parse`](Self::parse) reads it, unless it is removed.
+    pub(crate) fn word(self) -> Option<String> {
+        let (key, value) = self.parts();
+        Some(format!("{key}={}", value?))
     }
 
     /// The keys of all settings.
@@ -136,6 +141,11 @@ impl Setting {
             Self::Idle(_) => "idle",
             Self::Qos(key, _) => key.name(),
         }
+    }
+
+    /// Whether it is about the share, which is the same on all disks.
+    pub(super) const fn is_of_share(&self) -> bool {
+        matches!(self, Self::Weight(_) | Self::Priority(_))
     }
 
     /// Whether it is one of a floor.

@@ -42,9 +42,18 @@ const LONG_PATIENCE: Duration = Duration::from_secs(10);
 /// The option that selects a mount.
 #[derive(Debug, clap::Args)]
 pub(super) struct At {
-    /// A mount on the disk that is meant; needed if there are several disks with mounts
+    /// A mount on the disk that is meant. Without it, or FAIRDISK_AT in the environment, all disks
+    /// with mounts are listed, and what is set holds for all; else one has to be chosen
     #[arg(long, value_name = "MOUNTPOINT", global = true)]
     at: Option<PathBuf>,
+}
+
+impl At {
+    /// The mount that was chosen, by the option or in the environment.
+    fn mountpoint(&self) -> Option<PathBuf> {
+        let set = || std::env::var_os("FAIRDISK_AT").filter(|at| !at.is_empty());
+        self.at.clone().or_else(|| set().map(PathBuf::from))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -73,7 +82,7 @@ enum Action {
         /// the disk is kept for the group when it has nothing queued; `min_iops=N`, `min_bps=N`: a
         /// floor; `max_iops=N`, `max_bps=N`: a ceiling, of which `burst_ms=N` may go at once;
         /// `latency_p99_ms=N`, `fsync_p99_ms=N`: targets. In floors and ceilings N may end in K, M or G; `none`
-        /// takes a setting back
+        /// takes a setting back. With --at all but weight and ioprio are for that disk alone
         #[arg(required = true)]
         settings: Vec<String>,
     },
@@ -86,45 +95,72 @@ enum Action {
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
-    match find(&args.at)? {
-        Some(client) => ask(client, &args.action),
-        None => kept::execute(&args.action),
+    let clients = find(&args.at)?;
+    match clients.is_empty() {
+        true => kept::execute(&args.action),
+        false => ask(clients, &args.action, args.at.mountpoint().is_some()),
     }
 }
 
-fn ask(mut client: Client, action: &Action) -> Result<(), Failure> {
+/// Does the action on each disk. What is set is for the `chosen` disk alone, or for all.
+fn ask(mut clients: Vec<Client>, action: &Action, chosen: bool) -> Result<(), Failure> {
+    let several = clients.len() > 1;
     match action {
         Action::List { json } => {
-            let status = client.status()?;
-            if *json {
-                return print_json(serde_json::to_value(&status));
+            for (at, client) in clients.iter_mut().enumerate() {
+                let status = client.status()?;
+                match json {
+                    true => print_json(serde_json::to_value(&status))?,
+                    false if at > 0 => output::print(&format!("\n{}", table(&status)))?,
+                    false => output::print(&table(&status))?,
+                }
             }
-            Ok(output::print(&table(&status))?)
-        }
-        Action::Get { group, json } => {
-            let status = get(&mut client, group)?;
-            let Some(entry) = status.groups.first() else {
-                return Err(ControlError::Gibberish(format!("{status:?}")).into());
-            };
-            show(entry, group, &status.scheduler, *json)
-        }
-        Action::Set { group, settings } => {
-            let keys = keys(settings);
-            let ask = Ask::Set { group: group.clone(), settings: settings.clone() };
-            client.ask(&ask).map_err(|error| with_hint(error, &keys))?;
-            // The setting is in force, so a note that cannot be fetched is no failure.
-            let status = get(&mut client, group).ok();
-            let notes = [ignored_note, unexamined_note].map(|note| note(status.as_ref()?, &keys));
-            notes.iter().flatten().for_each(|note| diagnose(note));
             Ok(())
         }
+        Action::Get { group, json } => {
+            for client in &mut clients {
+                let status = get(client, group)?;
+                let Some(entry) = status.groups.first() else {
+                    return Err(ControlError::Gibberish(format!("{status:?}")).into());
+                };
+                let of_disk = several.then(|| plain(&status.disk));
+                show(entry, group, (of_disk.as_deref(), &status.scheduler), *json)?;
+            }
+            Ok(())
+        }
+        Action::Set { group, settings } => set(clients, group, settings, chosen),
         Action::Scheduler { name } => {
+            let mut client = only(clients)?;
             client.ask(&Ask::Scheduler { name: name.clone() })?;
             let note = client.status().ok().and_then(|status| ignored_by_new(&status));
             note.iter().for_each(|note| diagnose(note));
             Ok(())
         }
     }
+}
+
+/// Sets what a group asks for on all disks, or on the one that is `chosen` alone. Where one of
+/// several disks refuses, the settings are not stored, and the others find that out by themselves.
+fn set(
+    clients: Vec<Client>,
+    group: &str,
+    settings: &[String],
+    chosen: bool,
+) -> Result<(), Failure> {
+    let keys = keys(settings);
+    let (group, settings) = (group.to_owned(), settings.to_vec());
+    let ask = Ask::Set { group: group.clone(), settings, own: chosen };
+    let mut notes: Vec<String> = Vec::new();
+    for mut client in clients {
+        client.ask(&ask).map_err(|error| with_hint(error, &keys))?;
+        // The setting is in force, so a note that cannot be fetched is no failure.
+        let status = get(&mut client, &group).ok();
+        let new = [ignored_note, unexamined_note].map(|note| note(status.as_ref()?, &keys));
+        notes.extend(new.into_iter().flatten());
+    }
+    notes.dedup();
+    notes.iter().for_each(|note| diagnose(note));
+    Ok(())
 }
 
 /// Asks for the state of the group to which the tasks of the cgroup `group` belong.
@@ -155,12 +191,19 @@ fn with_hint(error: ControlError, keys: &[&str]) -> ControlError {
     }
 }
 
-/// Prints the settings of `entry`, the group to which the cgroup `group` belongs.
-fn show(entry: &GroupEntry, group: &str, scheduler: &str, json: bool) -> Result<(), Failure> {
+/// Prints the settings of `entry`, the group to which the cgroup `group` belongs, on one of several
+/// disks.
+fn show(
+    entry: &GroupEntry,
+    group: &str,
+    (disk, scheduler): (Option<&str>, &str),
+    json: bool,
+) -> Result<(), Failure> {
     if json {
         return print_json(serde_json::to_value(entry));
     }
-    Ok(output::print(&(asks(entry, group, scheduler) + "\n"))?)
+    let disk = disk.map(|disk| format!("{disk}: ")).unwrap_or_default();
+    Ok(output::print(&format!("{disk}{}\n", asks(entry, group, scheduler)))?)
 }
 
 fn print_json(value: serde_json::Result<serde_json::Value>) -> Result<(), Failure> {
@@ -177,25 +220,40 @@ impl From<ControlError> for Failure {
     }
 }
 
-pub(super) fn connect(at: &At) -> Result<Client, Failure> {
-    find(at)?.ok_or_else(|| Failure::Run(NOBODY.to_owned()))
+/// Connects to the daemon of the selected mount or, if none was selected, to all that run, of which
+/// there must be some.
+pub(super) fn connect_all(at: &At) -> Result<Vec<Client>, Failure> {
+    let clients = find(at)?;
+    match clients.is_empty() {
+        true => Err(Failure::Run(NOBODY.to_owned())),
+        false => Ok(clients),
+    }
 }
 
-/// Connects to the daemon of the selected mount; `None` if no mount is running and none was
-/// selected. The client does not wait for ever.
+/// The only one of the clients.
+fn only(mut clients: Vec<Client>) -> Result<Client, Failure> {
+    if clients.len() > 1 {
+        let text = "several mounts have schedulers of their own; choose one with --at:";
+        return Err(Failure::BadInput(text.to_owned() + &ways_to(clients)));
+    }
+    clients.pop().ok_or_else(|| Failure::Run(NOBODY.to_owned()))
+}
+
+/// Connects to the daemon of the selected mount or, if none was selected, to all that run. The
+/// clients do not wait for ever.
 ///
 /// # Errors
-/// The selected mount does not answer, or several disks have mounts and none was selected.
-fn find(at: &At) -> Result<Option<Client>, Failure> {
-    let mut client = choose(at)?;
-    let patient = client.as_mut().map_or(Ok(()), |it| it.wait_no_longer_than(LONG_PATIENCE));
+/// The selected mount does not answer.
+fn find(at: &At) -> Result<Vec<Client>, Failure> {
+    let mut clients = choose(at)?;
+    let patient = clients.iter_mut().try_for_each(|it| it.wait_no_longer_than(LONG_PATIENCE));
     patient.map_err(|error| Failure::Run(error.to_string()))?;
-    Ok(client)
+    Ok(clients)
 }
 
-fn choose(at: &At) -> Result<Option<Client>, Failure> {
-    if let Some(mountpoint) = &at.at {
-        return reach(mountpoint).map(Some).map_err(|error| {
+fn choose(at: &At) -> Result<Vec<Client>, Failure> {
+    if let Some(mountpoint) = &at.mountpoint() {
+        return reach(mountpoint).map(|client| vec![client]).map_err(|error| {
             let at = mountpoint.display();
             if matches!(error, ControlError::Silent { .. }) {
                 return Failure::Run(format!("--at {at}: {error}"));
@@ -207,16 +265,7 @@ fn choose(at: &At) -> Result<Option<Client>, Failure> {
             })
         });
     }
-    let mut clients = running();
-    match (clients.pop(), clients.is_empty()) {
-        (Some(client), true) => Ok(Some(client)),
-        (Some(last), false) => {
-            clients.push(last);
-            let text = "several disks have mounts; choose one with --at:";
-            Err(Failure::BadInput(text.to_owned() + &ways_to(clients)))
-        }
-        (None, _) => Ok(None),
-    }
+    Ok(running())
 }
 
 /// Connects to the daemon of the mount at `mountpoint`, and has it confirm that it serves that
@@ -264,7 +313,7 @@ fn asks(entry: &GroupEntry, group: &str, scheduler: &str) -> String {
     let inside = entry.parent.as_ref().map(|parent| format!(" in {}", plain(parent)));
     let inside = inside.unwrap_or_default();
     let others = if others.is_empty() { String::new() } else { format!(" {others}") };
-    let is_own = group_path(group) == entry.path;
+    let is_own = entry.cgroup == entry.path || group_path(group) == entry.path;
     let part = if is_own { String::new() } else { format!(" as part of {}", plain(&entry.path)) };
     let ignored = match entry.ignored.join(", ") {
         none if none.is_empty() => none,
@@ -274,7 +323,11 @@ fn asks(entry: &GroupEntry, group: &str, scheduler: &str) -> String {
         none if none.is_empty() => none,
         some => format!(" [{scheduler} refused {some}]"),
     };
-    format!("{share}{worth}{others}{inside}{part}{ignored}{refused}")
+    let elsewhere = match entry.replaced.join(" ") {
+        none if none.is_empty() => none,
+        some => format!(" [other disks: {some}]"),
+    };
+    format!("{share}{worth}{others}{inside}{part}{elsewhere}{ignored}{refused}")
 }
 
 /// The least part of the disk's time, in percent, that is worth a line.
@@ -319,7 +372,8 @@ fn table(status: &Status) -> String {
     let whole: f64 = status.groups.iter().map(|group| group.device_time_ms).sum();
     let names: Vec<_> = status.groups.iter().map(|group| plain(&group.path)).collect();
     let columns = names.iter().map(|name| width(name)).max().unwrap_or(0).max(5);
-    let limits: Vec<String> = status.groups.iter().map(|group| limits(group, &group.ops)).collect();
+    let limits: Vec<String> =
+        status.groups.iter().map(|group| limits(group, &group.ops).join(" ")).collect();
     let heading = if limits.iter().any(|it| !it.is_empty()) { "  limits" } else { "" };
     let _ = writeln!(
         text,

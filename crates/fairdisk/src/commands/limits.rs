@@ -13,7 +13,7 @@ const NAMED_MAX: usize = 5;
 /// A group's settings beside its weight, such as `idle 0 ms >=100 iops <=5 MB/s p99<=20 ms`, and by
 /// what `got` misses its targets. What the scheduler ignores is in parentheses, and may include the
 /// weight.
-pub(super) fn limits(entry: &GroupEntry, got: &Latencies) -> String {
+pub(super) fn limits(entry: &GroupEntry, got: &Latencies) -> Vec<String> {
     let qos = &entry.qos;
     let ioprio = entry.ioprio.filter(|ioprio| Share::Priority(*ioprio) != Share::DEFAULT);
     let ignores = |key: &str| entry.ignored.iter().any(|ignored| ignored == key);
@@ -34,7 +34,7 @@ pub(super) fn limits(entry: &GroupEntry, got: &Latencies) -> String {
     });
     let refused =
         (!entry.refused.is_empty()).then(|| format!("[refused: {}]", entry.refused.join(" ")));
-    words.chain(refused).collect::<Vec<_>>().join(" ")
+    words.chain(refused).collect()
 }
 
 /// A target in words, and what was got instead if it is missed.

@@ -1,8 +1,10 @@
 //! `fairdisk top`: shows continuously how much of the disk each group gets.
 
 mod asked;
+mod columns;
 pub(super) mod rates;
 mod screen;
+mod view;
 
 use super::ctl::{self, At};
 use crate::failure::Failure;
@@ -15,16 +17,18 @@ use fairdisk_mount::control::{Ask, Client, Status};
 use fairdisk_plane::{Clock as _, MonotonicClock};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use rates::{Row, SortBy};
 use screen::{Screen, Wish};
 use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use view::Look;
 
 /// Watch who gets how much of the disk, and change weights
 ///
-/// Keys: s sorts by another column, o shows the latency of reads, writes or fsyncs, arrows select a
-/// group, + and - change its weight, w asks for
-/// one, q quits.
+/// Keys: ? shows them all. Arrows select a group, + and - change its weight, u takes that back, s
+/// sorts, o shows the latency of reads, writes or fsyncs, t shows a tree, / filters, Tab shows the
+/// next disk, q quits. NO_COLOR in the environment turns colours off.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -65,35 +69,62 @@ fn interval(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
-    let client = ctl::connect(&args.at)?;
+    let clients = ctl::connect_all(&args.at)?;
     let interval = args.interval;
     let prints = args.batch || args.json || args.looks().is_some();
     if prints || !io::stdout().is_terminal() {
-        return print(client, interval, args);
+        return print(clients, interval, args);
     }
     let mut terminal = ratatui::init();
-    let ended = watch(&mut terminal, client, interval);
+    let ended = watch(&mut terminal, clients, interval);
     ratatui::restore();
     ended
 }
 
-fn print(mut client: Client, interval: Duration, args: &Args) -> Result<(), Failure> {
+/// A disk, and the last two looks at it.
+struct Disk {
+    client: Client,
+    before: Status,
+    /// The last look, with the weights that were set since.
+    after: Status,
+}
+
+impl Disk {
+    fn of(mut client: Client) -> Result<Self, Failure> {
+        let before = client.status()?;
+        Ok(Self { client, after: before.clone(), before })
+    }
+
+    fn look(&mut self) -> Result<(), Failure> {
+        let now = self.client.status()?;
+        self.before = std::mem::replace(&mut self.after, now);
+        Ok(())
+    }
+
+    fn rows(&self, sort: SortBy) -> Vec<Row> {
+        rates::rows(&self.before, &self.after, sort)
+    }
+}
+
+fn print(clients: Vec<Client>, interval: Duration, args: &Args) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
-    let mut before = client.status()?;
+    let disks: Result<Vec<Disk>, Failure> = clients.into_iter().map(Disk::of).collect();
+    let mut disks = disks?;
     let mut printed = 0;
     while args.looks().is_none_or(|count| printed < count) {
         if !pause(interval, &stop) {
             return Err(Failure::Interrupted(format!("{printed} looks are printed")));
         }
-        let after = client.status()?;
-        let rows = rates::rows(&before, &after, rates::SortBy::default());
-        let text = if args.json {
-            format!("{}\n", rates::json(&before, &after, &rows))
-        } else {
-            screen::lines(&after, &rows)
-        };
-        output::print(&text)?;
-        before = after;
+        for disk in &mut disks {
+            disk.look()?;
+            let rows = disk.rows(SortBy::default());
+            let text = if args.json {
+                format!("{}\n", rates::json(&disk.before, &disk.after, &rows))
+            } else {
+                view::lines(&disk.after, &rows)
+            };
+            output::print(&text)?;
+        }
         printed += 1;
     }
     Ok(())
@@ -119,12 +150,13 @@ fn no_terminal(error: io::Error) -> Failure {
 struct Watch<'a> {
     clock: MonotonicClock,
     terminal: &'a mut DefaultTerminal,
-    client: Client,
+    disks: Vec<Disk>,
+    /// The disk that is shown.
+    shown: usize,
     screen: Screen,
-    /// The last look but one.
-    before: Status,
-    /// The last look, with the weights that were set since.
-    after: Status,
+    /// What takes back what was set: the group and the setting, the last one last.
+    done: Vec<(String, String)>,
+    colours: bool,
 }
 
 /// What happens between two looks.
@@ -142,17 +174,21 @@ trait Stage {
 
 fn watch(
     terminal: &mut DefaultTerminal,
-    mut client: Client,
+    clients: Vec<Client>,
     interval: Duration,
 ) -> Result<(), Failure> {
     let clock = MonotonicClock::start();
-    let before = client.status()?;
-    let after = before.clone();
-    let mut watch = Watch { clock, terminal, client, screen: Screen::default(), before, after };
+    let disks: Result<Vec<Disk>, Failure> = clients.into_iter().map(Disk::of).collect();
+    let colours = std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
+    let (screen, done) = (Screen::default(), Vec::new());
+    let mut watch = Watch { clock, terminal, disks: disks?, shown: 0, screen, done, colours };
     let interval = Span::from_ns(interval.as_nanos() as u64);
     while !quits_until(watch.now() + interval, &mut watch)? {
-        let now = watch.client.status()?;
-        watch.before = std::mem::replace(&mut watch.after, now);
+        if !watch.screen.is_paused {
+            watch.disks.iter_mut().try_for_each(Disk::look)?;
+            let rows = watch.disks[watch.shown].rows(watch.screen.sort);
+            watch.screen.remember(&rows);
+        }
     }
     Ok(())
 }
@@ -189,19 +225,21 @@ impl Stage for Watch<'_> {
         if key.kind != KeyEventKind::Press {
             return Ok(false);
         }
-        let rows = rates::rows(&self.before, &self.after, self.screen.sort);
+        let rows = self.disks[self.shown].rows(self.screen.sort);
         match self.screen.key(key, &rows) {
             Some(Wish::Quit) => return Ok(true),
-            Some(Wish::Weight(group, weight)) => {
-                let settings = vec![format!("weight={weight}")];
-                let ask = Ask::Set { group: group.clone(), settings };
-                self.screen.message = match self.client.ask(&ask) {
-                    Ok(_) => {
-                        note_weight(&mut self.after, &group, weight);
-                        format!("{group}: weight {weight}")
-                    }
-                    Err(error) => error.to_string(),
-                };
+            Some(Wish::Set { group, setting, before }) => {
+                if self.set(&group, &setting) {
+                    self.done.push((group, before));
+                }
+            }
+            Some(Wish::Undo) => match self.done.pop() {
+                Some((group, setting)) => drop(self.set(&group, &setting)),
+                None => "nothing to take back".clone_into(&mut self.screen.message),
+            },
+            Some(Wish::NextDisk) => {
+                self.shown = (self.shown + 1) % self.disks.len();
+                self.screen.remember(&[]);
             }
             None => {}
         }
@@ -209,17 +247,41 @@ impl Stage for Watch<'_> {
     }
 
     fn draw(&mut self) -> Result<(), Failure> {
-        let Self { terminal, screen, before, after, .. } = self;
-        let rows = rates::rows(before, after, screen.sort);
-        let drawn = terminal.draw(|frame| screen.draw(frame, after, &rows));
+        let Self { terminal, screen, disks, shown, colours, .. } = self;
+        let Disk { before, after, .. } = &disks[*shown];
+        let (rows, busy) = (disks[*shown].rows(screen.sort), rates::busy(before, after));
+        let disk = (*shown, disks.len());
+        let look = Look { status: after, rows: &rows, disk, busy, colours: *colours };
+        let drawn = terminal.draw(|frame| view::draw(screen, frame, look));
         drawn.map(drop).map_err(no_terminal)
+    }
+}
+
+impl Watch<'_> {
+    /// Sets a weight or a priority. Returns whether that was done.
+    fn set(&mut self, group: &str, setting: &str) -> bool {
+        let Disk { client, after, .. } = &mut self.disks[self.shown];
+        let (group, settings) = (group.to_owned(), vec![setting.to_owned()]);
+        let ask = Ask::Set { group: group.clone(), settings, own: false };
+        let set = client.ask(&ask);
+        let done = set.is_ok();
+        self.screen.message = match set {
+            Ok(_) => {
+                note(after, &group, setting);
+                format!("{group}: {setting}; u takes it back")
+            }
+            Err(error) => error.to_string(),
+        };
+        done
     }
 }
 
 /// Notes a weight that was set since the look, so that it is shown, and the next key counts from
 /// it.
-fn note_weight(status: &mut Status, group: &str, weight: u32) {
-    if let Some(entry) = status.groups.iter_mut().find(|entry| entry.path == group) {
+fn note(status: &mut Status, group: &str, setting: &str) {
+    let weight = setting.strip_prefix("weight=").and_then(|weight| weight.parse().ok());
+    let entry = status.groups.iter_mut().find(|entry| entry.path == group);
+    if let Some((entry, weight)) = entry.zip(weight) {
         (entry.weight, entry.ioprio) = (weight, None);
     }
 }
@@ -258,8 +320,8 @@ mod tests {
             self.now += Span::from_ms(50);
             let rows = rates::rows(&self.status, &self.status, self.screen.sort);
             let key = KeyEvent::new(KeyCode::Char('+'), KeyModifiers::NONE);
-            if let Some(Wish::Weight(group, weight)) = self.screen.key(key, &rows) {
-                note_weight(&mut self.status, &group, weight);
+            if let Some(Wish::Set { group, setting, .. }) = self.screen.key(key, &rows) {
+                note(&mut self.status, &group, &setting);
             }
             Ok(false)
         }

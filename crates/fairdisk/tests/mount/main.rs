@@ -8,6 +8,7 @@ mod backlog;
 mod buffered;
 mod calibrated;
 mod control;
+mod disks;
 mod durable;
 mod ending;
 mod fsync;

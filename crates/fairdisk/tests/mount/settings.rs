@@ -41,7 +41,9 @@ fn settings_reach_a_group_that_waits() {
     finish(reader);
     // Set by somebody else, without telling the mount.
     let (group, reader) = waits(&host, "other");
-    keep(&host.group_directory("other"), "trusted.fairdisk.max_bps", "1000000000");
+    let disk = host.status()["disk"].as_str().unwrap().to_owned();
+    let name = format!("trusted.fairdisk.max_bps@{disk}");
+    keep(&host.group_directory("other"), &name, "1000000000");
     finish(reader);
     assert_eq!(host.entry(&group)["max_bps"], 1_000_000_000);
     host.unmount();
@@ -67,7 +69,8 @@ fn a_floor_that_cannot_be_kept_is_refused_and_nothing_changes() {
     let directory = host.group_directory("tenant");
     let kept = |key: &str| {
         let mut value = [0; 20];
-        let name = format!("trusted.fairdisk.{key}");
+        let disk = host.status()["disk"].as_str().unwrap().to_owned();
+        let name = format!("trusted.fairdisk.{key}@{disk}");
         getxattr(&directory, name, &mut value[..]).map(|length| value[..length].to_vec())
     };
     assert_eq!((kept("min_iops"), kept("weight")), (Ok(b"10".to_vec()), Err(Errno::NODATA)));
@@ -99,17 +102,17 @@ fn a_refused_floor_takes_nothing_else_with_it() {
     finish(host.start(&group, &read));
     let got = |asks: &str| {
         let shown = text(&host.ctl(&["get", &group]));
-        assert_eq!(shown, format!("{asks} [fair refused min_iops=1000000]\n"));
+        assert_eq!(shown, format!("{asks} [fair refused min_iops=1000000]\n"), "{asks}");
     };
     got("weight=100 max_bps=262144");
     assert_eq!(text(&host.ctl(&["set", &group, "weight=120"])), "");
     assert_eq!(text(&host.ctl(&["set", &group, "max_bps=64K"])), "");
-    got("weight=120 max_bps=65536");
+    got("weight=120 max_bps=65536 [other disks: max_bps=262144]");
     // Examined again with what is new of it, and named.
     let set = host.ctl(&["set", &group, "max_bps=none", "min_bps=1M"]);
     assert_eq!(set.status.code(), Some(2), "{}", text(&set));
     assert!(text(&set).contains("(min_iops=1000000 min_bps=1048576)"), "{}", text(&set));
-    got("weight=120 max_bps=65536");
+    got("weight=120 max_bps=65536 [other disks: max_bps=262144]");
     // What is asked for again because of that is not examined once more.
     finish(host.start(&group, &read));
     let logged = fs::read_to_string(&log).unwrap();
@@ -276,7 +279,9 @@ fn what_cannot_be_meant_together_is_refused_and_nothing_changes() {
     assert!(done.status.success(), "{}", text(&done));
     assert_eq!(get(), "weight=50 min_iops=50 max_iops=50 burst_ms=20\n");
     // Set by somebody else, past all checks: neither the ceiling nor its burst counts.
-    keep(&host.group_directory("tenant"), "trusted.fairdisk.max_iops", "49");
+    let disk = host.status()["disk"].as_str().unwrap().to_owned();
+    let name = format!("trusted.fairdisk.max_iops@{disk}");
+    keep(&host.group_directory("tenant"), &name, "49");
     let read = format!("dd if={} of=/dev/null iflag=direct bs=4k count=1", host.file("data"));
     while !host.entry(&group)["max_iops"].is_null() {
         finish(host.start(&group, &read));

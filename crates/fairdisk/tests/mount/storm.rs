@@ -80,7 +80,7 @@ impl<'a> Storm<'a> {
         fs::create_dir(self.host.group_directory(&name(group))).unwrap();
         let path = self.home.replace("/home", &format!("/{}", name(group)));
         let settings = vec![format!("weight={}", 1 + self.prng.below(1000))];
-        self.control.ask(&Ask::Set { group: path, settings }).unwrap();
+        self.control.ask(&Ask::Set { group: path, settings, own: false }).unwrap();
         self.groups.push(group);
         self.made += 1;
     }

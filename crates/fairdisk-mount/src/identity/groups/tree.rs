@@ -1,7 +1,7 @@
 //! A hierarchy of cgroups in which scenarios take place.
 
 use super::{Groups, Hierarchy};
-use crate::identity::Setting;
+use crate::identity::{Disks, Setting};
 use fairdisk_core::{Change, GroupId, Instant, Qos, Rates, Share, Span};
 use std::fs;
 
@@ -57,7 +57,7 @@ impl Tree {
     pub(super) fn keep(&self, path: &str, settings: &[&str]) -> Vec<Setting> {
         let settings = settings.iter().map(|text| Setting::parse(text).expect("a setting"));
         let settings: Vec<Setting> = settings.collect();
-        self.hierarchy.set(path, &settings).expect("attributes can be kept");
+        self.hierarchy.set(path, &settings, Disks::All).expect("attributes can be kept");
         settings
     }
 

@@ -3,10 +3,10 @@
 
 use super::{Action, NOBODY, keys, show, with_hint};
 use crate::failure::Failure;
-use crate::output::{diagnose, plain};
+use crate::output::{self, diagnose, plain};
 use fairdisk_core::QosKey;
 use fairdisk_mount::control::{ControlError, GroupEntry};
-use fairdisk_mount::identity::{Hierarchy, Setting, SettingError};
+use fairdisk_mount::identity::{Disks, Hierarchy, Setting, SettingError};
 use rustix::process::geteuid;
 
 /// Executes the actions that need no mount, and refuses the others.
@@ -30,12 +30,18 @@ fn get(hierarchy: &Hierarchy, group: &str, json: bool) -> Result<(), Failure> {
             plain(&why.to_string())
         ));
     }
-    show(&entry, group, "no scheduler", json)
+    show(&entry, group, (None, "no scheduler"), json)?;
+    if !json {
+        for (disk, own) in &entry.own {
+            output::print(&format!("{}: {}\n", plain(disk), own.join(" ")))?;
+        }
+    }
+    Ok(())
 }
 
 fn set(hierarchy: &Hierarchy, group: &str, settings: &[String]) -> Result<(), Failure> {
     let made = Setting::parse_all(settings).and_then(|all| {
-        hierarchy.set(group, &all)?;
+        hierarchy.set(group, &all, Disks::All)?;
         Ok(all)
     });
     let made = made.map_err(|error| with_hint(refused(&error), &keys(settings)))?;

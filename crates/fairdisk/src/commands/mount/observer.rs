@@ -41,7 +41,7 @@ impl Observer {
         tell_unsaid(false);
         self.tell_left(mounts.left_behind(), mounts.jobs_left_behind());
         if self.rounds.is_multiple_of(SETTINGS_ROUNDS) {
-            mounts.gate().look_again();
+            mounts.gate().look_again(self.rounds.is_multiple_of(LOOK_ROUNDS));
         }
         if self.rounds.is_multiple_of(LOOK_ROUNDS) {
             mounts.look_below();

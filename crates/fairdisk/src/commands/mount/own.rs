@@ -65,7 +65,8 @@ pub(super) fn run(
     if let (disk::Io::Auto, Served::Threads(why)) = (args.io, disk.served()) {
         tracing::warn!(%why, "no io_uring");
     }
-    let gate = Arc::new(ScheduledGate::new(disk, &engine.name, engine.hierarchy));
+    let hierarchy = engine.hierarchy.map(|hierarchy| hierarchy.for_disk(&device.name));
+    let gate = Arc::new(ScheduledGate::new(disk, &engine.name, hierarchy));
     let listener = args.metrics.as_ref().map(listen).transpose()?;
     let socket = claim.as_ref().map_or_else(|| socket_of(args), |it| it.socket().to_owned());
     let mounts = Arc::new(Mounts::new(gate, &socket, args.guardian()));

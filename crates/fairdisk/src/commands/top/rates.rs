@@ -12,7 +12,11 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) path: String,
+    /// The path of the enclosing group.
+    pub(super) parent: Option<String>,
     pub(super) weight: u32,
+    /// The priority, if the share was given as one.
+    pub(super) ioprio: Option<u8>,
     /// The group's share in percent, by the weights of all groups that used the disk or have
     /// requests.
     pub(super) asked: f64,
@@ -36,7 +40,7 @@ pub(super) struct Row {
     /// Failed I/Os since the start of the mount.
     pub(super) errors: u64,
     /// The group's settings beside its weight, in words.
-    pub(super) limits: String,
+    pub(super) limits: Vec<String>,
     /// The group's limits and targets, for JSON.
     pub(super) qos: QosEntry,
     pub(super) ignored: Vec<String>,
@@ -44,6 +48,17 @@ pub(super) struct Row {
     pub(super) refused: Vec<String>,
     /// Whether the floor was promised without an examination.
     pub(super) unexamined: bool,
+}
+
+impl Row {
+    /// Whether the group misses a target that it has.
+    pub(super) fn misses_target(&self) -> bool {
+        let misses = |asked: Option<f64>, got: Option<f64>| {
+            asked.zip(got).is_some_and(|(asked, got)| got > asked)
+        };
+        misses(self.qos.latency_p99_ms, self.ops.ios().p99_ms)
+            || misses(self.qos.fsync_p99_ms, self.ops.flush.p99_ms)
+    }
 }
 
 /// The column that rows are sorted by.
@@ -91,6 +106,14 @@ impl SortBy {
     }
 }
 
+/// For how much of the time between two looks the disk was busy, in percent.
+pub(super) fn busy(before: &Status, after: &Status) -> f64 {
+    let ms = |status: &Status| status.groups.iter().map(|group| group.device_time_ms).sum::<f64>();
+    let passed_ms = ((after.uptime_s - before.uptime_s) * 1e3).max(1.0);
+    // Of a group that was removed, the time is gone with it.
+    (100.0 * (ms(after) - ms(before)) / passed_ms).clamp(0.0, 100.0)
+}
+
 /// A row for each group of `after`, in the order of `sort`.
 pub(super) fn rows(before: &Status, after: &Status, sort: SortBy) -> Vec<Row> {
     let seconds = (after.uptime_s - before.uptime_s).max(1e-3);
@@ -125,7 +148,9 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
     let ops = after.ops.since(ops_before);
     Row {
         path: after.path.clone(),
+        parent: after.parent.clone(),
         weight: after.weight,
+        ioprio: after.ioprio,
         asked: 0.0,
         got: after.device_time_ms - before.map_or(0.0, |before| before.device_time_ms),
         // A scheduler that has taken over has counted from 0 since.
@@ -222,6 +247,32 @@ pub(super) mod tests {
         Latency { buckets, ..Latency::default() }.since(&Latency::default())
     }
 
+    /// A group that has something queued.
+    pub(in super::super) fn row(path: &str, weight: u32) -> Row {
+        Row {
+            path: path.to_owned(),
+            parent: None,
+            weight,
+            ioprio: None,
+            asked: 80.0,
+            got: 79.5,
+            later: 0.5,
+            ios_per_s: 120.0,
+            mb_per_s: 0.5,
+            ops: Latencies::default(),
+            flush_waits: FlushWaits::default(),
+            oldest_ms: 0.0,
+            queued: 0,
+            in_flight: 1,
+            errors: 0,
+            limits: Vec::new(),
+            qos: QosEntry::default(),
+            ignored: Vec::new(),
+            refused: Vec::new(),
+            unexamined: false,
+        }
+    }
+
     fn group(path: &str, weight: u32, ms: f64, reads: u64) -> GroupEntry {
         GroupEntry {
             path: path.to_owned(),
@@ -231,6 +282,9 @@ pub(super) mod tests {
             asks: format!("weight={weight}"),
             parent: path.rsplit_once('/').map(|(parent, _)| parent.to_owned()),
             qos: QosEntry::default(),
+            cgroup: String::new(),
+            own: BTreeMap::new(),
+            replaced: Vec::new(),
             ignored: Vec::new(),
             refused: Vec::new(),
             unexamined: false,

@@ -1,0 +1,409 @@
+//! The screen of `fairdisk top`, drawn.
+
+use super::columns::{Cell, Column, amount, fit, name, shortened};
+use super::rates::Row;
+use super::screen::{Latencies, Screen, Shown, Typing};
+use crate::commands::ctl::milliseconds;
+use crate::output::plain;
+use fairdisk_lab::columns::{padded, width};
+use fairdisk_mount::control::Status;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Modifier, Style, Stylize as _};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, List, ListState, Paragraph};
+
+/// What a drawing is about: one of several disks, and the last look at it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look<'a> {
+    pub(super) status: &'a Status,
+    pub(super) rows: &'a [Row],
+    /// Which disk it is, and how many there are.
+    pub(super) disk: (usize, usize),
+    /// How much of the time the disk was busy, in percent.
+    pub(super) busy: f64,
+    /// Whether colours are wanted.
+    pub(super) colours: bool,
+}
+
+const KEYS: [(&str, &str); 12] = [
+    ("↑ ↓ j k", "select a group"),
+    ("+ -", "its weight times 5/4 or 4/5"),
+    ("w", "type its weight"),
+    ("u", "take the last change back"),
+    ("s", "sort by another column"),
+    ("o", "latency of all, reads, writes, fsyncs"),
+    ("t", "groups as a tree"),
+    ("space", "fold a group of the tree"),
+    ("/", "show groups whose path has this in it"),
+    ("p", "pause"),
+    ("Tab", "the next disk"),
+    ("q", "quit"),
+];
+
+const COLOURS: &str = "yellow: waits, got less than asked\n\
+                       red: target missed, below floor\n\
+                       magenta: over its ceiling";
+
+pub(super) fn draw(screen: &Screen, frame: &mut Frame<'_>, look: Look<'_>) {
+    let one = Constraint::Length(1);
+    let [head, sums, body, foot] =
+        Layout::vertical([one, one, Constraint::Min(2), one]).areas(frame.area());
+    let room = usize::from(frame.area().width);
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    frame.render_widget(Line::styled(together(&title(look), room), bold), head);
+    frame.render_widget(Line::from(together(&totals(look), room)), sums);
+    table(screen, frame, look, body);
+    frame.render_widget(Line::from(footer(screen, room)), foot);
+    if screen.helps {
+        help(frame, look);
+    }
+}
+
+/// As many of the parts as there is room for, whole.
+fn together(parts: &[String], room: usize) -> String {
+    let mut text = String::new();
+    for part in parts {
+        let gap = if text.is_empty() { "" } else { "  " };
+        if width(&text) + gap.len() + width(part) > room {
+            break;
+        }
+        text = text + gap + part;
+    }
+    text
+}
+
+fn title(look: Look<'_>) -> Vec<String> {
+    let Look { status, disk: (at, disks), .. } = look;
+    let model = status.device_model.as_ref();
+    let model = model.map_or(String::new(), |model| format!(" at the pace of {model}"));
+    let tab = (disks > 1).then(|| format!("disk {} of {disks}:", at + 1));
+    let disk = [plain(&status.disk).into_owned(), format!("{}{model}", status.scheduler)];
+    let mounts = status.mounts.iter().map(|it| plain(&it.mountpoint).into_owned());
+    let up = format!("up {:.0} s", status.uptime_s);
+    tab.into_iter().chain(disk).chain([up]).chain(mounts).collect()
+}
+
+fn totals(look: Look<'_>) -> Vec<String> {
+    let Look { rows, busy, .. } = look;
+    let sum = |value: fn(&Row) -> f64| rows.iter().map(value).sum::<f64>();
+    let (queued, there) = (sum(|row| f64::from(row.queued)), sum(|row| f64::from(row.in_flight)));
+    let waiting = rows.iter().filter(|row| row.queued > 0).count();
+    vec![
+        format!("busy {busy:.0} %"),
+        format!("{} I/Os/s", amount(sum(|row| row.ios_per_s))),
+        format!("{}B/s", amount(sum(|row| row.mb_per_s) * 1e6)),
+        format!("{there:.0} at the disk"),
+        format!("{queued:.0} queued"),
+        format!("{waiting} of {} groups wait", rows.len()),
+    ]
+}
+
+fn cells(screen: &Screen, shown: &[Shown<'_>]) -> Vec<Vec<Cell>> {
+    let of = |it: &Shown<'_>| {
+        let (name, history) = (name(it.row, it.tree), screen.history(&it.row.path));
+        let cell = |column: Column| column.cell(it.row, &name, screen.latencies, &history);
+        Column::ALL.map(cell).to_vec()
+    };
+    shown.iter().map(of).collect()
+}
+
+fn table(screen: &Screen, frame: &mut Frame<'_>, look: Look<'_>, area: Rect) {
+    let shown = screen.shown(look.rows);
+    let rows = cells(screen, &shown);
+    let columns = fit(&rows, usize::from(area.width));
+    let heading = columns.iter().map(|(column, room)| aligned(*column, column.heading(), *room));
+    let heading: Vec<String> = heading.collect();
+    let line = |row: &Vec<Cell>| {
+        let mut spans = Vec::new();
+        for (column, room) in &columns {
+            let place = Column::ALL.iter().position(|it| it == column).unwrap_or(0);
+            let cell = &row[place];
+            let text = aligned(*column, &cell.text, *room);
+            let colour = cell.colour.filter(|_| look.colours);
+            let gap = if spans.is_empty() { "" } else { " " };
+            let span = Span::raw(format!("{gap}{text}"));
+            spans.push(colour.map_or(span.clone(), |colour| span.fg(colour)));
+        }
+        Line::from(spans)
+    };
+    let [head, body] = Layout::vertical([Constraint::Length(1), Constraint::Min(1)]).areas(area);
+    frame.render_widget(Line::from(heading.join(" ")).bold(), head);
+    let list = List::new(rows.iter().map(line)).highlight_style(Modifier::REVERSED);
+    let mut state = ListState::default().with_selected(screen.at(look.rows));
+    frame.render_stateful_widget(list, body, &mut state);
+}
+
+/// A text at its side of so many columns, shortened if it is no number.
+fn aligned(column: Column, text: &str, room: usize) -> String {
+    match column.is_text() {
+        true => padded(&shortened(column, text, room), room),
+        false => format!("{:>1$}", text, room.saturating_sub(width(text)) + text.chars().count()),
+    }
+}
+
+fn footer(screen: &Screen, room: usize) -> String {
+    match &screen.typing {
+        Typing::Weight(typed) => {
+            let group = plain(screen.selected.as_deref().unwrap_or_default());
+            return format!("weight of {group} (1 to 10000, Enter sets it, Esc does not): {typed}");
+        }
+        Typing::Filter => return format!("/{}", plain(&screen.filter)),
+        Typing::Nothing if !screen.message.is_empty() => {
+            return plain(&screen.message).into_owned();
+        }
+        Typing::Nothing => {}
+    }
+    let paused = screen.is_paused.then(|| "PAUSED".to_owned());
+    let filter = (!screen.filter.is_empty()).then(|| format!("/{}", plain(&screen.filter)));
+    let states = [
+        "? help".to_owned(),
+        format!("by {}", screen.sort.name()),
+        format!("latency of {}", screen.latencies.name()),
+    ];
+    let keys = ["s sort", "o latency", "t tree", "/ filter", "+ - w weight", "u undo", "q quit"];
+    let parts: Vec<String> =
+        paused.into_iter().chain(filter).chain(states).chain(keys.map(str::to_owned)).collect();
+    together(&parts, room)
+}
+
+fn help(frame: &mut Frame<'_>, look: Look<'_>) {
+    let mut lines: Vec<String> =
+        KEYS.iter().map(|(key, does)| format!(" {} {does} ", padded(key, 8))).collect();
+    if look.colours {
+        lines.extend(COLOURS.lines().map(|line| format!(" {line} ")));
+    }
+    let area = frame.area();
+    let wide = lines.iter().map(|line| width(line)).max().unwrap_or(0) as u16;
+    let size = (wide.min(area.width), (lines.len() as u16).min(area.height));
+    let place = Rect::new((area.width - size.0) / 2, (area.height - size.1) / 2, size.0, size.1);
+    frame.render_widget(Clear, place);
+    let lines: Vec<Line<'_>> = lines.into_iter().map(Line::from).collect();
+    frame.render_widget(Paragraph::new(lines).reversed(), place);
+}
+
+const HEADINGS: [&str; 12] = [
+    "group",
+    "weight",
+    "asked %",
+    "got %",
+    "I/Os/s",
+    "MB/s",
+    "p50 ms",
+    "p99 ms",
+    "longest ms",
+    "queued",
+    "errors",
+    "limits",
+];
+
+/// The index of the column with a group's limits.
+const LIMITS: usize = 11;
+
+fn printed(row: &Row) -> [String; 12] {
+    let [p50, p99, longest] = Latencies::All.of(row).map(milliseconds);
+    [
+        plain(&row.path).into_owned(),
+        row.weight.to_string(),
+        format!("{:.1}", row.asked),
+        format!("{:.1}", row.got),
+        format!("{:.0}", row.ios_per_s),
+        format!("{:.1}", row.mb_per_s),
+        p50,
+        p99,
+        longest,
+        row.queued.to_string(),
+        row.errors.to_string(),
+        super::columns::notes(row),
+    ]
+}
+
+/// The table as lines of text.
+pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
+    let mut table = vec![HEADINGS.map(str::to_owned)];
+    table.extend(rows.iter().map(printed));
+    let widths: Vec<usize> = (0..HEADINGS.len())
+        .map(|column| table.iter().map(|row| width(&row[column])).max().unwrap_or(0))
+        .collect();
+    let look = Look { status, rows, disk: (0, 1), busy: 0.0, colours: false };
+    let mut text = title(look).join("  ") + "\n";
+    for row in &table {
+        let name = padded(&row[0], widths[0]);
+        let numbers = row[..LIMITS].iter().zip(&widths).skip(1);
+        let numbers = numbers.map(|(cell, width)| format!("  {cell:>width$}"));
+        let line = name + &numbers.collect::<String>() + "  " + &row[LIMITS];
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::top::rates::tests::{row, status_of, took};
+    use fairdisk_mount::MountEntry;
+    use fairdisk_mount::control::{self, QosEntry};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+    use std::fs;
+    use std::num::NonZeroU64;
+    use std::path::Path;
+
+    fn status() -> Status {
+        let mount = |at: &str| MountEntry { source: "/s".to_owned(), mountpoint: at.to_owned() };
+        let mounts = ["/srv/tenants", "/var/lib/postgresql"].map(mount).to_vec();
+        Status { disk: "nvme0n1".to_owned(), mounts, ..status_of("/a", 1) }
+    }
+
+    /// Forty tenants of a busy disk: pods, a database with a target that is missed, a backup at its
+    /// ceiling, and one that waits and gets nothing.
+    fn tenants() -> Vec<Row> {
+        let pod = |number: u32| Row {
+            parent: Some("/kubepods.slice".to_owned()),
+            asked: 1.8,
+            got: 1.7,
+            ios_per_s: 240.0 + f64::from(number),
+            mb_per_s: 1.1,
+            ops: control::Latencies {
+                read: took(u64::from(700 + 90 * number), 200),
+                ..control::Latencies::default()
+            },
+            ..row(&format!("/kubepods.slice/kubepods-burstable-pod{number:02}.slice"), 100)
+        };
+        let database = Row {
+            parent: None,
+            asked: 14.3,
+            got: 11.9,
+            ios_per_s: 12_345.0,
+            mb_per_s: 812.4,
+            ops: control::Latencies {
+                read: took(640, 12_000),
+                write: took(2_300, 300),
+                flush: took(13_300, 45),
+                ..control::Latencies::default()
+            },
+            queued: 31,
+            qos: QosEntry { fsync_p99_ms: Some(10.0), ..QosEntry::default() },
+            limits: vec!["fsync p99<=10 ms missed: 13.300".to_owned()],
+            ..row("/system.slice/system-postgresql.slice", 440)
+        };
+        let backup = Row {
+            parent: None,
+            asked: 1.8,
+            got: 2.0,
+            ios_per_s: 40.0,
+            mb_per_s: 49.9,
+            qos: QosEntry { max_bps: NonZeroU64::new(40_000_000), ..QosEntry::default() },
+            limits: vec!["<=40 MB/s".to_owned(), "(p99<=5 ms)".to_owned()],
+            ..row("/system.slice/backup.service", 100)
+        };
+        let starved = Row {
+            parent: None,
+            asked: 1.8,
+            got: 0.0,
+            ios_per_s: 0.0,
+            mb_per_s: 0.0,
+            ops: control::Latencies::default(),
+            queued: 4,
+            oldest_ms: 2_300.0,
+            errors: 2,
+            ..row("/user.slice/user-1000.slice", 10_000)
+        };
+        let outer = Row { parent: None, got: 0.0, ..row("/kubepods.slice", 300) };
+        [database, backup, starved, outer].into_iter().chain((1..=36).map(pod)).collect()
+    }
+
+    fn drawn(screen: &Screen, (wide, high): (u16, u16), rows: &[Row]) -> String {
+        let status = status();
+        let look = Look { status: &status, rows, disk: (0, 2), busy: 93.4, colours: true };
+        let mut terminal = Terminal::new(TestBackend::new(wide, high)).unwrap();
+        terminal.draw(|frame| draw(screen, frame, look)).unwrap();
+        let shown = terminal.backend().to_string();
+        let lines = shown.lines().map(|line| line.trim_matches('"').trim_end());
+        lines.map(|line| format!("{line}\n")).collect()
+    }
+
+    /// The screens are in `tests/screens`; `UPDATE=1` rewrites them.
+    fn demand(name: &str, shown: &str) {
+        let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/screens");
+        let file = place.join(name).with_extension("txt");
+        if std::env::var_os("UPDATE").is_some() {
+            fs::create_dir_all(&place).unwrap();
+            fs::write(&file, shown).unwrap();
+        }
+        let expected = fs::read_to_string(&file).unwrap_or_default();
+        assert!(shown == expected, "{name} is now\n{shown}");
+    }
+
+    #[test]
+    fn forty_tenants_are_shown_in_any_terminal() {
+        let rows = tenants();
+        let mut screen = Screen::default();
+        (0..3).for_each(|_| screen.remember(&rows));
+        for size in [(80, 24), (120, 40), (50, 20)] {
+            demand(&format!("forty-{}x{}", size.0, size.1), &drawn(&screen, size, &rows));
+        }
+        screen.is_tree = true;
+        demand("tree-80x24", &drawn(&screen, (80, 24), &rows));
+        (screen.is_tree, screen.helps) = (false, true);
+        demand("help-80x24", &drawn(&screen, (80, 24), &rows));
+    }
+
+    #[test]
+    fn what_needs_attention_has_a_colour_where_colours_are_wanted() {
+        let (rows, status) = (tenants(), status());
+        for colours in [true, false] {
+            let look = Look { status: &status, rows: &rows, disk: (0, 1), busy: 1.0, colours };
+            let mut terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
+            terminal.draw(|frame| draw(&Screen::default(), frame, look)).unwrap();
+            let buffer = terminal.backend().buffer();
+            let mut seen: Vec<String> =
+                buffer.content().iter().map(|cell| cell.fg.to_string()).collect();
+            seen.sort();
+            seen.dedup();
+            let all = ["Magenta", "Red", "Reset", "Yellow"];
+            assert_eq!(seen, if colours { &all[..] } else { &all[2..3] });
+        }
+    }
+
+    #[test]
+    fn the_latency_of_some_operations_can_be_chosen() {
+        let rows = [Row {
+            ops: control::Latencies {
+                read: took(7_000, 9),
+                flush: took(31_000, 1),
+                ..control::Latencies::default()
+            },
+            ..row("/backup", 100)
+        }];
+        let mut screen = Screen::default();
+        for (latencies, times) in [
+            ("all", " 7.0ms 31.0ms  31.0ms "),
+            ("reads", " 7.0ms 7.0ms   7.0ms "),
+            ("writes", "   -   -       - "),
+            ("fsyncs", " 31.0ms 31.0ms  31.0ms "),
+        ] {
+            let shown = drawn(&screen, (110, 6), &rows);
+            assert!(shown.contains(&format!("latency of {latencies}")), "{shown}");
+            assert!(shown.contains(times), "{latencies}: {shown}");
+            screen.key(KeyEvent::new(KeyCode::Char('o'), KeyModifiers::NONE), &rows);
+        }
+    }
+
+    /// A group's name, chosen by whoever created it, cannot send control sequences to the terminal.
+    #[test]
+    fn names_do_nothing_to_the_terminal() {
+        let rows = [row("/x\u{1b}]0;owned\u{7}", 100)];
+        let printed = lines(&status(), &rows);
+        assert!(printed.contains("/x\\u{1b}]0;owned\\u{7}  "), "{printed}");
+        assert!(printed.chars().all(|c| c == '\n' || !c.is_control()), "{printed:?}");
+        let mut screen = Screen::default();
+        for code in [KeyCode::Down, KeyCode::Char('w')] {
+            screen.key(KeyEvent::new(code, KeyModifiers::NONE), &rows);
+        }
+        let shown = drawn(&screen, (110, 8), &rows);
+        assert!(shown.chars().all(|c| c == '\n' || !c.is_control()), "{shown:?}");
+    }
+}
