@@ -81,8 +81,9 @@ enum Action {
         /// `weight=N` (1 to 10000) or `ioprio=N` (0, high, to 7); `idle=N`: how many ms, 0 to 1000,
         /// the disk is kept for the group when it has nothing queued; `min_iops=N`, `min_bps=N`: a
         /// floor; `max_iops=N`, `max_bps=N`: a ceiling, of which `burst_ms=N` may go at once;
-        /// `latency_p99_ms=N`, `fsync_p99_ms=N`: targets. In floors and ceilings N may end in K, M or G; `none`
-        /// takes a setting back. With --at all but weight and ioprio are for that disk alone
+        /// `latency_p99_ms=N`, `fsync_p99_ms=N`: targets. In floors and ceilings N may end in K, M
+        /// or G; `none` takes a setting back. With --at all but weight and ioprio are for that
+        /// disk alone
         #[arg(required = true)]
         settings: Vec<String>,
     },

@@ -229,9 +229,8 @@ impl Stage for Watch<'_> {
         match self.screen.key(key, &rows) {
             Some(Wish::Quit) => return Ok(true),
             Some(Wish::Set { group, setting, before }) => {
-                if self.set(&group, &setting) {
-                    self.done.push((group, before));
-                }
+                let is_set = self.set(&group, &setting);
+                self.done.extend(is_set.then_some((group, before)));
             }
             Some(Wish::Undo) => match self.done.pop() {
                 Some((group, setting)) => drop(self.set(&group, &setting)),
