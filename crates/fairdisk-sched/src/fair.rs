@@ -3,18 +3,18 @@
 //! time.
 //!
 //! A request waits in the queue of its task (`requests`, `queue`) inside its `group`. The next one
-//! is found in `decide`, which asks in one order and changes nothing while it asks; `again` says
-//! until when a wait stays right. What is dispatched passes through `dispatching`, and `charging`
-//! says who pays for it, when and how much.
+//! is found in `decide`, which asks in one order and changes nothing while it asks: the `answer`.
+//! `again` says until when a wait stays right. What is dispatched passes through `dispatching`, and
+//! `charging` says who pays for it, when and how much.
 //!
 //! - The order: `hierarchy` orders the groups, `queues` the tasks of a group.
 //! - Where requests are served one after the other, whoever has the disk may keep it for a turn:
-//!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `think`. Who thinks
-//!   for too long is served once it is back: `returning`, `allowance`.
+//!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `absence`, `think`.
+//!   Who thinks for too long is served once it is back: `returning`, `allowance`.
 //! - Where several are served at once, their modelled cost is charged: `queueing`, `device`,
-//!   `sharing`. Groups make room for each other (`expected`, `reserved`, `trial`, `room_worth`),
+//!   `untold`. Groups make room for each other (`expected`, `reserved`, `trial`, `room_worth`),
 //!   and tasks of a group (`inside`). A task that streams from several heads gets turns alone:
-//!   `stream`, `pace`.
+//!   `stream`, `idle`, `pace`.
 //! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
 //!   goes first: `awaited`.
 //! - Without a head: groups have the device together or in turns (`sharing`). Where costs are not

@@ -8,8 +8,8 @@ use super::Fair;
 use fairdisk_core::Instant;
 
 impl Fair {
-    /// The next instant at which time alone may change the decision. Whatever a step compares with
-    /// the time is listed here, except for the end of its own wait.
+    /// The next instant at which time alone may change the decision. All that a decision compares
+    /// with the time is listed here, except for the end of its own wait.
     pub(super) fn decide_again_at(&self, now: Instant) -> Option<Instant> {
         let promised =
             [self.promises.barred.first(), self.floor_due(), self.promises.targets.first_due()];

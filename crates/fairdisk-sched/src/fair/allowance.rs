@@ -184,7 +184,8 @@ impl Fair {
         // A shorter think time is bridged by keeping the disk free.
         let is_away = pause > self.params.idle_max;
         let asked = self.returning.allowance.ask(cost, pause).filter(|_| is_away)?;
-        notes.allowance = Some(asked);
+        let is_short = asked.is_short || notes.allowance.is_some_and(|one| one.is_short);
+        notes.allowance = Some(Asked { is_short, ..asked });
         asked.waits.then_some(due.until)
     }
 

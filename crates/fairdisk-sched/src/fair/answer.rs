@@ -1,4 +1,4 @@
-//! What may be answered to the question what is next, and what is found on the way.
+//! The answers to the question of a decision, and the notes that it takes on its way.
 
 use super::NIL;
 use super::patience::Patience;
@@ -33,7 +33,7 @@ pub(super) enum Answer {
     EndTurn(Over, Ask),
     /// A turn of the group begins with the queue.
     BeginTurn { group: u32, queue: u32 },
-    /// So it does, and no other queue's requests are issued in it.
+    /// A turn of the group begins in which no other queue's requests are issued.
     BeginAlone { group: u32, queue: u32 },
     /// The turn goes on with the queue, and no other one's requests are issued.
     GoOnAlone { queue: u32 },
@@ -55,7 +55,8 @@ pub(super) enum After {
 /// Why a turn is over.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Over {
-    Served,
+    /// Of itself: nothing of it is remembered.
+    Done,
     /// The group has nothing queued and is not waited for.
     Left(Patience),
     Barred(Bar),
@@ -72,6 +73,7 @@ pub(super) struct Notes {
     pub(super) is_for_promise: bool,
     /// How often others had to make all of the room, and a part of it.
     pub(super) made: Made,
+    /// The request that is held back for it.
     pub(super) held: Option<Held>,
     /// Whether room for a floor is needed, where that was looked at.
     pub(super) floor_room: Option<FloorRoom>,

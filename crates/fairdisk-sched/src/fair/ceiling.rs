@@ -6,7 +6,7 @@
 //! only once it is done.
 
 use super::Fair;
-use super::answer::{Answer, Bar, Cause};
+use super::answer::{Answer, Bar, Cause, Over};
 use super::hierarchy::Hierarchy;
 use crate::groups::{Amount, Nested, Order};
 use fairdisk_core::{Instant, Rates, Request, Why};
@@ -118,6 +118,20 @@ impl Fair {
     #[inline]
     pub(super) fn ceiling_bar(&self, now: Instant, at: u32) -> Option<Bar> {
         if self.promises.barred.has_ceilings() { self.bar_above_ceiling(now, at) } else { None }
+    }
+
+    /// Why the turn is over in which this request is next, if its group may have nothing more for
+    /// now.
+    #[inline]
+    pub(super) fn over_at_ceiling(&self, now: Instant, at: u32) -> Option<Over> {
+        if !self.promises.barred.has_ceilings() {
+            return None;
+        }
+        // A larger request in a group around it may have been found to be too much before.
+        match self.tree.is_barred(self.queues[self.requests[at].queue].group) {
+            true => Some(Over::Done),
+            false => self.bar_above_ceiling(now, at).map(Over::Barred),
+        }
     }
 
     fn bar_above_ceiling(&self, now: Instant, at: u32) -> Option<Bar> {

@@ -1,5 +1,6 @@
 //! Changes from outside: groups and their settings, and the properties of the device.
 
+use super::answer::FloorRoom;
 use super::device::Device;
 use super::{Fair, NIL};
 use crate::groups::Nested;
@@ -48,6 +49,7 @@ impl Fair {
             self.device.cache.paid = Span::ZERO;
         }
         if self.device.is_serial() != was[0] {
+            self.promises.floors.room_needed = FloorRoom::NONE;
             (0..self.groups.len() as u32).for_each(|group| self.expect(now, group, NIL));
         }
         let are_kept = self.params.rules.inside && !self.device.is_serial();

@@ -1,6 +1,6 @@
 //! One decision: which request is dispatched, or until when none is.
 //!
-//! A decision has three parts. What the passing of time has changed is *settled*: bars that are
+//! A decision has three parts. All that time has changed is *settled*: bars that are
 //! over, groups that should have come back. Then it is *asked* what is next. To ask changes
 //! nothing; what it finds on its way is [noted](super::answer::Notes). At last the answer is
 //! *carried out*: a request is dispatched, or nothing is until an instant. If a group is barred, or
@@ -8,7 +8,8 @@
 //!
 //! The order is the same for every kind of device: what another group waits for, floors that are
 //! due, latency targets that are near. Nothing goes while the room is used up that groups with
-//! targets and floors need, or while a thinker is about to be back. Then the turn goes on, and if
+//! targets and floors need, where several requests are served at once, or while a thinker is about
+//! to be back, where one is. Then the turn goes on, and if
 //! there is none, or it is over, the group is next that has had the least.
 
 use super::answer::{After, Answer, Ask, Notes, Over};
@@ -55,6 +56,7 @@ impl Fair {
                     then
                 }
                 Answer::EndTurn(over, then) => {
+                    is_barred |= matches!(over, Over::Barred(_));
                     self.turn_is_over(now, over);
                     then
                 }
@@ -103,7 +105,9 @@ impl Fair {
         if !self.device.backlog.is_unawaited() {
             self.settle_commits(now);
         }
-        self.settle_places(now);
+        if self.queues.uses_places() {
+            self.settle_places(now);
+        }
     }
 
     // ---- asking --------------------------------------------------------------------------
@@ -159,14 +163,10 @@ impl Fair {
         let Some(group) = self.tree.first() else { return self.wait_for_bars() };
         let queue = self.queues.first_of(now, group);
         let at = self.next_of(now, queue);
-        if let Some(held) = self.holds_first(now, group, at, notes) {
-            return match held {
-                // What goes before shares has been asked for: the next in line has the turn.
-                Answer::Bar(bar, _) if self.device.is_serial() => {
-                    Answer::Bar(bar, Ask::Line { ended, before })
-                }
-                held => held,
-            };
+        // What one request at a time may be, apart from shares, has been asked for before.
+        let then = if self.device.is_serial() { Ask::Line { ended, before } } else { Ask::All };
+        if let Some(instead) = self.instead_of_first(now, (group, at), then, notes) {
+            return instead;
         }
         if self.is_better_alone(queue) {
             if let Some(wait) = self.yields(now, group, queue) {
@@ -182,12 +182,18 @@ impl Fair {
         Answer::Dispatch { at, why, turn }
     }
 
-    /// Why the group that is first in line with this request is not served now: it waits, and
-    /// everybody behind it, or is barred.
+    /// The group that is first in line with this request waits, and everybody behind it, or it is
+    /// barred and asked again; `None` if it is served.
     #[inline]
-    fn holds_first(&self, now: Instant, group: u32, at: u32, notes: &mut Notes) -> Option<Answer> {
+    fn instead_of_first(
+        &self,
+        now: Instant,
+        (group, at): (u32, u32),
+        then: Ask,
+        notes: &mut Notes,
+    ) -> Option<Answer> {
         let waits = self.waits_for_others(group);
-        let bar = |bar| Answer::Bar(bar, Ask::All);
+        let bar = |bar| Answer::Bar(bar, then);
         waits
             .or_else(|| self.make_room(now, group, at, notes))
             .or_else(|| self.ceiling_bar(now, at).map(bar))
@@ -251,7 +257,7 @@ impl Fair {
     /// Ends the turn.
     fn turn_is_over(&mut self, now: Instant, over: Over) {
         match over {
-            Over::Served => {}
+            Over::Done => {}
             Over::Left(patience) => self.note_leaving(now, patience),
             Over::Barred(bar) => self.begin_bar(bar),
         }

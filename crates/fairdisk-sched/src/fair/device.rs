@@ -1,5 +1,5 @@
-//! The device as `fair` knows it: its stated properties and cost model, and the measured time of
-//! requests.
+//! The device as `fair` knows it: its stated properties and cost model, the measured time of
+//! requests, and the work that it hides.
 
 use super::Rules;
 use super::backlog::Backlog;

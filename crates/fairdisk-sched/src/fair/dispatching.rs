@@ -38,10 +38,7 @@ impl Fair {
         q.track.streak.add(continues && !op.is_write());
         (q.track.continues, q.track.position) = (continues, end);
         q.in_flight += 1;
-        let (is_background, streams) = (q.task.is_none(), q.track.streak.is_stream());
-        if streams && self.params.rules.inside && self.device.pays_alone() {
-            self.queues.note_stream(queue);
-        }
+        let is_background = q.task.is_none();
         let entry = &mut self.groups[group as usize];
         entry.in_flight += 1;
         let is_back = entry.past.absence.is_back && !is_background;
@@ -58,6 +55,9 @@ impl Fair {
         if may_be_cached {
             self.use_allowance(amount.bytes);
             self.add_to_backlog(now, at, group);
+        }
+        if self.is_better_alone(queue) && self.waits_inside(group) {
+            self.queues.note_stream(queue);
         }
         self.charge_dispatched(now, at);
         if !self.promises.targets.is_empty() {

@@ -112,6 +112,9 @@ impl Fair {
             self.floor_wants(group);
             self.room_wants(group);
         }
+        if self.promises.floors.is_empty() {
+            self.promises.floors.room_needed = FloorRoom::NONE;
+        }
     }
 
     /// Makes floors of the group and of groups around it due, as the group has a request and had
@@ -192,7 +195,9 @@ impl Fair {
     #[cold]
     #[inline(never)]
     pub(super) fn settle_floors(&mut self, now: Instant) {
-        self.settle_room(now);
+        if self.params.rules.floor_room && !self.device.is_serial() {
+            self.settle_room(now);
+        }
         while let Some((group, _)) = self.promises.floors.due.first() {
             if self.tree.first_inside(group).is_some() {
                 return;

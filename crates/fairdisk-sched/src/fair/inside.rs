@@ -19,20 +19,25 @@ impl Fair {
     /// An expected queue of another priority in the group that is before this one.
     #[inline]
     pub(super) fn expected_inside(&self, now: Instant, group: u32, queue: u32) -> Option<u32> {
-        match self.params.rules.inside && self.queues.has_priorities(group) {
+        match self.queues.has_priorities(group) {
             true => self.expected_before(now, queue, For::OtherRanks),
             false => None,
         }
     }
 
-    /// An expected queue of its group for which this one has to wait. Where several requests are
-    /// worked on at once, other groups would wait with them, while less than the device takes is
-    /// there: so nobody does beside other groups.
-    fn expected_before(&self, now: Instant, queue: u32, whom: For) -> Option<u32> {
-        let group = self.queues[queue].group;
+    /// Whether tasks of the group wait for each other. Where several requests are worked on at
+    /// once, other groups would wait with them, while less than the device takes is there: so
+    /// nobody does beside other groups.
+    pub(super) fn waits_inside(&self, group: u32) -> bool {
         let entry = &self.groups[group as usize];
         let is_alone = || !self.tree.others_want(group) && self.load.in_flight == entry.in_flight;
-        if !self.device.is_measured() && !is_alone() {
+        self.params.rules.inside && (self.device.is_measured() || is_alone())
+    }
+
+    /// An expected queue of its group for which this one has to wait.
+    fn expected_before(&self, now: Instant, queue: u32, whom: For) -> Option<u32> {
+        let group = self.queues[queue].group;
+        if !self.waits_inside(group) {
             return None;
         }
         let most = self.idle_most(group);
@@ -96,9 +101,6 @@ impl Fair {
     /// Until when a queue that streams waits for an expected queue of its group that does not, or
     /// has another priority.
     pub(super) fn yields_inside(&self, now: Instant, queue: u32) -> Option<Instant> {
-        if !self.params.rules.inside {
-            return None;
-        }
         let before = self.expected_before(now, queue, For::Seekers)?;
         self.expected_until(before)
     }

@@ -39,7 +39,7 @@ impl Fair {
         };
         let is_asked_for = matches!(patience, Patience::AskedFor(_));
         if self.load.in_flight > 0 && (is_asked_for || turn.kept_since.is_some()) {
-            return Err(Over::Served);
+            return Err(Over::Done);
         }
         notes.at_own_cost = is_asked_for;
         notes.late = patience.outlasted();

@@ -38,7 +38,7 @@ impl Fair {
         let waits = self.groups[group as usize].waiting > 0;
         let others = self.tree.others_want(group) || self.tree.has_passed_expected(group);
         if others && self.is_used_up(turn) && (waits || self.tree.behind_by(group).is_none()) {
-            return Some(self.ends_turn(Over::Served));
+            return Some(self.ends_turn(Over::Done));
         }
         match waits {
             true => Some(
@@ -57,7 +57,7 @@ impl Fair {
     ) -> Result<Answer, Over> {
         let group = turn.group;
         if let Some(returned) = self.first_returned(now, turn) {
-            return returned.map_err(|_| Over::Served);
+            return returned.map_err(|_| Over::Done);
         }
         let queue = self.queues.first_of(now, group);
         if self.is_better_alone(queue) {
@@ -74,8 +74,8 @@ impl Fair {
         if let Some(wait) = waits.or_else(|| self.make_room(now, group, at, notes)) {
             return Ok(wait);
         }
-        if let Some(bar) = self.ceiling_bar(now, at) {
-            return Err(Over::Barred(bar));
+        if let Some(over) = self.over_at_ceiling(now, at) {
+            return Err(over);
         }
         if let Some(group) = self.saver(now) {
             return Ok(Answer::BeginTurn { group, queue: self.queues.first_of(now, group) });

@@ -15,10 +15,11 @@ impl Fair {
     /// Lets the first group that saves up be one of which another turn may end. Forgets groups that
     /// want nothing: they lose nothing.
     pub(super) fn settle_savers(&mut self, now: Instant) {
-        let Some(Turn { group: served, .. }) = self.turn.filter(|_| self.params.rules.saving)
-        else {
+        let Some(Turn { group: served, used, .. }) = self.turn else { return };
+        let goes_on = self.groups[served as usize].waiting > 0;
+        if !goes_on || used < self.shortest_turn() || !self.params.rules.saving {
             return;
-        };
+        }
         let soon = self.soon();
         while let Some((saver, _)) =
             self.promises.barred.first_full().filter(|(_, at)| *at <= now + soon)

@@ -77,25 +77,25 @@ impl Fair {
 
     fn goes_on_alone(&self, now: Instant, turn: Turn, notes: &mut Notes) -> Result<Answer, Over> {
         let queue = turn.queue;
-        let q = self.queues.get(queue).ok_or(Over::Served)?;
+        let q = self.queues.get(queue).ok_or(Over::Done)?;
         // A group that is behind and has nothing queued for the moment would lose the heads'
         // position.
         let goes_on = q.waiting == 0 && self.tree.behind_by(turn.group).is_some();
         let is_over = self.is_over_alone(turn) && !goes_on || self.is_preempted(now, queue);
         if is_over || !q.track.streak.is_stream() || self.is_interrupted(now, turn) {
-            return Err(Over::Served);
+            return Err(Over::Done);
         }
         if let Some(returned) = self.first_returned(now, turn) {
-            return returned.map_err(|_| Over::Served);
+            return returned.map_err(|_| Over::Done);
         }
         if self.load.in_flight > q.in_flight && self.device.has_work_elsewhere(self.load.at_work) {
             return Ok(Answer::Wait(Instant::MAX, Why::OthersInFlight));
         }
         if q.waiting > 0 {
             let at = self.next_of(now, queue);
-            return match self.ceiling_bar(now, at) {
-                Some(bar) => Err(Over::Barred(bar)),
-                None if self.saver(now).is_some() => Err(Over::Served),
+            return match self.over_at_ceiling(now, at) {
+                Some(over) => Err(over),
+                None if self.saver(now).is_some() => Err(Over::Done),
                 None => Ok(Answer::Dispatch { at, why: Why::SliceContinues, turn: After::Same }),
             };
         }
@@ -138,7 +138,7 @@ impl Fair {
             Patience::Over(_) if is_measured && self.groups[turn.group as usize].is_quiet() => {
                 Err(Over::Left(patience))
             }
-            _ => Err(Over::Served),
+            _ => Err(Over::Done),
         }
     }
 

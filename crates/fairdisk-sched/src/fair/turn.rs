@@ -105,10 +105,10 @@ impl Fair {
             });
         }
         if self.is_used_up(turn) && self.tree.others_want(group) {
-            return Err((Over::Served, Why::GroupSliceExpired));
+            return Err((Over::Done, Why::GroupSliceExpired));
         }
         if let Some(returned) = self.first_returned(now, turn) {
-            return returned.map_err(|why| (Over::Served, why));
+            return returned.map_err(|why| (Over::Done, why));
         }
         let first = self.queues.first_of(now, group);
         if let Some(next) = self.next_in_turn(now, turn) {
@@ -192,8 +192,8 @@ impl Fair {
         why: Why,
         notes: &mut Notes,
     ) -> Result<Answer, (Over, Why)> {
-        if let Some(bar) = self.ceiling_bar(now, at) {
-            return Err((Over::Barred(bar), Why::GroupCeilingReached));
+        if let Some(over) = self.over_at_ceiling(now, at) {
+            return Err((over, Why::GroupCeilingReached));
         }
         if let Some(saver) = self.saver(now) {
             let at = self.next_of(now, self.queues.first_of(now, saver));

@@ -9,10 +9,20 @@
 
 use super::super::queue::{LEVELS, Queue};
 use super::Queues;
-use super::places::{For, Rank, STREAMS_MOST};
+use super::places::{For, Rank};
 use fairdisk_core::{Instant, Span};
 
+/// At most this many places of a priority are passed over because their queues stream, too, or
+/// should have come back. Most of them have a request at the device, and few disks with heads take
+/// more.
+const PASSED_MOST: u32 = 32;
+
 impl Queues {
+    /// Whether queues with nothing queued keep their places anywhere.
+    pub(in super::super) const fn uses_places(&self) -> bool {
+        self.places.are_of_use
+    }
+
     /// Sets whether queues with nothing queued keep their places at all, and how much service they
     /// may catch up on.
     pub(in super::super) fn keep_places(&mut self, are_of_use: bool, lag: Span) {
@@ -162,7 +172,7 @@ impl Queues {
         leaf.ranks.ranks.iter().find_map(|Rank { rank, places, .. }| {
             let of = usize::from(*rank / LEVELS);
             let is_asked = of <= class && (whom == For::Seekers || *rank != own);
-            let (mut next, mut streams) = (starts.first(places).filter(|_| is_asked), 0);
+            let (mut next, mut passed) = (starts.first(places).filter(|_| is_asked), 0);
             while let Some(one) =
                 next.filter(|one| of < class || starts.key(*one) < queue.order.start)
             {
@@ -170,8 +180,8 @@ impl Queues {
                 if is_expected && (*rank != own || !self.queues[one].track.streak.is_stream()) {
                     return Some(one);
                 }
-                streams += u32::from(is_expected);
-                next = starts.next(one).filter(|_| streams < STREAMS_MOST);
+                passed += 1;
+                next = starts.next(one).filter(|_| passed < PASSED_MOST);
             }
             None
         })

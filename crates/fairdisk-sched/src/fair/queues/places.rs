@@ -51,10 +51,6 @@ pub(in super::super) enum For {
     Seekers,
 }
 
-/// At most this many expected queues of a priority are passed over because they stream, too. Most
-/// of them have a request at the device, and few disks with heads take more.
-pub(super) const STREAMS_MOST: u32 = 32;
-
 /// What is kept of queues with nothing queued.
 #[derive(Debug)]
 pub(super) struct Places {
