@@ -41,7 +41,7 @@ pub use throughput::{Child, Throughput};
 
 use crate::catalog::experiment::Estimate;
 use crate::plan::{Figures, Plan, ROOT_GROUP};
-use crate::run::{Ensemble, GroupRun, PlanRuns, Refused, RunEnd, RunResult};
+use crate::run::{Ensemble, EventRun, GroupRun, PlanRuns, Refused, RunEnd, RunResult};
 use fairdisk_core::Histogram;
 
 /// A mean, and the standard deviation of single runs.
@@ -183,6 +183,8 @@ pub struct RowOutcome {
     pub payers: Option<PayersOutcome>,
     /// What each disk did.
     pub disks: DisksOutcome,
+    /// What came of events, in the first run.
+    pub events: Vec<EventRun>,
     /// Failed I/Os.
     pub errors: u64,
 }
@@ -347,6 +349,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         memory: MemoryOutcome::of(runs),
         payers: PayersOutcome::of(&arm.rig.host, row.load.group_names(), runs),
         disks: DisksOutcome::of(runs),
+        events: runs.first().map_or_else(Vec::new, |run| run.events.clone()),
         errors: sum(&|run| run.groups.iter().map(|group| group.errors).sum()),
     }
 }

@@ -3,6 +3,7 @@
 mod alone;
 mod changed;
 mod configured;
+mod events;
 mod experiment_load;
 mod figures;
 mod jobfile_files;
@@ -17,6 +18,7 @@ mod setup;
 mod unheeded;
 
 pub(crate) use alone::{Single, pauses};
+pub use events::PlannedEvent;
 pub use figures::{ChangeFigure, Figure, Figures, Whom};
 pub use loaded::{Children, GroupLabel, Loaded};
 pub use numbers::{GroupNumbers, ROOT_GROUP};
@@ -103,6 +105,8 @@ pub struct PlannedRow {
     pub load: Arc<dyn Load>,
     /// The length of a run; `None` if it lasts until its tasks are done.
     pub duration: Option<Span>,
+    /// What somebody does while it runs.
+    pub events: Vec<PlannedEvent>,
     /// The changes that the row makes.
     pub(crate) changes: Vec<Override>,
     /// The arms that the row changes, as they are in this row.
@@ -247,6 +251,7 @@ fn plan_rows(
     let file = ExperimentFile { document, experiment };
     let plan_row = |(row, entry): (usize, &Row)| {
         let own_arms = arms_in_row(file, row, chosen, options, rig)?;
+        let events = Plan::events(experiment, entry)?;
         let experiment = in_row(file, row, options)?;
         for host in arms.iter().chain(&own_arms).map(|arm| &arm.rig.host).chain([&rig.host]) {
             demand_apart(&experiment.volumes, host)
@@ -256,7 +261,7 @@ fn plan_rows(
         let document = Arc::clone(document);
         let load = Arc::new(ExperimentLoad { experiment, row, document, extent: extent.clone() });
         let (label, changes) = (entry.label.clone(), entry.overrides().unwrap_or_default());
-        Ok(PlannedRow { label, load, duration, changes, own_arms })
+        Ok(PlannedRow { label, load, duration, events, changes, own_arms })
     };
     let rows = experiment.rows.iter().enumerate().collect();
     let rows = choose("row", &options.rows, rows, |(_, row)| &row.label)?;

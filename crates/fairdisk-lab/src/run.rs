@@ -1,23 +1,28 @@
 //! Running plans: every arm, row and seed, on all cores, with the same results on any number of
 //! them.
 
+mod events;
 mod group_run;
 mod memory_run;
 mod ramp;
 mod task_run;
 mod watch;
 
+pub use events::EventRun;
+use events::Stage;
 pub use group_run::GroupRun;
 pub use memory_run::MemoryRun;
 pub(crate) use memory_run::had;
 pub use task_run::TaskRun;
 pub use watch::Kept;
 
-use crate::plan::{GroupNumbers, Obstacle, Parts, Plan, PlannedArm, PlannedRow, Setup};
+use crate::plan::{
+    GroupNumbers, Obstacle, Parts, Plan, PlannedArm, PlannedEvent, PlannedRow, Setup,
+};
 pub use crate::threads::Progress;
 use crate::threads::on_cores;
 use fairdisk_core::{Accounts, DiskStats, Elevator, GroupId, Instant, Prng, Span};
-use fairdisk_sched::{Scheduler, With};
+use fairdisk_sched::{Scheduler, SchedulerSpec, With};
 use fairdisk_sim::device::Device as _;
 use fairdisk_sim::{Machine, World};
 use ramp::demand_left;
@@ -76,6 +81,8 @@ pub struct RunResult {
     pub memory_was_full: bool,
     /// What each disk did.
     pub disks: Vec<DiskStats>,
+    /// What came of the row's events.
+    pub events: Vec<EventRun>,
 }
 
 impl RunResult {
@@ -100,6 +107,9 @@ impl RunResult {
         self.memory = memory.or(self.memory);
         self.memory_was_full |= other.memory_was_full;
         self.disks.extend_from_slice(&other.disks);
+        for (event, other) in self.events.iter_mut().zip(&other.events) {
+            event.refused = event.refused.take().or_else(|| other.refused.clone());
+        }
     }
 
     /// What a disk did on average; `None` if the run was given up, after which nothing can be
@@ -154,7 +164,12 @@ pub fn run_once(
     for disks in arm.rig.machines() {
         let (schedulers, parts) = plan.parts(arm, row, seed, disks)?;
         let run = RunMachine { plan, arm, row, parts, stop };
-        let of_machine = Scheduler::with_all(schedulers, run)?;
+        let switches = row.events.iter().any(PlannedEvent::is_switch);
+        let of_machine = match switches {
+            // One type for all schedulers, so that they can take over from each other.
+            true => run.with_build(schedulers, &|spec| Some(spec.build()))?,
+            false => Scheduler::with_all(schedulers, run)?,
+        };
         match &mut result {
             Some(result) => result.add(&of_machine),
             None => result = Some(of_machine),
@@ -178,18 +193,33 @@ impl With for RunMachine<'_> {
     type Output = Result<RunResult, Obstacle>;
 
     fn with<E: Elevator>(self, schedulers: Vec<E>) -> Self::Output {
+        self.with_build(schedulers, &|_| None)
+    }
+}
+
+impl RunMachine<'_> {
+    /// Runs the machine with these schedulers; `build` makes others, if they can take over.
+    fn with_build<E: Elevator>(
+        self,
+        schedulers: Vec<E>,
+        build: &dyn Fn(&SchedulerSpec) -> Option<E>,
+    ) -> Result<RunResult, Obstacle> {
         let Self { plan, arm, row, parts, stop } = self;
-        run_machine(plan, row, plan.assemble(arm, row, parts, schedulers)?, stop)
+        let setup = plan.assemble(arm, row, parts, schedulers)?;
+        run_machine(plan, (arm, row), setup, build, stop)
     }
 }
 
 fn run_machine<E: Elevator>(
     plan: &Plan,
-    row: &PlannedRow,
+    (arm, row): (&PlannedArm, &PlannedRow),
     setup: Setup<E>,
+    build: &dyn Fn(&SchedulerSpec) -> Option<E>,
     stop: &AtomicBool,
 ) -> Result<RunResult, Obstacle> {
-    let Setup { named, root, .. } = setup;
+    let Setup { named, root, tick_phases, .. } = setup;
+    let (names, numbers) = (row.load.group_names(), GroupNumbers { root });
+    let stage = Stage { arm, names, named: &named, numbers, tick_phases: &tick_phases, build };
     let mut world = World::new(setup.machine, setup.jbod);
     let end = Instant::ZERO + row.duration.unwrap_or(RUN_MAX);
     if plan.ramp > Span::ZERO {
@@ -204,9 +234,14 @@ fn run_machine<E: Elevator>(
     let is_idle = watches.iter().all(Watch::is_idle);
     let step = if is_idle { STOP_CHECK } else { watch::LOOK };
     let mut next = began;
+    let (mut coming, mut events) = (row.events.iter().peekable(), Vec::new());
     while next < end && !world.machine().is_done() && !stop.load(Ordering::Relaxed) {
-        next = (next + step).min(end);
+        let event = coming.peek().map_or(end, |event| Instant::ZERO + event.at);
+        next = (next + step).min(end).min(event);
         world.run_until_done(next);
+        while let Some(event) = coming.next_if(|event| Instant::ZERO + event.at <= next) {
+            events.push(stage.play(&mut world, event));
+        }
         if !is_idle {
             let each = watches.iter_mut().zip(world.machine().engines());
             each.for_each(|(watch, engine)| watch.look(world.now(), engine));
@@ -214,6 +249,7 @@ fn run_machine<E: Elevator>(
     }
     let until = if world.machine().is_done() { world.now() } else { next };
     let mut result = collect(world.machine(), &named, root, began, until);
+    result.events = events;
     watches.into_iter().for_each(|watch| watch.finish(&mut result.groups));
     result.note_work(root, &before, &work(&world));
     if row.duration.is_none() && !world.machine().is_done() {
@@ -296,6 +332,7 @@ pub fn collect<E: Elevator>(
         memory: MemoryRun::of(machine, until),
         memory_was_full: machine.memory_was_full(),
         disks: machine.engines().map(|engine| engine.disk_stats_at(until)).collect(),
+        events: Vec::new(),
     }
 }
 

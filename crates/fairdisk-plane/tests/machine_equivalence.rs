@@ -213,6 +213,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         integrity_writes: IntegrityWrites::Async,
         unplugs: Unplugs::default(),
         groups: vec![GroupSpec::default(); 3],
+        made_later: Vec::new(),
         volumes: vec![volume],
         files: (0..TASKS).map(file).collect(),
         tasks: (0..PLAIN).map(task).chain((PLAIN..TASKS).map(special)).collect(),

@@ -8,6 +8,7 @@ extern crate alloc;
 pub mod bfq;
 pub mod cfq;
 pub mod deadline;
+pub mod dm_ioband;
 pub mod fair;
 mod family;
 pub mod group_cfq;

@@ -4,6 +4,7 @@
 use crate::bfq::BfqParams;
 use crate::cfq::{CfqParams, Switches};
 use crate::deadline::DeadlineParams;
+use crate::dm_ioband::DmIobandParams;
 use crate::fair::FairParams;
 use crate::family::Family;
 use crate::group_cfq::GroupCfqParams;
@@ -151,6 +152,8 @@ schedulers! { $
         Fair(FairParams),
         /// Ceilings per group; otherwise first come, first served.
         TokenBucket(TokenBucketParams),
+        /// Tokens of an epoch by weight; otherwise first come, first served.
+        DmIoband(DmIobandParams),
         /// A floor, a ceiling and a weight per group, kept by tags.
         Mclock(MclockParams),
         /// Shares of the device's throughput, by the cost of requests.

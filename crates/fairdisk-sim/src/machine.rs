@@ -6,6 +6,7 @@
 
 mod allocating;
 mod backlog;
+mod changing;
 mod charging;
 mod config;
 mod disk;

@@ -11,6 +11,8 @@ pub struct World<E> {
     jbod: Jbod,
     now: Instant,
     done: Vec<Done>,
+    /// Whether everything that completes from now on has failed.
+    fails: bool,
 }
 
 impl<E: Elevator> World<E> {
@@ -18,7 +20,7 @@ impl<E: Elevator> World<E> {
     pub fn new(machine: Machine<E>, disks: impl Into<Jbod>) -> Self {
         let jbod = disks.into();
         assert_eq!(jbod.disks().len(), machine.disks() as usize, "each disk has a queue");
-        Self { machine, jbod, now: Instant::ZERO, done: Vec::new() }
+        Self { machine, jbod, now: Instant::ZERO, done: Vec::new(), fails: false }
     }
 
     /// The machine.
@@ -34,6 +36,11 @@ impl<E: Elevator> World<E> {
     /// The machine, mutably, for changes between steps.
     pub const fn machine_mut(&mut self) -> &mut Machine<E> {
         &mut self.machine
+    }
+
+    /// Lets every request fail that completes from now on, on all disks.
+    pub const fn fail(&mut self) {
+        self.fails = true;
     }
 
     /// The current virtual time.
@@ -76,9 +83,11 @@ impl<E: Elevator> World<E> {
         };
         let Some(now) = next.filter(|next| *next <= end) else { return false };
         self.now = now;
-        let Self { machine, jbod, done, .. } = self;
+        let Self { machine, jbod, done, fails, .. } = self;
         if disks == Some(now) {
-            jbod.advance(now, done, |disk, done| machine.completed(now, disk, done.id, done.ok));
+            jbod.advance(now, done, |disk, done| {
+                machine.completed(now, disk, done.id, done.ok && !*fails);
+            });
         }
         machine.advance(now);
         machine.take_issued(|Issued { disk, request, owner, segments }| {

@@ -3,6 +3,7 @@
 
 mod check;
 mod estimate;
+mod event;
 mod memory_figure;
 mod published;
 mod quantity;
@@ -10,6 +11,7 @@ mod set;
 mod tasks;
 
 pub use estimate::Estimate;
+pub use event::{Deed, Event};
 pub use memory_figure::MemoryFigure;
 pub use published::{Bound, Over, Published, PublishedChange};
 pub use quantity::{DiskFigure, Ios, Measure, Quantity, Subject};
@@ -242,6 +244,9 @@ pub struct Row {
     /// as `device.KEY=VALUE`, `host.KEY=VALUE` or `volume.KEY=VALUE`.
     #[serde(default)]
     pub set: Vec<String>,
+    /// What somebody does while the row runs.
+    #[serde(default)]
+    pub events: Vec<Event>,
 }
 
 impl Row {

@@ -4,6 +4,7 @@
 mod bfq;
 mod cfq;
 mod deadline;
+mod dm_ioband;
 mod fair;
 mod group_cfq;
 mod iocost;
@@ -79,6 +80,7 @@ struct File {
     shares: Option<shares::SharesFile>,
     mclock: Option<mclock::MclockFile>,
     token_bucket: Option<token_bucket::TokenBucketFile>,
+    dm_ioband: Option<dm_ioband::DmIobandFile>,
     #[serde(default)]
     slots: SlotsFile,
     #[serde(default)]
@@ -186,6 +188,7 @@ impl Revision {
             "shares" => SchedulerSpec::Shares(file.shares(source)?),
             "mclock" => SchedulerSpec::Mclock(file.mclock(source)?),
             "token-bucket" => SchedulerSpec::TokenBucket(file.token_bucket(source)?),
+            "dm-ioband" => SchedulerSpec::DmIoband(file.dm_ioband(source)?),
             "fair" => SchedulerSpec::Fair(file.fair(source)?),
             other => {
                 let message = unknown("family", other, SchedulerSpec::NAMES);
@@ -266,6 +269,7 @@ const TABLES: &[&str] = &[
     "shares",
     "mclock",
     "token_bucket",
+    "dm_ioband",
 ];
 
 /// Checks that every table belongs to the file's family, before any of them is parsed.

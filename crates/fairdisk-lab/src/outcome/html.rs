@@ -3,7 +3,6 @@
 mod chart;
 mod single;
 
-use super::memory;
 use super::split::{self, mean_or_regimes};
 use super::table::{
     changes_title, figure_columns, given_up, has_flushes, milliseconds, or_dash, reads,
@@ -13,6 +12,7 @@ use super::{
     DisksOutcome, FigureOutcome, GroupOutcome, MemoryOutcome, Outcome, PayersOutcome, RefusedRow,
     RowOutcome, Score, Series, TaskOutcome, Throughput,
 };
+use super::{memory, table};
 use crate::catalog::experiment::Estimate;
 use crate::digits::{self, signed};
 use crate::page::{Made, escape, page};
@@ -30,7 +30,7 @@ pub fn to_html(outcome: &Outcome, made: &Made<'_>) -> String {
         body.push_str(&chart::shares(&arms));
         body.push_str(&chart::rates(&arms));
         for arm in &arms {
-            for line in split::lines(arm) {
+            for line in table::events(arm).into_iter().chain(split::lines(arm)) {
                 let _ =
                     writeln!(body, "<p class=\"warn\">{}, {}</p>", escape(&arm.arm), escape(&line));
             }

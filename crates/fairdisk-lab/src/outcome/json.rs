@@ -6,7 +6,8 @@ use super::{
     Regime, Regimes, RowOutcome, Score, Series, TaskOutcome, Throughput,
 };
 use crate::catalog::experiment::{Estimate, PublishedChange, Quantity};
-use crate::run::RunEnd;
+use crate::run::{EventRun, RunEnd};
+use crate::seconds::in_seconds;
 use fairdisk_core::{Histogram, Span};
 use serde_json::{Value, json};
 
@@ -149,6 +150,13 @@ fn row(row: &RowOutcome) -> Value {
     }
     if !row.figures.is_empty() {
         value["figures"] = row.figures.iter().map(figure).collect();
+    }
+    if !row.events.is_empty() {
+        let event = |event: &EventRun| {
+            let EventRun { at, words, refused } = event;
+            json!({ "at_s": in_seconds(*at), "what": words, "refused": refused })
+        };
+        value["events"] = row.events.iter().map(event).collect();
     }
     if row.end == RunEnd::GivenUp {
         value["given_up"] = true.into();

@@ -13,8 +13,8 @@ use super::{
 use crate::catalog::experiment::{Estimate, Quantity};
 use crate::columns::{padded, width};
 use crate::digits::{ms, signed};
-use crate::run::{RUN_MAX, RunEnd};
-use crate::seconds::seconds;
+use crate::run::{EventRun, RUN_MAX, RunEnd};
+use crate::seconds::{in_seconds, seconds};
 use fairdisk_core::Histogram;
 use groups::Columns;
 use std::fmt::Write as _;
@@ -113,6 +113,7 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     let throughput = row.throughput.iter().flat_map(|test| test.lines());
     throughput.for_each(|text| line(out, &format!("  {text}")));
     write_figures(out, &row.figures, style);
+    events(row).iter().for_each(|text| line(out, &format!("  {text}")));
     split::lines(row).iter().for_each(|text| line(out, &format!("  {text}")));
     if let Some(payers) = &row.payers {
         write_payers(out, payers, style);
@@ -140,6 +141,16 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
         let noun = if row.errors == 1 { "I/O" } else { "I/Os" };
         line(out, &format!("  {} {noun} failed", row.errors));
     }
+}
+
+/// What came of the events of a row, one line each.
+pub(super) fn events(row: &RowOutcome) -> Vec<String> {
+    let words = |event: &EventRun| {
+        let refused =
+            event.refused.as_ref().map_or_else(String::new, |why| format!(": refused: {why}"));
+        format!("at {}: {}{refused}", seconds(in_seconds(event.at)), event.words)
+    };
+    row.events.iter().map(words).collect()
 }
 
 pub(super) fn title(outcome: &Outcome, row: &RowOutcome) -> String {

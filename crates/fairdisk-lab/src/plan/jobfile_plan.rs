@@ -129,7 +129,7 @@ fn plan_row(
     }
     let (label, duration) = (row.label.clone(), options.duration);
     let (load, changes, own_arms) = (Arc::new(load), Vec::new(), Vec::new());
-    Ok(PlannedRow { label, load, duration, changes, own_arms })
+    Ok(PlannedRow { label, load, duration, events: Vec::new(), changes, own_arms })
 }
 
 /// An arm for each scheduler.

@@ -101,6 +101,7 @@ pub(crate) struct Parts {
     named: Vec<Range<usize>>,
     root: Option<usize>,
     sectors_needed: u64,
+    tick_phases: Vec<Span>,
 }
 
 /// A disk with its scheduler and its load.
@@ -110,6 +111,7 @@ struct Part {
     config: DiskConfig,
     loaded: Loaded,
     sectors_needed: u64,
+    tick_phase: Span,
 }
 
 /// A machine ready to run, and the disks for it.
@@ -128,6 +130,8 @@ pub struct Setup<E = Scheduler> {
     pub root: Option<usize>,
     /// The number of sectors that each disk must have for the load to fit.
     pub sectors_needed: u64,
+    /// For each disk, when its ticks are.
+    pub tick_phases: Vec<Span>,
 }
 
 /// The first seed of an ensemble; any number would do.
@@ -157,6 +161,10 @@ impl Plan {
         seed: u32,
         disks: Range<u32>,
     ) -> Result<Setup, Obstacle> {
+        if !row.events.is_empty() {
+            let why = "events are carried out by `fairdisk run` in the lab alone";
+            return Err(Obstacle::Load(format!("row `{}`: {why}; leave it out", row.label)));
+        }
         let (schedulers, parts) = self.parts(arm, row, seed, disks)?;
         self.assemble(arm, row, parts, schedulers)
     }
@@ -177,10 +185,11 @@ impl Plan {
             rig.host.memory.mib * 256 * disks.len() as u64 / u64::from(rig.array.disks);
         let mut loaded = Loaded::default();
         let (mut schedulers, mut models, mut configs) = (Vec::new(), Vec::new(), Vec::new());
-        let mut sectors_needed = 0;
+        let (mut sectors_needed, mut tick_phases) = (0, Vec::new());
         for (at, number) in (0..).zip(disks) {
             let one = self.one_disk(arm, row, (number, root(seed, number)))?;
             sectors_needed = sectors_needed.max(one.sectors_needed);
+            tick_phases.push(one.tick_phase);
             schedulers.push(one.scheduler);
             models.push(one.model);
             configs.push(one.config);
@@ -195,6 +204,8 @@ impl Plan {
             if root_at == Some(at) { GroupSpec::default() } else { group.spec }
         };
         groups.extend(labels.iter().enumerate().map(own));
+        let numbers = GroupNumbers { root: root_at };
+        let made_later = row.made_later().map(|at| numbers.id(at)).collect();
         let config = MachineConfig {
             disks: configs,
             cpu: cpu_spec(&rig.host),
@@ -208,6 +219,7 @@ impl Plan {
             integrity_writes: arm.revision.integrity_writes,
             unplugs: arm.revision.unplugs,
             groups,
+            made_later,
             volumes,
             files,
             tasks,
@@ -216,7 +228,8 @@ impl Plan {
         let Array { link_mb_per_s: shared_mb_per_s, adapter, .. } = rig.array;
         let Adapter { link_mb_per_s: own_mb_per_s, cost, .. } = adapter;
         let jbod = Jbod::attached(models, Attachment { shared_mb_per_s, own_mb_per_s, cost });
-        let parts = Parts { config, jbod, groups: labels, named, root: root_at, sectors_needed };
+        let (groups, root) = (labels, root_at);
+        let parts = Parts { config, jbod, groups, named, root, sectors_needed, tick_phases };
         Ok((schedulers, parts))
     }
 
@@ -252,7 +265,7 @@ impl Plan {
             costs: tells_costs.then(|| rig.costs()),
         };
         let scheduler = arm.revision.on_host(rig.host.hz, tick_phase).build();
-        Ok(Part { scheduler, model, config, loaded, sectors_needed })
+        Ok(Part { scheduler, model, config, loaded, sectors_needed, tick_phase })
     }
 
     /// Assembles the machine with its schedulers, one for each disk.
@@ -266,10 +279,10 @@ impl Plan {
         parts: Parts,
         schedulers: Vec<E>,
     ) -> Result<Setup<E>, Obstacle> {
-        let Parts { config, jbod, groups, named, root, sectors_needed } = parts;
+        let Parts { config, jbod, groups, named, root, sectors_needed, tick_phases } = parts;
         let machine = Machine::of_disks(schedulers, config);
         match machine.refused() {
-            None => Ok(Setup { machine, jbod, groups, named, root, sectors_needed }),
+            None => Ok(Setup { machine, jbod, groups, named, root, sectors_needed, tick_phases }),
             Some(refusal @ &Refusal::Floor { group, takes, left }) => {
                 let group = GroupNumbers { root }.place(group);
                 let room = left.as_ns() as f64 / takes.as_ns() as f64;

@@ -3,6 +3,7 @@
 
 mod directions;
 mod estimates;
+mod events;
 mod figures;
 mod links;
 mod regimes;

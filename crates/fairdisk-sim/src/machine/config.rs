@@ -43,6 +43,8 @@ pub struct MachineConfig {
     pub unplugs: Unplugs,
     /// The settings of each group, by group number; group 0 is the root group.
     pub groups: Vec<GroupSpec>,
+    /// Groups that are not there when a run begins.
+    pub made_later: Vec<GroupId>,
     /// The file systems and partitions.
     pub volumes: Vec<VolumeSpec>,
     /// The files.
@@ -102,6 +104,7 @@ impl MachineConfig {
     /// The changes that tell a scheduler of the groups.
     pub(super) fn told_of_groups(&self) -> impl Iterator<Item = Change> {
         let groups = (0u32..).map(GroupId).zip(&self.groups);
+        let groups = groups.filter(|(group, _)| !self.made_later.contains(group));
         let added = groups.clone();
         let added = added.map(|(group, spec)| Change::GroupAdded { group, share: spec.share });
         added.chain(groups.flat_map(|(group, spec)| spec.more(group)))

@@ -18,12 +18,28 @@ pub(super) struct Ending {
     goes_on: bool,
     /// Flushes after its time.
     late_flushes: u32,
+    /// Whether somebody has ended the task.
+    is_ended: bool,
 }
 
 impl Ending {
     pub(super) const fn new(spec: &TaskSpec) -> Self {
         let TaskSpec { end_flushes, completes, late_flushes, .. } = *spec;
-        Self { has_begun: false, flushes: end_flushes, completes, goes_on: false, late_flushes }
+        Self {
+            has_begun: false,
+            flushes: end_flushes,
+            completes,
+            goes_on: false,
+            late_flushes,
+            is_ended: false,
+        }
+    }
+}
+
+impl Ending {
+    /// Ends the task from outside.
+    pub(super) const fn end(&mut self) {
+        self.is_ended = true;
     }
 }
 
@@ -35,11 +51,12 @@ const fn take(left: &mut u32) -> bool {
 }
 
 impl<E: Elevator> Machine<E> {
-    /// Whether the task must stop where it is, because the run ends or another of its set has done
-    /// its work.
+    /// Whether the task must stop where it is, because the run ends, somebody ends the task, or
+    /// another of its set has done its work.
     #[inline]
     pub(super) fn must_stop(&self, index: u32) -> bool {
         self.stopping
+            || self.tasks[index as usize].ending.is_ended
             || self.phases.any_is_over()
                 && self.phases.is_over(&self.config.tasks[index as usize])
                 && !self.tasks[index as usize].ending.goes_on

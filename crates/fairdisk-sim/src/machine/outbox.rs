@@ -24,7 +24,7 @@ pub struct Issued {
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     /// The effects of the last input.
-    effects: Effects,
+    pub(super) effects: Effects,
     /// Requests for the disks.
     issued: Vec<Issued>,
     /// The disk and the id of bios that have completed, and of which their I/Os have not been told.

@@ -29,6 +29,7 @@ pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
         integrity_writes: IntegrityWrites::Async,
         unplugs: Unplugs::default(),
         groups: vec![GroupSpec::default()],
+        made_later: Vec::new(),
         volumes: vec![VolumeSpec {
             disk: 0,
             kind: VolumeKind::Raw,

@@ -4,6 +4,7 @@
 mod changes;
 mod columns;
 mod estimates;
+mod events;
 mod groups;
 mod links;
 mod published;
@@ -18,6 +19,7 @@ use crate::catalog::text::{check_line, check_text};
 use changes::check_changes;
 pub(super) use changes::check_rows_set;
 use estimates::check_estimate;
+use events::check_events;
 use groups::check_groups;
 use links::check_links;
 use published::{check_published, check_published_change};
@@ -216,6 +218,7 @@ fn check_row(experiment: &Experiment, path: &str, row: &Row) -> Result<(), Wrong
         check_tasks(experiment, &path, row, tasks)?;
         check_links(experiment, &path, row, at)?;
     }
+    check_events(experiment, path, row)?;
     if row.tasks.iter().all(|tasks| tasks.background) {
         let text = "all tasks run in the background; one at least is to be waited for";
         return Err((format!("{path}.tasks.0.background"), text.into()));
