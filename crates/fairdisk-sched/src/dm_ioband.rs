@@ -8,8 +8,8 @@
 //! served.
 //!
 //! Sources: Ryo Tsuruta, "Dm-band, Block I/O Bandwidth Controller", announcement of January 2008
-//! (kerneltrap.org, linuxtoday.com); announcement of version 1.3.0, 11 July 2008 (leftover tokens of
-//! the past few epochs; a new epoch although requests are in flight); manual of version 1.10.0,
+//! (kerneltrap.org, linuxtoday.com); announcement of version 1.3.0, 11 July 2008 (leftover tokens
+//! of the past few epochs; a new epoch although requests are in flight); manual of version 1.10.0,
 //! January 2009 (weights, `io_throttle`).
 //!
 //! Floors, ceilings, latency targets, priorities of tasks and request costs are not honoured, and
