@@ -4,14 +4,24 @@
 /// The largest request in bytes, headers included. Those of scrapers have a few hundred bytes.
 pub(super) const HEAD_BYTES_MAX: usize = 8 << 10;
 
+/// What is shown to those who ask for `/`.
+const HOME: &str = "<!DOCTYPE html>\n<title>Fairdisk</title>\n<h1>Fairdisk</h1>\n\
+                    <p><a href=\"/metrics\">Metrics</a> of the mounts on a disk</p>\n";
+
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// The metrics.
     Metrics,
+    /// A word about where they are.
+    Home,
+    /// How long the metrics are.
+    MetricsHead,
+    /// How long that word is.
+    HomeHead,
     /// A path other than that of the metrics.
     Elsewhere,
-    /// A method other than GET.
+    /// A method other than GET and HEAD.
     OtherMethod,
     /// A request that is not HTTP/1.
     Nonsense,
@@ -36,7 +46,10 @@ pub(super) fn read(head: &[u8]) -> Option<Asked> {
     let path = target.split('?').next().unwrap_or_default();
     Some(match (method, path) {
         ("GET", "/metrics") => Asked::Metrics,
-        ("GET", _) => Asked::Elsewhere,
+        ("HEAD", "/metrics") => Asked::MetricsHead,
+        ("GET", "/") => Asked::Home,
+        ("HEAD", "/") => Asked::HomeHead,
+        ("GET" | "HEAD", _) => Asked::Elsewhere,
         _ => Asked::OtherMethod,
     })
 }
@@ -44,10 +57,12 @@ pub(super) fn read(head: &[u8]) -> Option<Asked> {
 /// The response to a request. `page` generates the metrics.
 pub(super) fn answer(asked: Asked, page: impl FnOnce() -> String) -> String {
     let (status, more, body) = match asked {
-        Asked::Metrics => ("200 OK", "", page()),
+        Asked::Metrics | Asked::MetricsHead => ("200 OK", "", page()),
+        Asked::Home | Asked::HomeHead => ("200 OK", "", HOME.to_owned()),
         Asked::Elsewhere => ("404 Not Found", "", "only /metrics is here\n".to_owned()),
         Asked::OtherMethod => {
-            ("405 Method Not Allowed", "Allow: GET\r\n", "only GET is answered\n".to_owned())
+            let body = "only GET and HEAD are answered\n".to_owned();
+            ("405 Method Not Allowed", "Allow: GET, HEAD\r\n", body)
         }
         Asked::Nonsense => ("400 Bad Request", "", "not a question in HTTP/1\n".to_owned()),
         Asked::TooLong => {
@@ -55,10 +70,15 @@ pub(super) fn answer(asked: Asked, page: impl FnOnce() -> String) -> String {
         }
     };
     let kind = match asked {
-        Asked::Metrics => "text/plain; version=0.0.4; charset=utf-8",
+        Asked::Metrics | Asked::MetricsHead => "text/plain; version=0.0.4; charset=utf-8",
+        Asked::Home | Asked::HomeHead => "text/html; charset=utf-8",
         _ => "text/plain; charset=utf-8",
     };
     let length = body.len();
+    let body = match asked {
+        Asked::MetricsHead | Asked::HomeHead => String::new(),
+        _ => body,
+    };
     format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\
          Connection: close\r\n\r\n{body}"
@@ -77,7 +97,10 @@ mod tests {
             ("GET /metrics HTTP/1.1\n\n", Some(Asked::Metrics)),
             ("GET /metrics HTTP/1.1\r\nHost: x\r\n", None),
             ("", None),
-            ("GET / HTTP/1.1\r\n\r\n", Some(Asked::Elsewhere)),
+            ("GET / HTTP/1.1\r\n\r\n", Some(Asked::Home)),
+            ("HEAD / HTTP/1.1\r\n\r\n", Some(Asked::HomeHead)),
+            ("HEAD /metrics HTTP/1.1\r\n\r\n", Some(Asked::MetricsHead)),
+            ("GET /index.html HTTP/1.1\r\n\r\n", Some(Asked::Elsewhere)),
             ("GET /../metrics HTTP/1.1\r\n\r\n", Some(Asked::Elsewhere)),
             ("POST /metrics HTTP/1.1\r\n\r\n", Some(Asked::OtherMethod)),
             ("get /metrics HTTP/1.1\r\n\r\n", Some(Asked::OtherMethod)),
@@ -95,6 +118,8 @@ mod tests {
     fn answers_say_how_long_they_are() {
         let text = answer(Asked::Metrics, || "é 1\n".to_owned());
         assert!(text.contains("\r\nContent-Length: 5\r\n") && text.ends_with("\r\n\r\né 1\n"));
-        assert!(answer(Asked::OtherMethod, String::new).contains("\r\nAllow: GET\r\n"));
+        assert!(answer(Asked::OtherMethod, String::new).contains("\r\nAllow: GET, HEAD\r\n"));
+        let head = answer(Asked::MetricsHead, || "é 1\n".to_owned());
+        assert!(head.contains("\r\nContent-Length: 5\r\n") && head.ends_with("\r\n\r\n"));
     }
 }

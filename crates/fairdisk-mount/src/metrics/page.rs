@@ -5,7 +5,7 @@ use crate::data::scheduled::GroupStatus;
 use crate::identity::Asks;
 use crate::mounting::mounted::Watch;
 use crate::mounting::mounts::{MountEntry, Mounts};
-use fairdisk_core::{GroupAccount, GroupId, Histogram, OpKind, Share, Span};
+use fairdisk_core::{GroupAccount, GroupId, Histogram, OpKind, QosKey, Share, Span};
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ const BUCKETS: std::ops::RangeInclusive<u32> = 14..=35;
 pub struct Page {
     mounts: Arc<Mounts>,
     device_model: Option<String>,
+    disk: String,
 }
 
 /// A metric family with one number per group.
@@ -83,10 +84,11 @@ const MOUNT_FAMILIES: [MountFamily; 4] = [
 ];
 
 impl Page {
-    /// The page of a disk with `mounts`, at the pace of `device_model` if there is one.
+    /// The page of the disk that the kernel calls `disk`, with `mounts`, at the pace of
+    /// `device_model` if there is one.
     #[must_use]
-    pub const fn new(mounts: Arc<Mounts>, device_model: Option<String>) -> Self {
-        Self { mounts, device_model }
+    pub const fn new(mounts: Arc<Mounts>, device_model: Option<String>, disk: String) -> Self {
+        Self { mounts, device_model, disk }
     }
 
     /// The current page.
@@ -97,6 +99,7 @@ impl Page {
         let (mounts, groups) = (self.mounts.watches(), gate.groups());
         text.family("fairdisk_build_info", Kind::Gauge, "The version, as a label.");
         text.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+        text.disk = Some(self.disk.clone());
         text.family("fairdisk_scheduler_info", Kind::Gauge, "The scheduler, as a label.");
         text.sample(&[("scheduler", &gate.scheduler())], 1);
         text.family("fairdisk_uptime_seconds", Kind::Gauge, "The time since the first mount.");
@@ -113,6 +116,8 @@ impl Page {
         latency(&mut text, &groups);
         flush_waits(&mut text, &groups);
         self.present(&mut text, &mounts, &groups);
+        limits(&mut text, &groups);
+        text.disk = None;
         process(&mut text);
         text.into_string()
     }
@@ -180,6 +185,31 @@ impl Page {
             "What the group has written and is not yet on the disk.",
             &|group| Some(dirty.get(&group.id.0).copied().unwrap_or(0) as f64),
         );
+    }
+}
+
+/// What groups are promised, and which floors the scheduler refused.
+fn limits(text: &mut Text, groups: &[GroupStatus]) {
+    let help = "Floors and ceilings, in I/Os or bytes a second.";
+    text.family("fairdisk_group_limit", Kind::Gauge, help);
+    let settings = || groups.iter().flat_map(|it| it.asks.qos.settings().map(move |one| (it, one)));
+    for (group, (key, value)) in settings().filter(|(_, (key, _))| key.notation().unit == 1) {
+        text.sample(&[("group", &group.path), ("limit", key.name())], value);
+    }
+    let help = "Within how long 99 of 100 operations are to be done.";
+    text.family("fairdisk_group_target_seconds", Kind::Gauge, help);
+    for (group, (key, value)) in settings() {
+        let op = match key {
+            QosKey::LatencyP99 => "io",
+            QosKey::FsyncP99 => "flush",
+            _ => continue,
+        };
+        text.sample(&[("group", &group.path), ("op", op)], value as f64 / 1e9);
+    }
+    let help = "Whether the scheduler refused a floor that the group asks for.";
+    text.family("fairdisk_group_floor_refused", Kind::Gauge, help);
+    for group in groups {
+        text.sample(&[("group", &group.path)], u8::from(!group.refused.is_none()));
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) type Label<'a> = (&'static str, &'a str);
 pub(super) struct Text {
     text: String,
     name: &'static str,
+    /// The disk that samples are about, which is their last label.
+    pub(super) disk: Option<String>,
 }
 
 impl Text {
@@ -44,13 +46,16 @@ impl Text {
     pub(super) fn part(&mut self, part: &str, labels: &[Label<'_>], value: impl Display) {
         self.text.push_str(self.name);
         self.text.push_str(part);
-        for (at, (label, value)) in labels.iter().enumerate() {
-            let before = if at == 0 { '{' } else { ',' };
+        let disk = self.disk.clone();
+        let disk = disk.as_deref().map(|disk| ("disk", disk));
+        let mut before = '{';
+        for (label, value) in labels.iter().copied().chain(disk) {
             let _ = write!(self.text, "{before}{label}=\"");
             self.escaped(value);
             self.text.push('"');
+            before = ',';
         }
-        if !labels.is_empty() {
+        if before == ',' {
             self.text.push('}');
         }
         let _ = writeln!(self.text, " {value}");
@@ -82,8 +87,11 @@ mod tests {
         text.family("a_total", Kind::Counter, "What a is.");
         text.sample(&[("group", "/a\"b\\c\nd{},=é"), ("op", "read")], 7);
         text.sample(&[], 0.25);
+        text.disk = Some("sda".to_owned());
+        text.sample(&[], 1);
         let expected = "# HELP a_total What a is.\n# TYPE a_total counter\n\
-             a_total{group=\"/a\\\"b\\\\c\\nd{},=é\",op=\"read\"} 7\na_total 0.25\n";
+             a_total{group=\"/a\\\"b\\\\c\\nd{},=é\",op=\"read\"} 7\na_total 0.25\n\
+             a_total{disk=\"sda\"} 1\n";
         assert_eq!(text.into_string(), expected);
     }
 }

@@ -2,8 +2,10 @@
 //! settings of groups can still be read and set, as they are stored with the cgroups.
 
 mod kept;
+mod marks;
 
 use super::limits::{ignored_by_new, ignored_note, limits, unexamined_note};
+use super::top::SortBy;
 use crate::failure::Failure;
 use crate::output::{self, diagnose, plain};
 use clap::Subcommand;
@@ -63,6 +65,24 @@ enum Action {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        /// What they asked for and got since a mark that `mark` has made
+        #[arg(long, value_name = "MARK", value_parser = marks::name)]
+        since: Option<String>,
+        /// With --since, the column to sort by
+        #[arg(long, value_enum, requires = "since", default_value_t, hide_default_value = true)]
+        sort: SortBy,
+    },
+    /// Remember what groups have got until now, for `list --since`
+    Mark {
+        /// A name; one that is there already is made anew
+        #[arg(value_parser = marks::name)]
+        name: String,
+    },
+    /// Which mounts there are, with their processes, disks and schedulers
+    Status {
+        /// Print JSON, an object for each process
+        #[arg(long)]
+        json: bool,
     },
     /// What a group asks for
     Get {
@@ -107,7 +127,14 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 fn ask(mut clients: Vec<Client>, action: &Action, chosen: bool) -> Result<(), Failure> {
     let several = clients.len() > 1;
     match action {
-        Action::List { json } => {
+        Action::List { json, since: Some(mark), sort } => {
+            clients.iter_mut().try_for_each(|client| marks::show(client, mark, *sort, *json))
+        }
+        Action::Mark { name } => marks::set(&mut clients, name),
+        Action::Status { json } => {
+            clients.iter_mut().try_for_each(|client| process_of(client, *json))
+        }
+        Action::List { json, .. } => {
             for (at, client) in clients.iter_mut().enumerate() {
                 let status = client.status()?;
                 match json {
@@ -138,6 +165,25 @@ fn ask(mut clients: Vec<Client>, action: &Action, chosen: bool) -> Result<(), Fa
             Ok(())
         }
     }
+}
+
+/// Shows the mounts of a process.
+fn process_of(client: &mut Client, json: bool) -> Result<(), Failure> {
+    let Status { disk, mounts, scheduler, device_model, costs, io, cgroups, uptime_s, .. } =
+        client.status()?;
+    let pid = client.process();
+    if json {
+        return print_json(Ok(serde_json::json!({
+            "pid": pid, "disk": disk, "scheduler": scheduler, "device_model": device_model,
+            "costs": costs, "io": io, "cgroups": cgroups, "uptime_s": uptime_s, "mounts": mounts,
+        })));
+    }
+    let pid = pid.map_or_else(|| "unknown".to_owned(), |pid| pid.to_string());
+    let mut text = format!("{}: {scheduler}, pid {pid}, up {uptime_s:.0} s\n", plain(&disk));
+    for MountEntry { source, mountpoint } in &mounts {
+        let _ = writeln!(text, "  {} on {}", plain(source), plain(mountpoint));
+    }
+    Ok(output::print(&text)?)
 }
 
 /// Sets what a group asks for on all disks, or on the one that is `chosen` alone. Where one of

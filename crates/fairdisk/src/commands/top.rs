@@ -17,7 +17,8 @@ use fairdisk_mount::control::{Ask, Client, Status};
 use fairdisk_plane::{Clock as _, MonotonicClock};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
-use rates::{Row, SortBy};
+use rates::Row;
+pub(super) use rates::SortBy;
 use screen::{Screen, Wish};
 use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -106,6 +107,15 @@ impl Disk {
     }
 }
 
+/// What groups asked for and got between two looks, as a table or an object in a line.
+pub(super) fn between(before: &Status, after: &Status, sort: SortBy, json: bool) -> String {
+    let rows = rates::rows(before, after, sort);
+    match json {
+        true => format!("{}\n", rates::json(before, after, &rows)),
+        false => view::lines(after, &rows),
+    }
+}
+
 fn print(clients: Vec<Client>, interval: Duration, args: &Args) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
     let disks: Result<Vec<Disk>, Failure> = clients.into_iter().map(Disk::of).collect();
@@ -117,13 +127,7 @@ fn print(clients: Vec<Client>, interval: Duration, args: &Args) -> Result<(), Fa
         }
         for disk in &mut disks {
             disk.look()?;
-            let rows = disk.rows(SortBy::default());
-            let text = if args.json {
-                format!("{}\n", rates::json(&disk.before, &disk.after, &rows))
-            } else {
-                view::lines(&disk.after, &rows)
-            };
-            output::print(&text)?;
+            output::print(&between(&disk.before, &disk.after, SortBy::default(), args.json))?;
         }
         printed += 1;
     }

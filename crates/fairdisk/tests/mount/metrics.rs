@@ -61,6 +61,8 @@ fn prometheus_is_told_what_groups_got() {
     let address = format!("127.0.0.1:{}", free_port());
     host.mount_well(&["--device-model", "hdd-7200-2007", "--metrics", &address]);
     let group = host.group("a\"b\\c", "ioprio=2");
+    let set = host.ctl(&["set", &group, "max_bps=40000000", "fsync_p99_ms=10"]);
+    assert!(set.status.success(), "{}", text(&set));
     let command = format!(
         "fio --name=job --filename='{}' --size=16M --bs=4k --rw=randread --direct=1 \
          --number_ios=50 --minimal",
@@ -71,25 +73,30 @@ fn prometheus_is_told_what_groups_got() {
     lint(&page);
     let name = group.replace('\\', "\\\\").replace('"', "\\\"");
     check_histogram(&page, &name);
+    let disk = host.status()["disk"].as_str().unwrap().to_owned();
     let of = |family: &str, more: &str| {
-        let sample = format!("fairdisk_group_{family}{{group=\"{name}\"{more}}}");
+        let sample = format!("fairdisk_group_{family}{{group=\"{name}\"{more},disk=\"{disk}\"}}");
         value(&page, &sample).unwrap_or_else(|| panic!("no {sample} in\n{page}"))
     };
     assert_eq!(of("requests_total", ",op=\"read\""), 50.0);
     assert_eq!(of("bytes_total", ",op=\"read\""), 50.0 * 4096.0);
     assert_eq!(of("bytes_total", ",op=\"write\""), 0.0);
     assert_eq!((of("weight", ""), of("ioprio", "")), (150.0, 2.0));
+    assert_eq!(of("limit", ",limit=\"max_bps\""), 40e6);
+    assert_eq!(of("target_seconds", ",op=\"flush\""), 0.01);
+    assert_eq!(of("floor_refused", ""), 0.0);
     assert_eq!((of("queued_requests", ""), of("in_flight_requests", "")), (0.0, 0.0));
     let (busy, longest) =
         (of("device_seconds_total", ""), of("longest_wait_seconds", ",op=\"read\""));
     assert!(busy > 0.05 && busy < 10.0 && longest < busy, "{busy} s, {longest} s");
     let latency = of("latency_seconds_sum", ",op=\"read\"");
     assert!(latency >= busy && latency < 60.0, "{latency} s for {busy} s of the disk");
-    let limit = format!("fairdisk_dirty_limit_bytes{{mountpoint=\"{}\"}}", host.at().display());
+    let at = host.at().display().to_string();
+    let limit = format!("fairdisk_dirty_limit_bytes{{mountpoint=\"{at}\",disk=\"{disk}\"}}");
     assert_eq!(value(&page, &limit), Some(f64::from(32 << 20)));
     assert!(value(&page, "process_resident_memory_bytes") > Some(1e6), "{page}");
     for info in [
-        "fairdisk_scheduler_info{scheduler=\"fair\"} 1".to_owned(),
+        format!("fairdisk_scheduler_info{{scheduler=\"fair\",disk=\"{disk}\"}} 1"),
         format!("mountpoint=\"{}\",cgroups=\"", host.at().display()),
         format!("fairdisk_build_info{{version=\"{}\"}} 1", env!("CARGO_PKG_VERSION")),
     ] {
@@ -110,7 +117,9 @@ fn nobody_at_the_port_does_harm() {
     let status = |args: &[&str]| curl(&[&["-o", "/dev/null", "-w", "%{http_code}"], args].concat());
     let metrics = format!("{url}/metrics");
     assert_eq!(status(&[&metrics]), "200");
-    assert_eq!(status(&[&url]), "404");
+    assert!(curl(&[&url]).contains("<a href=\"/metrics\">"));
+    assert_eq!(status(&["--head", &metrics]), "200");
+    assert_eq!(status(&[&format!("{url}/elsewhere")]), "404");
     assert_eq!(status(&["-X", "POST", "-d", "x", &metrics]), "405");
     let long = format!("X-Long: {}", "x".repeat(20_000));
     assert_eq!(status(&["-H", &long, &metrics]), "431");
@@ -161,7 +170,7 @@ fn an_address_that_cannot_be_is_said_before_anything_is_mounted() {
     let address = Address::Unix(socket.clone()).to_string();
     host.mount_well(&["--metrics", &address]);
     let page = curl(&["--unix-socket", socket.to_str().unwrap(), "http://localhost/metrics"]);
-    assert!(page.contains("fairdisk_uptime_seconds "), "{page}");
+    assert!(page.contains("fairdisk_uptime_seconds{disk="), "{page}");
     host.unmount();
     while UnixStream::connect(&socket).is_ok() {}
     for (option, value) in [("--metrics", &*address), ("--scheduler", "fair")] {

@@ -15,7 +15,10 @@ pub(super) fn execute(action: &Action) -> Result<(), Failure> {
     match action {
         Action::Get { group, json } => get(&hierarchy()?, group, *json),
         Action::Set { group, settings } => set(&hierarchy()?, group, settings),
-        Action::List { .. } | Action::Scheduler { .. } => Err(Failure::Run(NOBODY.to_owned())),
+        Action::List { .. }
+        | Action::Mark { .. }
+        | Action::Status { .. }
+        | Action::Scheduler { .. } => Err(Failure::Run(NOBODY.to_owned())),
     }
 }
 

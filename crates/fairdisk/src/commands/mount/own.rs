@@ -73,7 +73,7 @@ pub(super) fn run(
     let mountpoint = mounts
         .mount(&args.source, &args.mountpoint, args.options())?
         .unwrap_or_else(|| args.mountpoint.clone());
-    let metrics = listener.map(|listener| tell_metrics(args, &mounts, listener)).transpose()?;
+    let metrics = listener.map(|it| tell_metrics(args, &mounts, it, &device.name)).transpose()?;
     let server = answer(args, &socket, &mounts, about);
     args.say_served(&mountpoint, &engine.name);
     let public = Public { _server: server, _metrics: metrics, _claim: claim };
@@ -99,8 +99,9 @@ fn tell_metrics(
     args: &Args,
     mounts: &Arc<Mounts>,
     listener: Listener,
+    disk: &str,
 ) -> Result<MetricsServer, Failure> {
-    let page = Page::new(Arc::clone(mounts), args.device_model.clone());
+    let page = Page::new(Arc::clone(mounts), args.device_model.clone(), disk.to_owned());
     MetricsServer::start(listener, page)
         .map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
 }

@@ -3,6 +3,7 @@
 use super::asked;
 use crate::commands::limits::limits;
 use crate::output::SCHEMA;
+use clap::ValueEnum;
 use fairdisk_mount::control::{FlushWaits, GroupEntry, Latencies, Latency, QosEntry, Status};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
@@ -62,13 +63,19 @@ impl Row {
 }
 
 /// The column that rows are sorted by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum SortBy {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(in crate::commands) enum SortBy {
+    /// The part of the disk's time
     #[default]
     Got,
+    /// I/Os a second
     Ios,
+    /// Bytes a second
     Bytes,
+    /// The 99th percentile
+    #[value(name = "p99")]
     Latency,
+    /// The path
     Name,
 }
 
