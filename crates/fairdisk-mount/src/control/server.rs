@@ -433,7 +433,7 @@ mod tests {
     #[test]
     fn a_scheduler_is_called_as_it_was_asked_for() {
         let disk = disk();
-        let page = Page::new(Arc::clone(&disk.mounts), None);
+        let page = Page::new(Arc::clone(&disk.mounts), None, "sda".to_owned());
         for name in ["noop", "cfq"] {
             disk.switch(name);
             assert_eq!(disk.mounts.gate().scheduler(), name);

@@ -66,7 +66,8 @@ fn read(client: &Client, name: &str) -> Result<Option<Status>, Failure> {
     }
 }
 
-/// Where a mark of a process is kept: beside the sockets, which a restart of the machine empties, too.
+/// Where a mark of a process is kept: beside the sockets, which a restart of the machine empties,
+/// too.
 fn place(client: &Client, name: &str) -> PathBuf {
     let process = client.process().unwrap_or_default();
     directory().join("marks").join(format!("{name}.{process}.json"))
