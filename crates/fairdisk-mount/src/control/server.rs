@@ -437,7 +437,7 @@ mod tests {
         for name in ["noop", "cfq"] {
             disk.switch(name);
             assert_eq!(disk.mounts.gate().scheduler(), name);
-            let shown = format!("fairdisk_scheduler_info{{scheduler=\"{name}\"}} 1\n");
+            let shown = format!("fairdisk_scheduler_info{{scheduler=\"{name}\",disk=\"sda\"}} 1\n");
             assert!(page.text().contains(&shown), "{name}");
         }
     }
