@@ -1,4 +1,4 @@
-//! The tables of `fairdisk ctl list`: groups with what they got, and how long their operations took.
+//! The tables of `fairdisk ctl list`: what groups got, and how long their operations took.
 
 use super::{DEFERRED_LEAST, milliseconds};
 use crate::commands::limits::limits;
