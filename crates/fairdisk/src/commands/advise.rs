@@ -26,8 +26,8 @@ pub(crate) struct Args {
     /// file. What its groups ask for are wishes
     spec: String,
     /// Who must have what: weight, share (in percent of the disk), min_iops, min_bps, max_iops,
-    /// max_bps, burst_ms, latency_p99_ms (may be repeated); or memory=95%: how much memory keeps so
-    /// much of the throughput
+    /// max_bps, burst_ms, latency_p99_ms, fsync_p99_ms (may be repeated); or memory=95%: how much
+    /// memory keeps so much of the throughput
     #[arg(
         long, value_name = "GROUP: KEY=VALUE, …", value_parser = Wanted::parse,
         value_hint = ValueHint::Other
