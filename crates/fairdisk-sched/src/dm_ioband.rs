@@ -108,14 +108,10 @@ impl DmIoband {
 
     /// Begins an epoch for all groups with requests, none of which has a token.
     fn begin_epoch(&mut self) {
-        let mut groups = Vec::new();
-        while let Some((group, _)) = self.spent.first() {
-            self.spent.place(group, None);
-            groups.push(group);
-        }
-        let all: u64 = groups.iter().map(|group| u64::from(self.account(*group).weight)).sum();
+        let weight = |group: u32| u64::from(self.accounts[group as usize].weight);
+        let all: u64 = self.spent.iter().map(|(group, _)| weight(group)).sum();
         let DmIobandParams { token_base, carryover, .. } = self.params;
-        for group in groups {
+        while let Some((group, _)) = self.spent.first() {
             let account = self.account(group);
             let part = u64::from(token_base) * u64::from(account.weight) / all.max(1) + 1;
             let part = u32::try_from(part).unwrap_or(u32::MAX);
