@@ -5,8 +5,9 @@ use crate::data::scheduled::GroupStatus;
 use crate::identity::Asks;
 use crate::mounting::mounted::Watch;
 use crate::mounting::mounts::{MountEntry, Mounts};
-use fairdisk_core::{GroupAccount, GroupId, Histogram, OpKind, QosKey, Share, Span};
+use fairdisk_core::{GroupAccount, GroupId, Histogram, OpAccount, OpKind, QosKey, Share, Span};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
 use std::sync::Arc;
 
@@ -218,34 +219,31 @@ fn seconds(span: Span) -> f64 {
 }
 
 fn operations(text: &mut Text, groups: &[GroupStatus]) {
-    text.family(
-        "fairdisk_group_requests_total",
-        Kind::Counter,
-        "Operations of the group that finished.",
-    );
-    for GroupStatus { path, account, .. } in groups {
-        for (kind, op) in account.ops.iter() {
-            text.sample(&[("group", path), ("op", kind.name())], op.ios());
-        }
-    }
+    let help = "Operations of the group that finished.";
+    text.family("fairdisk_group_requests_total", Kind::Counter, help);
+    by_operation(text, groups, |_, op| Some(op.ios()));
     let help = "Bytes the group read, wrote and discarded.";
     text.family("fairdisk_group_bytes_total", Kind::Counter, help);
-    for GroupStatus { path, account, .. } in groups {
-        for (kind, op) in account.ops.iter().filter(|(kind, _)| *kind != OpKind::Flush) {
-            text.sample(&[("group", path), ("op", kind.name())], op.bytes);
-        }
-    }
+    by_operation(text, groups, |kind, op| (kind != OpKind::Flush).then_some(op.bytes));
 }
 
 fn longest_waits(text: &mut Text, groups: &[GroupStatus]) {
-    text.family(
-        "fairdisk_group_longest_wait_seconds",
-        Kind::Gauge,
-        "The longest any operation of the group waited, or waits now, for the disk.",
-    );
+    let help = "The longest any operation of the group waited, or waits now, for the disk.";
+    text.family("fairdisk_group_longest_wait_seconds", Kind::Gauge, help);
+    by_operation(text, groups, |_, op| Some(seconds(op.wait_max)));
+}
+
+/// A sample of each group and kind of operation that has a value.
+fn by_operation<T: Display>(
+    text: &mut Text,
+    groups: &[GroupStatus],
+    value: impl Fn(OpKind, &OpAccount) -> Option<T>,
+) {
     for GroupStatus { path, account, .. } in groups {
         for (kind, op) in account.ops.iter() {
-            text.sample(&[("group", path), ("op", kind.name())], seconds(op.wait_max));
+            if let Some(value) = value(kind, op) {
+                text.sample(&[("group", path), ("op", kind.name())], value);
+            }
         }
     }
 }
