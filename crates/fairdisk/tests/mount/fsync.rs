@@ -38,6 +38,7 @@ fn a_commit_is_seen_as_the_program_sees_it() {
     let waits = &entry["flush_waits"];
     let p99 = |part: &str| waits[part]["p99_ms"].as_f64().unwrap();
     assert!(p99("own_data") > 0.0, "{waits}");
+    assert!(p99("own_data") + p99("scheduler") + p99("source") > 0.7 * ours, "{waits}");
     assert!(p99("own_data") < ours * 1.1 && p99("scheduler") <= ours, "{waits}");
     let list = text(&host.ctl(&["list"]));
     let line = |begin: &str| list.lines().find(|line| line.contains(begin)).unwrap_or_default();
