@@ -58,23 +58,39 @@ impl Family for DmIobandParams {
     }
 }
 
-/// What a group may still do in the present epoch.
+/// What a group may still do in the epoch that it has last had tokens of.
 #[derive(Clone, Copy, Debug)]
 struct Account {
     weight: u32,
     tokens: u32,
+    /// The epoch that the tokens are of.
+    epoch: u64,
+}
+
+/// A span in which every group may use up its tokens once.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    number: u64,
+    /// The weights of all groups that had requests when it began.
+    weights: u64,
 }
 
 /// dm-ioband's elevator; see the [module documentation](self).
+///
+/// A new epoch takes one step, however many groups have waited for it: all of them change places
+/// at once, and each gets its tokens when it is next looked at.
 #[derive(Debug)]
 pub struct DmIoband {
     params: DmIobandParams,
     queues: GroupQueues,
     accounts: Vec<Account>,
+    epoch: Epoch,
     /// Groups with requests and tokens, by when their first request arrived.
     ready: Order<Instant>,
     /// Groups with requests and without tokens, likewise.
     spent: Order<Instant>,
+    /// The weights of the groups with requests.
+    weights: u64,
     /// Requests that are queued or at the device.
     outstanding: u32,
 }
@@ -87,37 +103,64 @@ impl DmIoband {
             params,
             queues: GroupQueues::new(),
             accounts: Vec::new(),
+            epoch: Epoch { number: 0, weights: 0 },
             ready: Order::new(),
             spent: Order::new(),
+            weights: 0,
             outstanding: 0,
         }
     }
 
+    fn wants(&self, group: u32) -> bool {
+        self.ready.key(group).or(self.spent.key(group)).is_some()
+    }
+
+    /// The group's account after it has got its tokens of an epoch that began without being told.
+    ///
+    /// A group without requests gets none, and of those it has only some go with it.
     fn account(&mut self, group: u32) -> &mut Account {
-        let weight = Share::DEFAULT.weight(self.params.weight_map).get();
-        dense::entry(&mut self.accounts, group, || Account { weight, tokens: 0 })
+        let wants = self.wants(group);
+        let Self { params, epoch, accounts, .. } = self;
+        let weight = Share::DEFAULT.weight(params.weight_map).get();
+        let begin = || Account { weight, tokens: 0, epoch: epoch.number };
+        let account = dense::entry(accounts, group, begin);
+        if account.epoch < epoch.number {
+            let part = u64::from(params.token_base) * u64::from(account.weight);
+            let part = u32::try_from(part / epoch.weights.max(1) + 1).unwrap_or(u32::MAX);
+            let left = account.tokens.min(part.saturating_mul(params.carryover));
+            account.tokens = if wants { left.saturating_add(part) } else { left };
+            account.epoch = epoch.number;
+        }
+        account
     }
 
     /// Updates the group's place after its first request or its tokens have changed.
     fn place(&mut self, group: u32) {
+        let Account { weight, tokens, .. } = *self.account(group);
         let first = self.queues.first(group).map(|first| first.arrived);
-        let has_tokens = self.account(group).tokens > 0;
-        self.ready.place(group, first.filter(|_| has_tokens));
-        self.spent.place(group, first.filter(|_| !has_tokens));
+        let wanted = self.wants(group);
+        if wanted && first.is_none() {
+            self.weights -= u64::from(weight);
+        } else if !wanted && first.is_some() {
+            self.weights += u64::from(weight);
+        }
+        self.ready.place(group, first.filter(|_| tokens > 0));
+        self.spent.place(group, first.filter(|_| tokens == 0));
+    }
+
+    /// Gives another weight to the group.
+    fn reweigh(&mut self, group: u32, weight: u32) {
+        let before = core::mem::replace(&mut self.account(group).weight, weight);
+        if self.wants(group) {
+            self.weights = self.weights - u64::from(before) + u64::from(weight);
+        }
     }
 
     /// Begins an epoch for all groups with requests, none of which has a token.
     fn begin_epoch(&mut self) {
-        let weight = |group: u32| u64::from(self.accounts[group as usize].weight);
-        let all: u64 = self.spent.iter().map(|(group, _)| weight(group)).sum();
-        let DmIobandParams { token_base, carryover, .. } = self.params;
-        while let Some((group, _)) = self.spent.first() {
-            let account = self.account(group);
-            let part = u64::from(token_base) * u64::from(account.weight) / all.max(1) + 1;
-            let part = u32::try_from(part).unwrap_or(u32::MAX);
-            account.tokens = account.tokens.min(part.saturating_mul(carryover)) + part;
-            self.place(group);
-        }
+        debug_assert!(self.ready.first().is_none(), "a group has tokens left");
+        self.epoch = Epoch { number: self.epoch.number + 1, weights: self.weights };
+        core::mem::swap(&mut self.ready, &mut self.spent);
     }
 
     /// The group that is served next, if any wants to be.
@@ -139,8 +182,8 @@ impl DmIoband {
 
     /// Forgets what the group may do, and resets a number that may have belonged to another group.
     fn begin(&mut self, group: GroupId, share: Share) {
-        let weight = share.weight(self.params.weight_map).get();
-        *self.account(group.0) = Account { weight, tokens: 0 };
+        self.reweigh(group.0, share.weight(self.params.weight_map).get());
+        self.account(group.0).tokens = 0;
         self.place(group.0);
     }
 }
@@ -150,7 +193,7 @@ impl Elevator for DmIoband {
         self.queues.push(request);
         self.outstanding += 1;
         let group = request.group.0;
-        if self.ready.key(group).or(self.spent.key(group)).is_none() {
+        if !self.wants(group) {
             self.place(group);
         }
         Admission::Queued
@@ -192,7 +235,7 @@ impl Elevator for DmIoband {
             Change::GroupAdded { group, share } => self.begin(group, share),
             Change::GroupRemoved { group } => self.begin(group, Share::DEFAULT),
             Change::GroupShare { group, share } => {
-                self.account(group.0).weight = share.weight(self.params.weight_map).get();
+                self.reweigh(group.0, share.weight(self.params.weight_map).get());
             }
             _ => {}
         }
