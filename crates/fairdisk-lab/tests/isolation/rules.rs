@@ -60,6 +60,8 @@ struct Worth {
     worst: (f64, String),
     /// Of the throughput in bytes, as the geometric mean over rows, in percent.
     throughput: f64,
+    /// The least throughput of a row, as a part of that with the rule, and the row.
+    least: (f64, String),
     /// Of promises kept.
     promises: i64,
     /// Longest waits without the rule, as a multiple of those with it: the geometric mean.
@@ -87,12 +89,14 @@ impl Figures {
     /// What is lost in `self` of what was there in `with`.
     fn worth(&self, with: &Self) -> Worth {
         let pairs = || with.cells.iter().zip(&self.cells);
-        let lost = pairs().filter(|(cell, _)| cell.groups.len() > 1).map(|(with, without)| {
-            (errors(without).0 - errors(with).0, format!("{}, {}", with.device, with.row))
-        });
+        let row = |cell: &Cell| format!("{}, {}", cell.device, cell.row);
+        let lost = pairs().filter(|(cell, _)| cell.groups.len() > 1);
+        let lost = lost.map(|(with, without)| (errors(without).0 - errors(with).0, row(with)));
         let worst = lost.max_by(|one, two| one.0.total_cmp(&two.0));
         let ratio = |one: f64, other: f64| (one.max(1e-3) / other.max(1e-3)).ln();
         let rates = pairs().map(|(with, without)| ratio(without.mb_per_s, with.mb_per_s));
+        let rows = rates.clone().zip(pairs()).map(|(rate, (cell, _))| (rate.exp(), row(cell)));
+        let least = rows.min_by(|one, two| one.0.total_cmp(&two.0));
         let wait = |cell: &Cell| {
             let waits = cell.groups.iter().map(|group| group.outcome.wait_max_ms);
             waits.fold(0.0, f64::max)
@@ -102,6 +106,7 @@ impl Figures {
             points: self.error() - with.error(),
             worst: worst.unwrap_or_default(),
             throughput: (1.0 - mean(rates).exp()) * 100.0,
+            least: least.unwrap_or((1.0, String::new())),
             promises: with.kept() - self.kept(),
             waits: mean(waits).exp(),
         }
@@ -195,12 +200,16 @@ pub(crate) fn print_worth() {
         let lines: usize = set.iter().copied().map(lines).sum();
         let mut line = format!("| {} | {lines} |", names.join(", "));
         for (with, without) in with.iter().zip(&measure(&set)) {
-            let Worth { points, worst: (worst, row), throughput, promises, waits } =
-                without.worth(with);
-            let worst = if worst >= 1.0 { format!("{worst:.0}: {row}") } else { String::new() };
+            let Worth { points, worst, throughput, promises, least, waits } = without.worth(with);
+            let told =
+                |told, figure, row| if told { format!("{figure}: {row}") } else { String::new() };
+            let most = told(worst.0 >= 1.0, format!("{:.0}", worst.0), worst.1);
+            let least = told(least.0 < 0.9, format!("{:.2}", least.0), least.1);
             let kept = if promises == 0 { String::new() } else { format!(", {promises:+} kept") };
-            let _ =
-                write!(line, " {points:+.2}{kept} | {worst} | {throughput:+.0} % | {waits:.2} |",);
+            let _ = write!(
+                line,
+                " {points:+.2}{kept} | {most} | {throughput:+.0} % | {least} | {waits:.2} |"
+            );
         }
         println!("{line}");
     }
