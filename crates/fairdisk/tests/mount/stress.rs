@@ -1,6 +1,6 @@
 //! stress-ng's file-system stressors through a mount, all at once, each verifying its own work.
 
-use crate::host::{Host, finish, is_missing, lacks_something, soak};
+use crate::host::{Host, finish, is_missing, lacks_something, soak, wait_until};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,6 +26,8 @@ fn file_system_stressors_find_nothing_wrong() {
         format!("stress-ng --temp-path {} --timeout {seconds} --verify{stressors}", at.display());
     let said = finish(host.start(&group, &command));
     assert!(said.contains("successful run completed"), "{said}");
+    let procs = host.group_directory("stress").join("cgroup.procs");
+    wait_until(|| fs::read_to_string(&procs).unwrap().is_empty());
     host.unmount();
     let left = fs::read_dir(host.source("")).unwrap().map(|entry| entry.unwrap().path());
     let left: Vec<PathBuf> = left.filter(|path| !is_locked(path)).collect();
