@@ -364,7 +364,8 @@ fn last(key: &str) -> &str {
     key.rsplit_once('.').map_or(key, |(_, last)| last)
 }
 
-fn changed(document: Document, changes: &[&Override]) -> Result<Document, CatalogError> {
+/// The file with these changes.
+pub(super) fn changed(document: Document, changes: &[&Override]) -> Result<Document, CatalogError> {
     if changes.is_empty() {
         return Ok(document);
     }

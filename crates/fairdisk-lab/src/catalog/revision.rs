@@ -12,6 +12,7 @@ mod iolatency;
 mod mclock;
 mod shares;
 mod token_bucket;
+pub mod tunables;
 mod two_layer;
 
 use super::allowed::demand_within;
@@ -274,22 +275,26 @@ const TABLES: &[&str] = &[
 
 /// Checks that every table belongs to the file's family, before any of them is parsed.
 fn demand_own_tables(source: Source<'_>) -> Result<(), CatalogError> {
-    const CFQ: &[&str] = &["cfq", "quirks", "switches"];
     let file: Table = source.parse()?;
     let family = file.get("family").and_then(Value::as_str).unwrap_or_default();
-    let own = |table: &str| match family {
+    let odd = TABLES.iter().find(|table| file.contains_key(**table) && !is_own(family, table));
+    let is_known = SchedulerSpec::NAMES.contains(&family);
+    let Some(table) = odd.filter(|_| is_known) else { return Ok(()) };
+    let text = format!("table `[{table}]` is of another family than `{family}`; drop it");
+    Err(source.error_at_key(table, Fault::OtherFamily(text)))
+}
+
+/// Whether a table is of this family.
+fn is_own(family: &str, table: &str) -> bool {
+    const CFQ: &[&str] = &["cfq", "quirks", "switches"];
+    match family {
         "two-layer-cfq" => table == "groups" || CFQ.contains(&table),
         "group-cfq" => table == "group_layer" || CFQ.contains(&table),
         "cfq" => CFQ.contains(&table),
         "bfq" => matches!(table, "bfq" | "raising"),
         "fair" => matches!(table, "fair" | "rules"),
         _ => table == family.replace('-', "_"),
-    };
-    let odd = TABLES.iter().find(|table| file.contains_key(**table) && !own(table));
-    let is_known = SchedulerSpec::NAMES.contains(&family);
-    let Some(table) = odd.filter(|_| is_known) else { return Ok(()) };
-    let text = format!("table `[{table}]` is of another family than `{family}`; drop it");
-    Err(source.error_at_key(table, Fault::OtherFamily(text)))
+    }
 }
 
 fn need<T>(value: Option<T>, table: &str, source: Source<'_>) -> Result<T, CatalogError> {

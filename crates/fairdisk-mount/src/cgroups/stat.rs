@@ -89,6 +89,7 @@ mod tests {
             disk: "sda".to_owned(),
             mounts: vec![MountEntry { source: "/a".to_owned(), mountpoint: "/b".to_owned() }],
             scheduler: "noop".to_owned(),
+            tunables: Vec::new(),
             device_model: None,
             costs: None,
             io: None,

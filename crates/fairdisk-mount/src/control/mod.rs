@@ -19,8 +19,8 @@ pub use claim::{Claim, ClaimError, Turn, claim};
 pub use client::{Client, ControlError, running};
 pub use latency::{FlushWaits, Latencies, Latency, LatencyCount};
 pub(crate) use name::Name;
-pub use protocol::{Answer, Ask, GroupEntry, QosEntry, Status, Wanted};
-pub use server::{About, Server};
+pub use protocol::{Answer, Ask, GroupEntry, QosEntry, Status, Tunable, Tunables, Wanted};
+pub use server::{About, Choice, Server};
 pub use settings::{Settings, namespace};
 
 use crate::fingerprint::fingerprint;

@@ -36,11 +36,16 @@ pub enum Ask {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         own: bool,
     },
-    /// Switches to another scheduler.
+    /// Switches to another scheduler, or sets tunables of the one that runs.
     Scheduler {
         /// The name of the scheduler.
         name: String,
+        /// Its tunables, as `KEY=VALUE`. Those that are set already are kept if it runs already.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tunables: Vec<String>,
     },
+    /// Asks for the tunables of the scheduler.
+    Tunables,
     /// Adds a mount on the disk.
     Mount(Box<Wanted>),
     /// Unmounts a mount.
@@ -71,7 +76,7 @@ impl Ask {
     /// Whether the request changes anything, which not everybody may do.
     #[must_use]
     pub const fn is_change(&self) -> bool {
-        !matches!(self, Self::List | Self::Get { .. } | Self::Mounts)
+        !matches!(self, Self::List | Self::Get { .. } | Self::Tunables | Self::Mounts)
     }
 }
 
@@ -81,6 +86,8 @@ impl Ask {
 pub enum Answer {
     /// The status.
     Status(Status),
+    /// The tunables of the scheduler.
+    Tunables(Tunables),
     /// The change has been made.
     Done,
     /// The mount has been made, at this path.
@@ -95,6 +102,30 @@ pub enum Answer {
     Failed(String),
 }
 
+/// The scheduler of a disk and its tunables.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tunables {
+    /// The kernel's name of the disk.
+    pub disk: String,
+    /// The scheduler.
+    pub scheduler: String,
+    /// All of its tunables.
+    pub tunables: Vec<Tunable>,
+}
+
+/// A tunable of a scheduler.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tunable {
+    /// The key.
+    pub key: String,
+    /// The value in force.
+    pub value: String,
+    /// The value that the scheduler has by itself.
+    pub default: String,
+    /// The values that may be set, in words.
+    pub allowed: String,
+}
+
 /// The status of a disk and of its mounts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
@@ -106,6 +137,9 @@ pub struct Status {
     pub mounts: Vec<MountEntry>,
     /// The current scheduler.
     pub scheduler: String,
+    /// Its tunables with another value than it has by itself, as `KEY=VALUE`.
+    #[serde(default)]
+    pub tunables: Vec<String>,
     /// The device model that sets the pace, if any.
     pub device_model: Option<String>,
     /// The device whose costs the scheduler goes by, if any.

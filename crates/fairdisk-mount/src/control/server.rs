@@ -3,7 +3,7 @@
 use super::client::Client;
 use super::latency::ms;
 use super::name::{NEW, Own, alone_beside, prepare, remove, visit};
-use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
+use super::protocol::{Answer, Ask, GroupEntry, Status, Tunable, Tunables, Wanted};
 use super::settings::{Settings, namespace};
 use super::socket_name;
 use crate::data::scheduled::GroupStatus;
@@ -55,10 +55,29 @@ pub struct About {
     pub disk: String,
     /// The current scheduler and the other settings.
     pub settings: Settings,
-    /// The settings of groups and tasks that the current scheduler takes into account.
-    pub honours: Honours,
-    /// Finds a scheduler by its name, or says why there is none.
-    pub find: fn(&str) -> Result<SchedulerSpec, String>,
+    /// The current scheduler with its tunables.
+    pub choice: Choice,
+    /// Finds a scheduler by its name, with tunables as `KEY=VALUE`, of which a later one replaces
+    /// an earlier one, or says what is wrong.
+    pub find: fn(&str, &[String]) -> Result<Choice, String>,
+}
+
+/// A scheduler with its tunables.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The scheduler.
+    pub spec: SchedulerSpec,
+    /// All of its tunables.
+    pub tunables: Vec<Tunable>,
+}
+
+impl Choice {
+    /// The tunables with another value than the scheduler has by itself, as `KEY=VALUE`.
+    #[must_use]
+    pub fn changed(&self) -> Vec<String> {
+        let changed = self.tunables.iter().filter(|it| it.value != it.default);
+        changed.map(|Tunable { key, value, .. }| format!("{key}={value}")).collect()
+    }
 }
 
 /// The control server of a disk, which answers until it is dropped.
@@ -194,7 +213,8 @@ impl Disk {
                 let set = all.and_then(|all| gate.set(group, &all, disks));
                 set.map_or_else(|error| Answer::Error(error.to_string()), |()| Answer::Done)
             }
-            Ask::Scheduler { name } => self.switch(name),
+            Ask::Scheduler { name, tunables } => self.switch(name, tunables),
+            Ask::Tunables => Answer::Tunables(self.tunables()),
             Ask::Mount(wanted) => self.mount(wanted),
             Ask::Unmount { mountpoint } => match self.mounts.unmount(Path::new(mountpoint)) {
                 Ok(()) => Answer::Done,
@@ -227,20 +247,25 @@ impl Disk {
         }
     }
 
-    fn switch(&self, name: &str) -> Answer {
-        let find = self.about().find;
-        let spec = match find(name) {
-            Ok(spec) => spec,
-            Err(error) => return Answer::Error(error),
-        };
+    /// Switches to the scheduler `name`. What is set already is kept if it runs already.
+    fn switch(&self, name: &str, tunables: &[String]) -> Answer {
         let gate = self.mounts.gate();
         let from = gate.scheduler();
-        match gate.switch(name, spec.build()) {
+        let About { find, settings, .. } = self.about().clone();
+        let kept = if from == name { &settings.tunables[..] } else { &[] };
+        let choice = match find(name, &[kept, tunables].concat()) {
+            Ok(choice) => choice,
+            Err(error) => return Answer::Error(error),
+        };
+        match gate.switch(name, choice.spec.build()) {
             Ok(refusal) => {
-                tracing::info!(from, to = name, "scheduler switched");
+                let changed = choice.changed();
+                tracing::info!(from, to = name, tunables = changed.join(" "), "scheduler switched");
                 let mut about = self.about();
                 about.settings.scheduler = Some(name.to_owned());
-                about.honours = spec.honours();
+                about.settings.tunables = changed;
+                about.choice = choice;
+                drop(about);
                 match refusal {
                     None => Answer::Done,
                     Some(refusal) => {
@@ -258,6 +283,12 @@ impl Disk {
         }
     }
 
+    fn tunables(&self) -> Tunables {
+        let About { disk, settings, choice, .. } = self.about().clone();
+        let scheduler = settings.scheduler.unwrap_or_default();
+        Tunables { disk, scheduler, tunables: choice.tunables }
+    }
+
     fn about(&self) -> MutexGuard<'_, About> {
         self.about.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -270,6 +301,7 @@ impl Disk {
             disk,
             mounts: self.mounts.list(),
             scheduler: settings.scheduler.unwrap_or_default(),
+            tunables: settings.tunables,
             device_model: settings.device_model,
             costs: settings.costs,
             io: settings.io,
@@ -324,7 +356,7 @@ impl Disk {
 
     /// The settings that the current scheduler takes into account.
     fn honours(&self) -> Honours {
-        self.about().honours
+        self.about().choice.spec.honours()
     }
 }
 
@@ -403,9 +435,13 @@ mod tests {
         let (config, how) = (EngineConfig::default(), Preference::Threads);
         let plane = Plane::start(spec.build(), config, Device::Fixed, 1, how).unwrap();
         let gate = Arc::new(ScheduledGate::new(plane, "noop", None));
-        let find = |name: &str| SchedulerSpec::named(name).ok_or_else(String::new);
+        let find = |name: &str, _: &[String]| {
+            let spec = SchedulerSpec::named(name).ok_or_else(String::new)?;
+            Ok(Choice { spec, tunables: Vec::new() })
+        };
+        let choice = Choice { spec, tunables: Vec::new() };
         let settings = Settings { scheduler: Some("noop".to_owned()), ..Settings::default() };
-        let about = About { disk: "sdx".to_owned(), settings, honours: spec.honours(), find };
+        let about = About { disk: "sdx".to_owned(), settings, choice, find };
         let mounts = Arc::new(Mounts::new(gate, Path::new("/nonexistent"), None));
         Disk { mounts, about: Mutex::new(about), shown: Mutex::new(None) }
     }
@@ -435,7 +471,7 @@ mod tests {
         let disk = disk();
         let page = Page::new(Arc::clone(&disk.mounts), None, "sda".to_owned());
         for name in ["noop", "cfq"] {
-            disk.switch(name);
+            disk.switch(name, &[]);
             assert_eq!(disk.mounts.gate().scheduler(), name);
             let shown = format!("fairdisk_scheduler_info{{scheduler=\"{name}\",disk=\"sda\"}} 1\n");
             assert!(page.text().contains(&shown), "{name}");

@@ -11,6 +11,9 @@ use std::fmt::Write as _;
 pub struct Settings {
     /// The scheduler; `None` accepts any.
     pub scheduler: Option<String>,
+    /// Its tunables, as `KEY=VALUE` with the full key; none accepts any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tunables: Vec<String>,
     /// The device model that sets the pace; `None` for the disk's own pace.
     pub device_model: Option<String>,
     /// The device whose costs schedulers go by; `None` accepts any, or leaves them unknown.
@@ -36,12 +39,20 @@ impl About {
         let depth = |value: Option<u32>| {
             value.map_or_else(|| "what suits the disk".to_owned(), |depth| depth.to_string())
         };
+        let tunables = |all: &[String]| match all {
+            [] => "as the scheduler has it".to_owned(),
+            all => all.join(" "),
+        };
         let unlike = |asked: &Option<String>, is| asked.is_some() && asked != is;
         let own = "the disk's own pace";
         let differences = [
             (
                 unlike(&asked.scheduler, &is.scheduler),
                 ("--scheduler", text(&is.scheduler, ""), text(&asked.scheduler, "")),
+            ),
+            (
+                asked.tunables.iter().any(|it| !is.tunables.contains(it)),
+                ("--tunable", tunables(&is.tunables), tunables(&asked.tunables)),
             ),
             (
                 asked.device_model != is.device_model,
@@ -93,7 +104,9 @@ pub fn namespace() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_sched::{Honours, SchedulerSpec};
+    use crate::control::Choice;
+    use fairdisk_sched::SchedulerSpec;
+    use fairdisk_sched::noop::NoopParams;
 
     fn about() -> About {
         let settings = Settings {
@@ -102,8 +115,9 @@ mod tests {
             cgroups: Some("v2".to_owned()),
             ..Settings::default()
         };
-        let find = |name: &str| SchedulerSpec::named(name).ok_or_else(String::new);
-        About { disk: "sda".to_owned(), settings, honours: Honours::NONE, find }
+        let spec = SchedulerSpec::Noop(NoopParams);
+        let choice = Choice { spec, tunables: Vec::new() };
+        About { disk: "sda".to_owned(), settings, choice, find: |_, _| Err(String::new()) }
     }
 
     fn conflict(asked: Settings) -> Option<String> {
@@ -121,6 +135,7 @@ mod tests {
     fn who_asks_for_something_else_is_told_what() {
         let asked = Settings {
             scheduler: Some("cfq".to_owned()),
+            tunables: vec!["cfq.quantum=8".to_owned()],
             device_model: Some("wd2500js".to_owned()),
             costs: Some("nvme".to_owned()),
             depth: Some(4),
@@ -131,7 +146,7 @@ mod tests {
         assert_eq!(
             conflict(asked).unwrap(),
             "sda is already shared at other settings: --scheduler is two-layer-cfq, asked for is \
-             cfq; --device-model is the disk's own pace, asked for is wd2500js; --costs is not known, asked \
+             cfq; --tunable is as the scheduler has it, asked for is cfq.quantum=8; --device-model is the disk's own pace, asked for is wd2500js; --costs is not known, asked \
              for is nvme; --depth is what suits the disk, asked for is 4; --io is uring, asked for is threads; ask for the same, unmount /mnt/a first, or use \
              --separate for a scheduler of your own"
         );

@@ -72,7 +72,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 /// Whether `fairdisk ctl scheduler` switches a mount to the scheduler of a try, with the same
 /// settings.
 fn is_run_by_mounts(tried: &Tried) -> bool {
-    find(&tried.asked).is_ok_and(|spec| spec == tried.spec)
+    find(&tried.asked, &[]).is_ok_and(|choice| choice.spec == tried.spec)
 }
 
 /// The wishes of groups.

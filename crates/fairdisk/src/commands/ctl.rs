@@ -3,9 +3,10 @@
 
 mod kept;
 mod marks;
+mod scheduler;
 mod table;
 
-use super::limits::{ignored_by_new, ignored_note, unexamined_note};
+use super::limits::{ignored_note, unexamined_note};
 use super::top::SortBy;
 use crate::failure::Failure;
 use crate::output::{self, diagnose, plain};
@@ -107,11 +108,20 @@ enum Action {
         #[arg(required = true)]
         settings: Vec<String>,
     },
-    /// Another scheduler takes over, under load if need be
+    /// The scheduler and its tunables; with a name another one takes over, under load if need be
+    ///
+    /// The scheduler that runs already begins anew, and keeps the tunables that are not named.
     Scheduler {
         /// `cfq` or a name of `fairdisk catalog schedulers`; `fairdisk catalog schedulers NAME`
         /// shows what a mount runs under that name
-        name: String,
+        name: Option<String>,
+        /// Tunables, as in `cfq.slice_idle_ms=0` or `rules.pace=false`; the table in front may be
+        /// left out where only one has such a key; `default` takes a change back
+        #[arg(value_name = "KEY=VALUE")]
+        tunables: Vec<String>,
+        /// Print JSON
+        #[arg(long, conflicts_with = "name")]
+        json: bool,
     },
 }
 
@@ -157,29 +167,29 @@ fn ask(mut clients: Vec<Client>, action: &Action, chosen: bool) -> Result<(), Fa
             Ok(())
         }
         Action::Set { group, settings } => set(clients, group, settings, chosen),
-        Action::Scheduler { name } => {
-            let mut client = only(clients)?;
-            client.ask(&Ask::Scheduler { name: name.clone() })?;
-            let note = client.status().ok().and_then(|status| ignored_by_new(&status));
-            note.iter().for_each(|note| diagnose(note));
-            Ok(())
+        Action::Scheduler { name: Some(name), tunables, .. } => {
+            scheduler::change(clients, name, tunables)
         }
+        Action::Scheduler { json, .. } => scheduler::show(&mut clients, *json),
     }
 }
 
 /// Shows the mounts of a process.
 fn process_of(client: &mut Client, json: bool) -> Result<(), Failure> {
-    let Status { disk, mounts, scheduler, device_model, costs, io, cgroups, uptime_s, .. } =
-        client.status()?;
+    let status = client.status()?;
     let pid = client.process();
     if json {
         return print_json(Ok(serde_json::json!({
-            "pid": pid, "disk": disk, "scheduler": scheduler, "device_model": device_model,
-            "costs": costs, "io": io, "cgroups": cgroups, "uptime_s": uptime_s, "mounts": mounts,
+            "pid": pid, "disk": status.disk, "scheduler": status.scheduler,
+            "tunables": status.tunables, "device_model": status.device_model,
+            "costs": status.costs, "io": status.io, "cgroups": status.cgroups,
+            "uptime_s": status.uptime_s, "mounts": status.mounts,
         })));
     }
+    let Status { disk, mounts, scheduler, tunables, uptime_s, .. } = status;
     let pid = pid.map_or_else(|| "unknown".to_owned(), |pid| pid.to_string());
-    let mut text = format!("{}: {scheduler}, pid {pid}, up {uptime_s:.0} s\n", plain(&disk));
+    let set: String = tunables.iter().map(|it| format!(" {it}")).collect();
+    let mut text = format!("{}: {scheduler}{set}, pid {pid}, up {uptime_s:.0} s\n", plain(&disk));
     for MountEntry { source, mountpoint } in &mounts {
         let _ = writeln!(text, "  {} on {}", plain(source), plain(mountpoint));
     }

@@ -59,6 +59,10 @@ pub(crate) struct Args {
     /// [default: fair, or who decides on that disk already]
     #[arg(long, value_name = "NAME")]
     scheduler: Option<String>,
+    /// A tunable of the scheduler, as in cfq.slice_idle_ms=0; `fairdisk ctl scheduler` lists them
+    /// (may be repeated)
+    #[arg(long, value_name = "KEY=VALUE")]
+    tunable: Vec<String>,
     /// The cgroup hierarchy groups come from: `v2`, or the name or a controller of a version 1
     /// hierarchy [default: `fairdisk` if mounted, else v2, else blkio]
     #[arg(long, value_name = "NAME")]
@@ -95,7 +99,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<Address>,
     /// Schedule nothing: what the mount itself costs
-    #[arg(long, conflicts_with_all = ["scheduler", "device_model", "costs", "depth", "io",
+    #[arg(long, conflicts_with_all = ["scheduler", "tunable", "device_model", "costs", "depth", "io",
                                       "cgroups", "metrics"])]
     unscheduled: bool,
     /// A scheduler of its own, even if other mounts on the disk have one
@@ -180,10 +184,11 @@ impl Args {
         }
     }
 
-    /// The settings that are asked for.
-    fn settings(&self, hierarchy: Option<&Hierarchy>) -> Settings {
+    /// The settings that are asked for, with these `tunables`.
+    fn settings(&self, hierarchy: Option<&Hierarchy>, tunables: &[String]) -> Settings {
         Settings {
             scheduler: self.scheduler.clone(),
+            tunables: tunables.to_vec(),
             device_model: self.device_model.clone(),
             costs: self.costs.as_deref().map(absolute),
             depth: self.depth,

@@ -31,4 +31,5 @@ mod shares;
 mod storm;
 mod stress;
 mod system;
+mod tunables;
 mod user;

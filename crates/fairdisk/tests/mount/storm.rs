@@ -66,7 +66,7 @@ impl<'a> Storm<'a> {
 
     fn round(&mut self) {
         let name = SCHEDULERS[self.prng.below(SCHEDULERS.len() as u64) as usize].to_owned();
-        self.control.ask(&Ask::Scheduler { name }).unwrap();
+        self.control.ask(&Ask::Scheduler { name, tunables: Vec::new() }).unwrap();
         let group = self.prng.below(GROUPS);
         match self.groups.iter().position(|known| *known == group) {
             None => self.make(group),

@@ -4,12 +4,11 @@ use super::observer::Observer;
 use super::{Args, ROUND, disk, scheduler};
 use crate::failure::Failure;
 use crate::notify;
-use fairdisk_mount::control::{self, About, Claim, Server, Settings};
+use fairdisk_mount::control::{self, About, Choice, Claim, Server, Settings};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
 use fairdisk_mount::{BlockDevice, Mounts, Rounds, ScheduledGate};
 use fairdisk_plane::disk::Served;
-use fairdisk_sched::SchedulerSpec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +19,7 @@ const SCHEDULER: &str = "fair";
 /// The parts with which a disk is to be run.
 pub(super) struct Engine {
     name: String,
-    spec: SchedulerSpec,
+    pub(super) choice: Choice,
     disk: disk::Kind,
     pub(super) hierarchy: Option<Hierarchy>,
 }
@@ -35,9 +34,11 @@ impl Engine {
             }
         })?;
         let name = args.scheduler.clone().unwrap_or_else(|| SCHEDULER.to_owned());
-        let spec = scheduler::find(&name)
+        scheduler::find(&name, &[])
             .map_err(|error| Failure::BadInput(format!("--scheduler: {error}")))?;
-        Ok(Self { name, spec, disk: disk::Kind::of(args)?, hierarchy })
+        let choice = scheduler::find(&name, &args.tunable)
+            .map_err(|error| Failure::BadInput(format!("--tunable {error}")))?;
+        Ok(Self { name, choice, disk: disk::Kind::of(args)?, hierarchy })
     }
 }
 
@@ -54,14 +55,16 @@ pub(super) fn run(
         args.remark("no cgroup hierarchy is mounted; everybody is in one group");
     }
     let cgroups = engine.hierarchy.as_ref().map(|it| it.name().to_owned());
-    let disk = disk::start(args, &engine.spec, &engine.disk, device)?;
-    if engine.spec.honours().costs && engine.disk.could_be_measured(device) {
+    let (spec, changed) = (engine.choice.spec, engine.choice.changed());
+    let disk = disk::start(args, &spec, &engine.disk, device)?;
+    if spec.honours().costs && engine.disk.could_be_measured(device) {
         tracing::info!("what requests cost there is not known; see fairdisk calibrate");
     }
     let (scheduler, io) = (Some(engine.name.clone()), Some(disk.served().name().to_owned()));
-    let settings = Settings { scheduler, io, cgroups, ..args.settings(None) };
-    let (disk_name, honours) = (device.name.clone(), engine.spec.honours());
-    let about = About { disk: disk_name, settings, honours, find: scheduler::find };
+    let settings =
+        Settings { scheduler, tunables: changed, io, cgroups, ..args.settings(None, &[]) };
+    let (disk_name, choice) = (device.name.clone(), engine.choice);
+    let about = About { disk: disk_name, settings, choice, find: scheduler::find };
     if let (disk::Io::Auto, Served::Threads(why)) = (args.io, disk.served()) {
         tracing::warn!(%why, "no io_uring");
     }

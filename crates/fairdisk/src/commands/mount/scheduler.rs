@@ -2,14 +2,17 @@
 
 use fairdisk_lab::catalog::error::unknown;
 use fairdisk_lab::catalog::library::{Kind, is_path, under_mounts};
-use fairdisk_lab::catalog::revision::Revision;
+use fairdisk_lab::catalog::revision::tunables::{Tuned, tuned};
+use fairdisk_mount::control::{Choice, Tunable};
 use fairdisk_sched::SchedulerSpec;
 
-/// The scheduler that a mount runs under `name`.
+/// The scheduler that a mount runs under `name`, with `tunables` as `KEY=VALUE`, of which a later
+/// one replaces an earlier one.
 ///
 /// # Errors
-/// There is no such scheduler; the message lists the known ones.
-pub(in crate::commands) fn find(name: &str) -> Result<SchedulerSpec, String> {
+/// There is no such scheduler, and the message lists the known ones; or a tunable is unknown or out
+/// of its range.
+pub(in crate::commands) fn find(name: &str, tunables: &[String]) -> Result<Choice, String> {
     if is_path(name) {
         // The process that serves a mount may see other files than whoever asks.
         return Err(format!(
@@ -19,8 +22,14 @@ pub(in crate::commands) fn find(name: &str) -> Result<SchedulerSpec, String> {
     }
     let id = under_mounts(name).unwrap_or(name);
     if Kind::Revision.ids().any(|known| known == id) {
-        let revision = Revision::load(id).map_err(|error| error.to_string())?;
-        return Ok(revision.spec);
+        let Tuned { spec, tunables } = tuned(id, tunables).map_err(|error| error.to_string())?;
+        let tunables = tunables.into_iter().map(|it| Tunable {
+            key: it.key,
+            value: it.value,
+            default: it.default,
+            allowed: it.allowed,
+        });
+        return Ok(Choice { spec, tunables: tunables.collect() });
     }
     let families = SchedulerSpec::NAMES;
     let revisions = Kind::Revision.ids().filter(|id| !families.contains(id));
@@ -34,6 +43,10 @@ mod tests {
     use fairdisk_core::Span;
     use fairdisk_sched::cfq::{CfqParams, Quirks};
     use fairdisk_sched::two_layer::TwoLayerParams;
+
+    fn find(name: &str) -> Result<SchedulerSpec, String> {
+        super::find(name, &[]).map(|choice| choice.spec)
+    }
 
     #[test]
     fn every_scheduler_of_the_catalogue_is_one_of_mounts() {

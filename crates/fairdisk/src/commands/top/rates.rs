@@ -321,6 +321,7 @@ pub(super) mod tests {
             disk: String::new(),
             mounts: Vec::new(),
             scheduler: "fair".to_owned(),
+            tunables: Vec::new(),
             device_model: None,
             costs: None,
             io: None,
