@@ -28,7 +28,7 @@ mod trouble;
 mod visitors;
 
 pub use data::gate::{DirtyAccounts, Gate, Job, OpenGate, Piece};
-pub use data::scheduled::{GroupStatus, MountGate, ScheduledGate};
+pub use data::scheduled::{BlockedTask, GroupStatus, MountGate, ScheduledGate};
 pub use ending::ends::Rounds;
 pub use ending::guardian::{Guardian, run_if_called as run_guardian_if_called};
 pub use ending::panics::end_at_first_panic;

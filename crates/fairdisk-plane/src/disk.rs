@@ -30,7 +30,7 @@ pub use start::{Served, StartError};
 use crate::clock::{Clock, MonotonicClock};
 use fairdisk_core::{
     AttachError, ByKind, Change, Flags, GroupAccount, GroupId, GroupLoad, Instant, IoPrio, Lba, Op,
-    Refusal, Sectors, Span, TaskId,
+    OpKind, Refusal, Sectors, Span, TaskId,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
@@ -93,6 +93,21 @@ pub struct Presence {
     pub oldest: Span,
     /// The age of the group's oldest request of each kind that is not at the device yet.
     pub waits: ByKind<Span>,
+}
+
+/// A request that a task waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    /// The task.
+    pub task: TaskId,
+    /// The group that is charged.
+    pub group: GroupId,
+    /// The kind of operation.
+    pub kind: OpKind,
+    /// The time since the request was made.
+    pub age: Span,
+    /// Whether it is at the device, and not with the scheduler.
+    pub at_device: bool,
 }
 
 /// The most requests at once that a disk gets unless told otherwise, if it takes several.
@@ -250,6 +265,12 @@ impl Disk {
     #[must_use]
     pub fn presence(&self) -> BTreeMap<GroupId, Presence> {
         self.shared.lock().state.presence_at(self.shared.clock.now())
+    }
+
+    /// The oldest request of each task that has waited for one for longer than `least`.
+    #[must_use]
+    pub fn blocked(&self, least: Span) -> Vec<Blocked> {
+        self.shared.lock().state.blocked_at(self.shared.clock.now(), least)
     }
 
     /// The number of jobs submitted and not finished.

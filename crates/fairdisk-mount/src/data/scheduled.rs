@@ -1,5 +1,9 @@
 //! The gate of scheduled mounts: a scheduler decides when each piece of I/O is done.
 
+mod blocked;
+
+pub use blocked::BlockedTask;
+
 use super::gate::{DirtyAccounts, Gate, Job, Piece};
 use crate::identity::{
     Asks, Disks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Silent, Who,

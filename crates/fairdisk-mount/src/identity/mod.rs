@@ -278,6 +278,11 @@ impl Identity {
         self.groups.is_called(group, path)
     }
 
+    /// The number of the thread that the scheduler knows as `task`, unless it has ended.
+    pub(crate) fn thread(&self, task: TaskId) -> Option<u32> {
+        self.tasks.thread(task)
+    }
+
     /// Notes that the thread `tid` uses `file`, and returns its identity.
     pub fn uses(&mut self, now: Instant, tid: u32, file: FileId) -> Who {
         let who = self.classify(now, tid);

@@ -144,6 +144,12 @@ impl Tasks {
         Look::Read(known, sight.text)
     }
 
+    /// The number of the thread that the scheduler knows as `task`, as far as it is known.
+    pub(super) fn thread(&self, task: TaskId) -> Option<u32> {
+        let known = self.known.iter().find(|(_, known)| known.who.task == task);
+        known.map(|(tid, _)| *tid)
+    }
+
     /// The identity of the thread that has the number `tid`, as far as it is known.
     pub(super) fn meeting(&self, tid: u32) -> Option<Meeting> {
         self.known.get(&tid).map(|known| known.meeting)

@@ -5,7 +5,7 @@ use super::few::Few;
 use super::flushes::{FlushTimes, Flushes};
 use super::meter::Meter;
 use super::unheard::Which;
-use super::{Device, Job, Order, Presence, Unfinished};
+use super::{Blocked, Device, Job, Order, Presence, Unfinished};
 use fairdisk_core::{
     AttachError, Bio, BioId, Change, Effect, Effects, Engine, EngineConfig, GroupAccount, GroupId,
     Input, Instant, Journal, Lba, OpKind, Promising, Refusal, Request, RequestId, Sleeper, Span,
@@ -191,6 +191,20 @@ impl State {
             }
         }
         all
+    }
+
+    /// The oldest request of each task that has waited for one for longer than `least` at `now`.
+    pub(super) fn blocked_at(&self, now: Instant, least: Span) -> Vec<Blocked> {
+        let mut oldest: BTreeMap<TaskId, Blocked> = BTreeMap::new();
+        for (whose, job) in self.whose.iter().zip(&self.waiting) {
+            let Some(Whose { task, group, asked, sync: true, kind, .. }) = *whose else { continue };
+            let blocked = Blocked { task, group, kind, age: now - asked, at_device: job.is_none() };
+            let known = oldest.entry(task).or_insert(blocked);
+            if blocked.age > known.age {
+                *known = blocked;
+            }
+        }
+        oldest.into_values().filter(|blocked| blocked.age > least).collect()
     }
 
     pub(super) fn unfinished(&self) -> Unfinished {
@@ -530,6 +544,21 @@ mod tests {
             }
             assert_eq!((given[0], given[399]), (32, 16), "{name}");
         }
+    }
+
+    #[test]
+    fn a_task_is_blocked_by_its_oldest_request_that_it_waits_for() {
+        let scheduler = SchedulerSpec::named("noop").expect("it is known").build();
+        let mut state = State::new(scheduler, EngineConfig::default(), Device::Fixed);
+        let (at, s) = (|s| Instant::ZERO + Span::from_s(s), Span::from_s);
+        let background = Order { op: Op::Write, sync: false, ..order(3) };
+        for (since, order) in [(0, order(1)), (1, order(2)), (2, background), (50, order(2))] {
+            state.submit(at(since), &order, Box::new(Nothing));
+        }
+        let blocked = state.blocked_at(at(122), s(120));
+        let blocked: Vec<_> = blocked.iter().map(|it| (it.task.0, it.age, it.at_device)).collect();
+        assert_eq!(blocked, [(1, s(122), true), (2, s(121), false)]);
+        assert_eq!(state.blocked_at(at(120), s(120)), [], "longer than that");
     }
 
     /// Performs what has been issued.

@@ -1,8 +1,8 @@
 //! Periodic observation of the mounts of a disk, and log messages about what needs attention.
 
 use fairdisk_core::{OpKind, Span};
-use fairdisk_mount::{GroupStatus, Mounts, give_memory_back, tell_unsaid};
-use std::collections::BTreeMap;
+use fairdisk_mount::{BlockedTask, GroupStatus, Mounts, give_memory_back, tell_unsaid};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of rounds of the main loop between two observations, which amounts to 5 s.
 const ROUNDS: u32 = 50;
@@ -22,12 +22,17 @@ const LEFT_ROUNDS: u32 = 10;
 /// The wait for the disk beyond which a warning is logged.
 const LONG_WAIT: Span = Span::from_s(5);
 
+/// The wait after which the kernel calls a task hung, unless told otherwise.
+const HUNG: Span = Span::from_s(120);
+
 /// The figures that have been logged already.
 #[derive(Debug, Default)]
 pub(super) struct Observer {
     rounds: u32,
     /// By group and kind of operation.
     longest: BTreeMap<(String, OpKind), Span>,
+    /// The threads whose present wait has been logged as that of a hung task.
+    hung: BTreeSet<u32>,
     unattributed: u64,
     kept_back: u64,
     /// The number of rounds since when mounts that have ended have had data to write out.
@@ -58,6 +63,9 @@ impl Observer {
         for (group, kind, wait) in self.long_waits(&groups) {
             tell_long_wait(group, kind, wait);
         }
+        for task in self.newly_hung(mounts.gate().blocked(HUNG)) {
+            tell_hung(&task);
+        }
         let all = mounts.unattributed_writes();
         if all > self.unattributed {
             let writes = all - self.unattributed;
@@ -82,6 +90,13 @@ impl Observer {
             tracing::info!(bytes, requests, "still being written out");
         }
         tells
+    }
+
+    /// Those of the `blocked` threads whose present wait has not been logged.
+    fn newly_hung(&mut self, blocked: Vec<BlockedTask>) -> Vec<BlockedTask> {
+        let present: BTreeSet<u32> = blocked.iter().map(|task| task.tid).collect();
+        let known = std::mem::replace(&mut self.hung, present);
+        blocked.into_iter().filter(|task| !known.contains(&task.tid)).collect()
     }
 
     /// The groups whose longest wait for an operation of a kind is too long, and at least twice as
@@ -111,6 +126,21 @@ impl Observer {
         }
         found
     }
+}
+
+/// Logs a thread that the kernel would call a hung task, in words by which people look for one.
+fn tell_hung(task: &BlockedTask) {
+    let BlockedTask { tid, name, group, kind, age, at_disk } = task;
+    let (pid, op, blocked_s) = (*tid, kind.name(), age.as_ms() / 1000);
+    let at = if *at_disk { "disk" } else { "scheduler" };
+    tracing::warn!(
+        task = format!("{name}:{pid}"),
+        group,
+        op,
+        blocked_s,
+        at,
+        "task blocked for more than 120 seconds"
+    );
 }
 
 fn tell_long_wait(group: &GroupStatus, kind: OpKind, wait: Span) {
@@ -160,6 +190,27 @@ mod tests {
             load: GroupLoad::default(),
             oldest: Span::ZERO,
         }
+    }
+
+    #[test]
+    fn a_hung_task_is_told_once_for_each_wait() {
+        let mut observer = Observer::default();
+        let mut told = |tids: &[u32]| -> Vec<u32> {
+            let blocked = |tid: &u32| BlockedTask {
+                tid: *tid,
+                name: "cat".to_owned(),
+                group: "/a".to_owned(),
+                kind: OpKind::Read,
+                age: Span::from_s(121),
+                at_disk: false,
+            };
+            let new = observer.newly_hung(tids.iter().map(blocked).collect());
+            new.into_iter().map(|task| task.tid).collect()
+        };
+        assert_eq!(told(&[7, 8]), [7, 8]);
+        assert_eq!(told(&[7, 8, 9]), [9]);
+        assert!(told(&[7]).is_empty());
+        assert_eq!(told(&[7, 8]), [8], "it waits again");
     }
 
     /// A flush that waits for its own data has not reached the scheduler, and is long all the same.
