@@ -45,12 +45,12 @@ if [ -z "$system" ]; then
   exit 0
 fi
 
-# For the types `fairdisk` and `fuse.fairdisk`.
+# For the types `fairdisk`, `fuse.fairdisk` and `fairdisk-cgroup`.
 mkdir -p "$root$sbin"
-for name in mount.fairdisk mount.fuse.fairdisk; do
+for name in mount.fairdisk mount.fuse.fairdisk mount.fairdisk-cgroup; do
   ln -sfn "$prefix/bin/fairdisk" "$root$sbin/$name"
 done
-echo "installed $root$sbin/mount.fairdisk"
+echo "installed $root$sbin/mount.fairdisk and mount.fairdisk-cgroup"
 
 units=$root$prefix/lib/systemd/system
 mkdir -p "$units"

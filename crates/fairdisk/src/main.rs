@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     // Checked first, because the helper's arguments are chosen by others: a mount source may have
     // the same name as the guardian's argument.
     if mount_helper::is_called(name.as_deref()) {
-        return mount_helper::run(arguments);
+        return mount_helper::run(name.as_deref(), arguments);
     }
     let first = arguments.next();
     if let Some(ended) = fairdisk_mount::run_guardian_if_called(first.as_deref()) {

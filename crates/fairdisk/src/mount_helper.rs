@@ -1,7 +1,9 @@
-//! `mount.fairdisk`, the mount helper that mount(8) runs for an fstab entry of type `fairdisk`.
+//! `mount.fairdisk` and `mount.fairdisk-cgroup`, the mount helpers that mount(8) runs for fstab
+//! entries of type `fairdisk` and `fairdisk-cgroup`.
 //!
-//! It is this program under another name. It translates the options of mount(8) into those of
-//! `fairdisk mount`, each of which is also accepted by its own name, and runs that command.
+//! They are this program under other names. Each translates the options of mount(8) into those of
+//! its command, `fairdisk mount` or `fairdisk cgroup mount`, which are also accepted by their own
+//! names, and runs that command.
 
 use crate::cli::Cli;
 use crate::output::{diagnose, print};
@@ -17,7 +19,8 @@ const WRONG_USAGE: u8 = 1;
 /// The exit status that mount(8) documents for a failed mount.
 const FAILED: u8 = 32;
 
-const USAGE: &str = "usage: mount.fairdisk SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS]";
+/// The option of the kernel's `mount -t cgroup` that named the controller in 2008.
+const CONTROLLER: &str = "cfq";
 
 /// Flags of mount(8) that `fairdisk mount` has under other names.
 const OWN_FLAGS: [&str; 2] = ["ro", "noexec"];
@@ -58,7 +61,8 @@ const IGNORED: [&str; 31] = [
 ];
 
 /// Options that a mount cannot honour, each with the reason or the alternative.
-const REFUSED: [(&str, &str); 5] = [
+const REFUSED: [(&str, &str); 6] = [
+    ("ro", "groups are made and changed there"),
     ("remount", "unmount it and mount it again"),
     ("suid", "set-user-id bits have no effect through the mount"),
     ("dev", "device files have no effect through the mount"),
@@ -66,8 +70,49 @@ const REFUSED: [(&str, &str); 5] = [
     ("dirsync", "programs that need it use fsync"),
 ];
 
-/// Options of `fairdisk mount` that make no sense in an fstab entry.
+/// Options of the commands that make no sense in an fstab entry.
 const OWN_ONLY: [&str; 4] = ["foreground", "detached", "help", "version"];
+
+/// What a helper mounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Helper {
+    /// A directory whose disk is shared.
+    Disk,
+    /// The directory of groups.
+    Groups,
+}
+
+impl Helper {
+    fn called(name: Option<&OsStr>) -> Self {
+        match name.is_some_and(|name| name.as_encoded_bytes().ends_with(b".fairdisk-cgroup")) {
+            true => Self::Groups,
+            false => Self::Disk,
+        }
+    }
+
+    /// The command that does it.
+    const fn command(self) -> &'static [&'static str] {
+        match self {
+            Self::Disk => &["mount"],
+            Self::Groups => &["cgroup", "mount"],
+        }
+    }
+
+    const fn usage(self) -> &'static str {
+        match self {
+            Self::Disk => "usage: mount.fairdisk SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS]",
+            Self::Groups => "usage: mount.fairdisk-cgroup cfq DIRECTORY [-sfnv] [-o OPTIONS]",
+        }
+    }
+
+    /// The arguments of the command that say what to mount and where. Groups have no source.
+    fn places(self, places: &[OsString]) -> &[OsString] {
+        match self {
+            Self::Disk => places,
+            Self::Groups => &places[1..],
+        }
+    }
+}
 
 /// The parsed command line of mount(8).
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -86,15 +131,18 @@ pub(crate) fn is_called(name: Option<&OsStr>) -> bool {
     name.is_some_and(|name| name.as_encoded_bytes().starts_with(b"mount."))
 }
 
-/// Runs the helper with the arguments that mount(8) gives it.
-pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+/// Runs the helper called `name` with the arguments that mount(8) gives it.
+pub(crate) fn run(name: Option<&OsStr>, arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let helper = Helper::called(name);
     let arguments: Vec<OsString> = arguments.collect();
     if arguments.iter().any(|argument| argument == "--help" || argument == "-h") {
-        let _ = print(&format!("{USAGE}\nOPTIONS are those of `fairdisk mount`, without `--`\n"));
+        let (usage, command) = (helper.usage(), helper.command().join(" "));
+        let _ =
+            print(&format!("{usage}\nOPTIONS are those of `fairdisk {command}`, without `--`\n"));
         return ExitCode::SUCCESS;
     }
-    let translated = Asked::read(arguments.into_iter()).and_then(|asked| {
-        let options = translate(&asked)?;
+    let translated = Asked::read(helper, arguments.into_iter()).and_then(|asked| {
+        let options = translate(helper, &asked)?;
         Ok((asked, options))
     });
     let (asked, options) = match translated {
@@ -107,13 +155,13 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     if asked.fake {
         return ExitCode::SUCCESS;
     }
-    mount(&asked, &options)
+    mount(helper, &asked, &options)
 }
 
-fn mount(asked: &Asked, options: &[String]) -> ExitCode {
+fn mount(helper: Helper, asked: &Asked, options: &[String]) -> ExitCode {
     let output = env::current_exe().and_then(|program| {
         let mut command = Command::new(program);
-        command.arg("mount").args(options).args(&asked.places);
+        command.args(helper.command()).args(options).args(helper.places(&asked.places));
         command.stdin(Stdio::null()).stderr(Stdio::inherit()).output()
     });
     match output {
@@ -125,7 +173,7 @@ fn mount(asked: &Asked, options: &[String]) -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(output) if output.status.code() == Some(2) => ExitCode::from(WRONG_USAGE),
-        // `fairdisk mount` has already reported the error.
+        // The command has already reported the error.
         Ok(_) => ExitCode::from(FAILED),
         Err(error) => {
             diagnose(&format!("error: cannot run fairdisk: {error}"));
@@ -136,7 +184,7 @@ fn mount(asked: &Asked, options: &[String]) -> ExitCode {
 
 impl Asked {
     /// Parses `SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS] [-t TYPE]`, in any order.
-    fn read(mut arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
+    fn read(helper: Helper, mut arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let mut asked = Self::default();
         while let Some(argument) = arguments.next() {
             let letters = argument.to_str().and_then(|text| text.strip_prefix('-'));
@@ -148,7 +196,7 @@ impl Asked {
         }
         match asked.places.len() {
             2 => Ok(asked),
-            _ => Err(USAGE.to_owned()),
+            _ => Err(helper.usage().to_owned()),
         }
     }
 
@@ -184,9 +232,9 @@ impl Asked {
     }
 }
 
-/// The equivalent options of `fairdisk mount`. Of contradictory options the last one counts.
-fn translate(asked: &Asked) -> Result<Vec<String>, String> {
-    let known = own_options();
+/// The equivalent options of the command. Of contradictory options the last one counts.
+fn translate(helper: Helper, asked: &Asked) -> Result<Vec<String>, String> {
+    let known = own_options(helper);
     let (mut read_only, mut no_exec, mut options) = (false, false, Vec::new());
     for option in &asked.options {
         let (key, value) = match option.split_once('=') {
@@ -204,12 +252,17 @@ fn translate(asked: &Asked) -> Result<Vec<String>, String> {
             ("user" | "users", _) => no_exec = true,
             (key, _) if key == "comment" || key.starts_with("x-") || key.starts_with("X-") => {}
             (key, None) if IGNORED.contains(&key) => {}
+            (CONTROLLER, None) if helper == Helper::Groups => {}
             _ => match own {
                 Some(own) => options.push(own.with(key, value)?),
                 None if asked.sloppy => {}
-                None => return Err(unknown(key, value, &known)),
+                None => return Err(unknown(helper, key, value, &known)),
             },
         }
+    }
+    if helper == Helper::Groups {
+        // Nothing can be executed there in any case.
+        return if read_only { Err(unknown(helper, "ro", None, &known)) } else { Ok(options) };
     }
     let flags = [(read_only, "--read-only"), (no_exec, "--no-exec")];
     let flags = flags.into_iter().filter(|(asked, _)| *asked).map(|(_, flag)| flag.to_owned());
@@ -220,7 +273,7 @@ fn translate(asked: &Asked) -> Result<Vec<String>, String> {
     Ok(options)
 }
 
-fn unknown(key: &str, value: Option<&str>, known: &[OwnOption]) -> String {
+fn unknown(helper: Helper, key: &str, value: Option<&str>, known: &[OwnOption]) -> String {
     if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == key) {
         return format!("option `{key}` is not supported: {why}");
     }
@@ -230,11 +283,14 @@ fn unknown(key: &str, value: Option<&str>, known: &[OwnOption]) -> String {
     let words = known.iter().map(|own| &*own.name).chain(OWN_FLAGS).chain(IGNORED);
     match nearest(&key.replace('_', "-"), words) {
         Some(near) => format!("unknown option `{key}`; did you mean `{near}`?"),
-        None => format!("unknown option `{key}` (fairdisk mount --help lists them, without --)"),
+        None => {
+            let command = helper.command().join(" ");
+            format!("unknown option `{key}` (fairdisk {command} --help lists them, without --)")
+        }
     }
 }
 
-/// A long option of `fairdisk mount`, accepted as a mount option.
+/// A long option of the command, accepted as a mount option.
 struct OwnOption {
     name: String,
     /// For an option that takes a value: its default value, or else the name of the value, to show
@@ -252,8 +308,8 @@ impl OwnOption {
         Some(Self { name, example })
     }
 
-    /// The option as an argument of `fairdisk mount`, or an error if it lacks a value or has one
-    /// too many. Checked here, since `fairdisk mount` would take the next argument as the missing
+    /// The option as an argument of the command, or an error if it lacks a value or has one too
+    /// many. Checked here, since the command would take the next argument as the missing
     /// value. `key` is the spelling used in fstab, for error messages.
     fn with(&self, key: &str, value: Option<&str>) -> Result<String, String> {
         let Self { name, example } = self;
@@ -268,10 +324,10 @@ impl OwnOption {
     }
 }
 
-/// The long options of `fairdisk mount` that are accepted as mount options.
-fn own_options() -> Vec<OwnOption> {
+/// The long options of the command that are accepted as mount options.
+fn own_options(helper: Helper) -> Vec<OwnOption> {
     let root = Cli::command();
-    let mount = root.find_subcommand("mount");
+    let mount = helper.command().iter().try_fold(&root, |at, name| at.find_subcommand(name));
     let all = mount.into_iter().flat_map(clap::Command::get_arguments);
     all.filter_map(OwnOption::of).collect()
 }
@@ -282,7 +338,7 @@ mod tests {
 
     fn translated(arguments: &[&str]) -> Result<Vec<String>, String> {
         let all = ["/srv/a b", "/mnt"].iter().chain(arguments).map(OsString::from);
-        Asked::read(all).and_then(|asked| translate(&asked))
+        Asked::read(Helper::Disk, all).and_then(|asked| translate(Helper::Disk, &asked))
     }
 
     #[test]
@@ -290,6 +346,27 @@ mod tests {
         assert!(is_called(Some(OsStr::new("/sbin/mount.fairdisk"))));
         assert!(is_called(Some(OsStr::new("mount.fuse.fairdisk"))));
         assert!(!is_called(Some(OsStr::new("/mount.d/fairdisk"))) && !is_called(None));
+    }
+
+    #[test]
+    fn groups_take_the_options_of_2008_and_no_disk() {
+        let name = OsString::from("/sbin/mount.fairdisk-cgroup");
+        let helper = Helper::called(Some(&name));
+        assert_eq!(helper, Helper::Groups);
+        assert_eq!(Helper::called(Some(OsStr::new("/sbin/mount.fuse.fairdisk"))), Helper::Disk);
+        let asked = |options: &str| {
+            let all = ["cfq", "/dev/cgroup", "-o", options].map(OsString::from);
+            Asked::read(helper, all.into_iter()).and_then(|asked| translate(helper, &asked))
+        };
+        assert_eq!(asked("rw,cfq,nofail,noexec,x-systemd.before=mnt-data.mount"), Ok(vec![]));
+        for (option, says) in [
+            ("ro", "option `ro` is not supported: groups are made and changed there"),
+            ("scheduler=cfq", "unknown option `scheduler` (fairdisk cgroup mount --help"),
+            ("blkio", "unknown option `blkio`"),
+        ] {
+            let why = asked(option).expect_err(option);
+            assert!(why.contains(says), "{option}: {why}");
+        }
     }
 
     #[test]
@@ -334,6 +411,6 @@ mod tests {
             }
         }
         assert!(translated(&["-x"]).is_err() && translated(&["more"]).is_err());
-        assert!(Asked::read(["/a"].map(OsString::from).into_iter()).is_err());
+        assert!(Asked::read(Helper::Disk, ["/a"].map(OsString::from).into_iter()).is_err());
     }
 }

@@ -84,6 +84,8 @@ fn what_is_installed_is_all_there() {
     }
     let target = fs::read_link(installed.path("sbin/mount.fairdisk")).unwrap();
     assert_eq!(target, installed.path("usr/bin/fairdisk"));
+    let groups = fs::read_link(installed.path("sbin/mount.fairdisk-cgroup")).unwrap();
+    assert_eq!(groups, target);
     let unit = installed.path("usr/lib/systemd/system/fairdisk@.service");
     let start = format!("ExecStart={} mount --foreground", target.display());
     assert!(fs::read_to_string(&unit).unwrap().contains(&start));
@@ -122,6 +124,33 @@ fn a_line_of_fstab_works() {
     );
     let expected = "as it was\nfuse.fairdisk\nas it was\n1\nRead-only file system\n0\nas it was";
     assert_eq!(said, expected);
+}
+
+/// The line of the cover letter of 2008 with another type, by hand and in fstab, and the commands
+/// that followed it.
+#[test]
+fn groups_are_mounted_by_mount_and_fstab_with_the_options_of_2008() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let (installed, host) = (Installed::new(), Host::new());
+    let at = host.scratch().join("groups");
+    let own = format!("hierarchy=fairdisk-test-{}", std::process::id());
+    let line = format!("cfq {} fairdisk-cgroup cfq,X-mount.mkdir,nofail,{own} 0 0\n", at.display());
+    fs::write(installed.path("fstab"), line).unwrap();
+    let commands = "mkdir $AT/test1; echo 2 > $AT/test1/cfq.ioprio; cat $AT/test1/cfq.ioprio
+        sh -c 'echo $$ > '$AT'/test1/tasks; grep -c /test1$ /proc/self/cgroup'; rmdir $AT/test1
+        findmnt -no FSTYPE $AT; umount $AT";
+    let script = format!(
+        "AT={}; mount -T $FSTAB $AT; {commands}
+         mount -t fairdisk-cgroup -o cfq,{own} cfq $AT; {commands}
+         mount -t fairdisk-cgroup -o ro cfq $AT 2>&1 | grep -o 'made and changed there'
+         mount -t cgroup -o cfq cfq $AT 2> /dev/null || echo no controller of the kernel",
+        at.display()
+    );
+    let once = "2\n1\nfuse.fairdisk";
+    let refused = "made and changed there\nno controller of the kernel";
+    assert_eq!(installed.prints(&host, &script), format!("{once}\n{once}\n{refused}"));
 }
 
 #[test]
