@@ -149,6 +149,9 @@ pub struct Status {
     pub io: Option<String>,
     /// The hierarchy that groups come from.
     pub cgroups: Option<String>,
+    /// The directory of the rules for groups, if there are groups.
+    #[serde(default)]
+    pub rules: Option<String>,
     /// The time in seconds since the first mount.
     pub uptime_s: f64,
     /// The number of writes without a task, such as those through memory maps, which were charged
@@ -191,6 +194,10 @@ pub struct GroupEntry {
     /// ones.
     #[serde(default)]
     pub replaced: Vec<String>,
+    /// Of a group that was asked about, where those settings come from that were not made with
+    /// `ctl set`: a file and a line of it, by key.
+    #[serde(default)]
+    pub origins: BTreeMap<String, String>,
     /// The keys of those settings that the current scheduler ignores.
     #[serde(default)]
     pub ignored: Vec<String>,
@@ -305,7 +312,8 @@ impl GroupEntry {
     /// The entry with what those who ask about `cgroup` are told.
     pub(super) fn asked_about(self, hierarchy: &Hierarchy, cgroup: &str) -> Self {
         let (own, replaced) = hierarchy.own(&self.path);
-        Self { cgroup: cgroup.to_owned(), own, replaced, ..self }
+        let origins = hierarchy.origins(&self.path);
+        Self { cgroup: cgroup.to_owned(), own, replaced, origins, ..self }
     }
 
     /// A group without figures, because none of its tasks has made a request yet.
@@ -345,6 +353,7 @@ impl GroupEntry {
             cgroup: String::new(),
             own: BTreeMap::new(),
             replaced: Vec::new(),
+            origins: BTreeMap::new(),
             ignored: asks.ignored(honours).map(ToOwned::to_owned).collect(),
             refused: Vec::new(),
             unexamined: false,

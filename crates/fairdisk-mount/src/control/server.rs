@@ -306,6 +306,7 @@ impl Disk {
             costs: settings.costs,
             io: settings.io,
             cgroups: settings.cgroups,
+            rules: gate.hierarchy().and_then(|it| it.rules().directory()),
             uptime_s: gate.now().as_ns() as f64 / 1e9,
             unattributed_writes: self.mounts.unattributed_writes(),
             groups,

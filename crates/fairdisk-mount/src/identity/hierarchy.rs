@@ -1,8 +1,10 @@
 //! The cgroup hierarchy that groups are taken from, and the settings stored with its directories.
 
-use super::kept::{self, Kept, NotKept};
+use super::kept::{self, Kept, NotKept, View};
+use super::rules::{Origin, Shared};
 use super::setting::{Said, Setting, SettingError};
 use crate::mounting::mountinfo::{Line, Mountinfo};
+use fairdisk_core::Weight;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::os::unix::fs::MetadataExt as _;
@@ -28,6 +30,7 @@ pub struct Hierarchy {
     root: String,
     /// The disk whose own settings count; `None` for those for all disks.
     disk: Option<String>,
+    rules: Shared,
 }
 
 /// The disks for which settings are made. A share is the same for all of them in any case.
@@ -125,13 +128,14 @@ impl Hierarchy {
             _ => return None,
         };
         let (mount, root) = (line.place.to_path_buf(), line.root.to_string_lossy().into_owned());
-        Some(Self { v1: v1.map(str::to_owned), mount, root, disk: None })
+        Some(Self { v1: v1.map(str::to_owned), mount, root, disk: None, rules: Shared::default() })
     }
 
     /// A hierarchy whose groups are the directories in `mount`.
     #[cfg(test)]
     pub(crate) fn in_directory(mount: &Path) -> Self {
-        Self { v1: None, mount: mount.to_owned(), root: "/".to_owned(), disk: None }
+        let (mount, root) = (mount.to_owned(), "/".to_owned());
+        Self { v1: None, mount, root, disk: None, rules: Shared::default() }
     }
 
     /// The hierarchy with the settings for this disk.
@@ -140,16 +144,82 @@ impl Hierarchy {
         Self { disk: Some(disk.to_owned()), ..self }
     }
 
+    /// The hierarchy whose groups have what these rules say.
+    #[must_use]
+    pub fn with_rules(self, rules: Shared) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// The rules for groups.
+    #[must_use]
+    pub const fn rules(&self) -> &Shared {
+        &self.rules
+    }
+
+    /// By whom the settings of a group are read.
+    fn view(&self, group: &str) -> View<'_> {
+        let disk = self.disk.as_deref();
+        let below = self.ruled(group).into_iter().map(|(setting, _)| setting).collect();
+        View { disk, below }
+    }
+
+    /// What the rules say of a group, and where; what counts more comes later.
+    fn ruled(&self, group: &str) -> Vec<(Setting, Origin)> {
+        let rules = self.rules.get();
+        let kernels = rules.kernel_weights.as_ref().and_then(|says| {
+            let weight = self.kernel_weight(group)?;
+            Some((Setting::Weight(Some(weight)), says.clone()))
+        });
+        let ruled = rules.of(group, self.disk.as_deref());
+        let ruled = ruled.map(|(setting, origin)| (setting, origin.clone()));
+        kernels.into_iter().chain(ruled).collect()
+    }
+
+    /// The weight that the kernel goes by, if somebody has said one.
+    fn kernel_weight(&self, group: &str) -> Option<Weight> {
+        let text = std::fs::read_to_string(self.directory(group).join("io.weight")).ok()?;
+        let default = text.lines().find_map(|line| line.strip_prefix("default "))?;
+        Weight::new(default.trim().parse().ok()?).filter(|weight| *weight != Weight::DEFAULT)
+    }
+
+    /// Where those of a group's settings come from that its directory does not state.
+    #[must_use]
+    pub fn origins(&self, group: &str) -> BTreeMap<String, String> {
+        let stated = kept::stated(&self.directory(group), &self.view(group));
+        let mut origins = BTreeMap::new();
+        for (setting, origin) in self.ruled(group) {
+            let replaced = setting.instead_of();
+            replaced.iter().for_each(|key| drop(origins.remove(*key)));
+            origins.insert(setting.key().to_owned(), origin.to_string());
+        }
+        let is_share = |key: &str| matches!(key, "weight" | "ioprio");
+        let states_share = stated.iter().any(|key| is_share(key));
+        origins.retain(|key, _| !stated.contains(&**key) && !(is_share(key) && states_share));
+        origins
+    }
+
+    /// The cgroups of the hierarchy, by path.
+    #[must_use]
+    pub fn cgroups(&self) -> Vec<String> {
+        let mut all = vec!["/".to_owned()];
+        let mut next = 0;
+        while let Some(path) = all.get(next).cloned() {
+            next += 1;
+            let entries = std::fs::read_dir(self.directory(&path)).into_iter().flatten().flatten();
+            let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            let outer = path.trim_end_matches('/');
+            all.extend(inner.map(|it| format!("{outer}/{}", it.file_name().to_string_lossy())));
+        }
+        all.sort();
+        all
+    }
+
     /// The settings stored with a group that hold for one disk alone, by that disk, and those for
     /// all disks that do not count on this one, both in the syntax of [`Setting::parse`].
     #[must_use]
     pub fn own(&self, group: &str) -> (BTreeMap<String, Vec<String>>, Vec<String>) {
         let (by_disk, replaced) = kept::own(&self.directory(group), self.disk.as_deref());
-        let word = |setting: Setting| {
-            let (key, value) = setting.parts();
-            format!("{key}={}", value.as_deref().unwrap_or("none"))
-        };
-        let words = |all: Vec<Setting>| all.into_iter().map(word).collect();
+        let words = |all: Vec<Setting>| all.into_iter().map(Setting::in_words).collect();
         (by_disk.into_iter().map(|(disk, all)| (disk, words(all))).collect(), words(replaced))
     }
 
@@ -215,7 +285,7 @@ impl Hierarchy {
 
     /// The settings stored with the group's directory, if any.
     pub(super) fn said_of(&self, group: &str) -> Option<Said> {
-        kept::read(&self.directory(group), group, self.disk.as_deref())
+        kept::read(&self.directory(group), group, &self.view(group))
     }
 
     /// The group to which tasks in `cgroup` belong, and its settings. A cgroup without settings
@@ -244,7 +314,7 @@ impl Hierarchy {
     ) -> Result<Changed, SettingError> {
         let path = self.group(group)?;
         let directory = self.directory(&path);
-        match kept::change(&directory, settings, (self.disk.as_deref(), disks == Disks::This)) {
+        match kept::change(&directory, settings, (&self.view(&path), disks == Disks::This)) {
             Ok(before) => Ok(Changed { group: path, directory, before }),
             Err(NotKept::Contradicts(why)) => Err(SettingError::Contradicts(why)),
             Err(NotKept::System(why)) => Err(SettingError::Refused {
@@ -257,7 +327,7 @@ impl Hierarchy {
     /// The invalid settings of a cgroup and of those above it, which count as unset.
     pub fn refused<'a>(&self, cgroup: &'a str) -> impl Iterator<Item = (&'a str, SettingError)> {
         above(cgroup).flat_map(|path| {
-            let refused = kept::refused(&self.directory(path), self.disk.as_deref());
+            let refused = kept::refused(&self.directory(path), &self.view(path));
             refused.into_iter().map(move |why| (path, why))
         })
     }
@@ -419,5 +489,28 @@ mod tests {
     fn the_way_up_ends_below_the_root() {
         assert_eq!(above("/a/b c/d").collect::<Vec<_>>(), ["/a/b c/d", "/a/b c", "/a"]);
         assert_eq!(above("/").collect::<Vec<_>>(), ["/"]);
+    }
+
+    /// As systemd's `IOWeight=` says it; what the kernel has by itself says nothing.
+    #[test]
+    fn the_kernels_weight_is_the_weight_where_the_rules_say_so() {
+        let place = tempfile::tempdir().unwrap();
+        let rules = place.path().join("rules");
+        std::fs::create_dir(&rules).unwrap();
+        let text = "weights = \"io.weight\"\n[[group]]\nmatch = \"/c\"\nweight = 7\n";
+        std::fs::write(rules.join("groups.toml"), text).unwrap();
+        let (rules, _) = Shared::of(crate::identity::rules::Directory::at(rules));
+        let hierarchy = Hierarchy::in_directory(place.path()).with_rules(rules);
+        for (group, kernels) in
+            [("a", "default 400\n8:0 200\n"), ("b", "default 100\n"), ("c", "default 300\n")]
+        {
+            std::fs::create_dir(place.path().join(group)).unwrap();
+            std::fs::write(place.path().join(group).join("io.weight"), kernels).unwrap();
+        }
+        let asks = |group| hierarchy.said_of(group).map(|said| said.asks.to_string());
+        let is = ["/a", "/b", "/c"].map(asks);
+        assert_eq!(is, [Some("weight=400".to_owned()), None, Some("weight=7".to_owned())]);
+        let origin = |group| hierarchy.origins(group).remove("weight").unwrap_or_default();
+        assert!(origin("/a").ends_with("groups.toml:1") && origin("/c").ends_with("groups.toml:2"));
     }
 }

@@ -6,7 +6,7 @@
 //! subtree could give it any share. They count only where nobody but root and the user who runs us
 //! may write.
 
-use super::setting::{Said, Setting, SettingError};
+use super::setting::{Asks, Said, Setting, SettingError};
 use fairdisk_core::{Contradiction, QosKey};
 use rustix::fd::OwnedFd;
 use rustix::fs::{
@@ -42,6 +42,21 @@ const TOLD_MAX: usize = 1024;
 /// The directories with invalid values, and the messages that were logged.
 static TOLD: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
 
+/// By whom a directory's settings are read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct View<'a> {
+    /// The disk whose own settings count.
+    pub(super) disk: Option<&'a str>,
+    /// The settings that hold where the directory states no others.
+    pub(super) below: Vec<Setting>,
+}
+
+impl View<'_> {
+    fn has_below(&self, key: &str) -> bool {
+        self.below.iter().any(|setting| setting.key() == key && setting.word().is_some())
+    }
+}
+
 /// The stored settings of a directory, as names and values of attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Kept(Vec<(String, Vec<u8>)>);
@@ -61,14 +76,16 @@ impl From<Errno> for NotKept {
     }
 }
 
-/// The settings of a directory on `disk`, if it has any. A weight takes precedence over a priority,
+/// The settings of a directory, if it has any. A weight takes precedence over a priority,
 /// root's settings over those of others, and a disk's own over those for all. Invalid settings
 /// count as unset and are logged once for `group`.
-pub(super) fn read(directory: &Path, group: &str, disk: Option<&str>) -> Option<Said> {
+pub(super) fn read(directory: &Path, group: &str, view: &View<'_>) -> Option<Said> {
     // Most directories have none, and need not be opened.
     let mut some = [0; 256];
     match listxattr(directory, &mut some[..]) {
-        Ok(length) if names(&some[..length]).next().is_none() => return None,
+        Ok(length) if names(&some[..length]).next().is_none() => {
+            return Kept::default().said(false, view);
+        }
         Ok(_) | Err(Errno::RANGE) => {}
         Err(_) => return None,
     }
@@ -77,7 +94,16 @@ pub(super) fn read(directory: &Path, group: &str, disk: Option<&str>) -> Option<
     for why in kept.senseless(user_too).filter(|why| is_new(directory, why)) {
         tracing::warn!(group, %why, "setting refused");
     }
-    kept.said(user_too, disk)
+    kept.said(user_too, view)
+}
+
+/// The keys of settings that the directory itself states for this disk.
+pub(super) fn stated(directory: &Path, view: &View<'_>) -> BTreeSet<&'static str> {
+    let Ok(opened) = open_directory(directory) else { return BTreeSet::new() };
+    let kept = all(&opened).unwrap_or_default();
+    let spaces = spaces(counts_users(&opened));
+    let is_stated = |key: &&str| spaces.iter().any(|it| kept.setting(it, key, view.disk).is_some());
+    Setting::keys().filter(is_stated).collect()
 }
 
 /// The settings of a directory that hold for one disk alone, by that disk, and those for all disks
@@ -103,10 +129,10 @@ pub(super) fn own(
 }
 
 /// Why stored settings of a directory count as unset.
-pub(super) fn refused(directory: &Path, disk: Option<&str>) -> Vec<SettingError> {
+pub(super) fn refused(directory: &Path, view: &View<'_>) -> Vec<SettingError> {
     let Ok(opened) = open_directory(directory) else { return Vec::new() };
     let (kept, user_too) = (all(&opened).unwrap_or_default(), counts_users(&opened));
-    let contradicts = kept.said(user_too, disk).and_then(|said| said.refused);
+    let contradicts = kept.said(user_too, view).and_then(|said| said.refused);
     kept.senseless(user_too).chain(contradicts.map(SettingError::Contradicts)).collect()
 }
 
@@ -125,18 +151,18 @@ fn is_new(directory: &Path, why: &SettingError) -> bool {
 }
 
 /// Stores settings with a directory, in place of those that they replace: for all disks or, if it
-/// is `own`, for `disk` alone. Returns what was stored before, to be restored if necessary; if not
+/// is `own`, for the view's disk alone. Returns what was stored before, to be restored if necessary; if not
 /// all settings can be stored, it has been restored already.
 pub(super) fn change(
     directory: &Path,
     settings: &[Setting],
-    (disk, own): (Option<&str>, bool),
+    (view, own): (&View<'_>, bool),
 ) -> Result<Kept, NotKept> {
     let opened = open_directory(directory)?;
     let before = all(&opened)?;
-    let of = |setting: &Setting| disk.filter(|_| own && !setting.is_of_share());
-    check(&before, settings, (counts_users(&opened), disk), of).map_err(NotKept::Contradicts)?;
-    let made = settings.iter().flat_map(|setting| before.changes(*setting, of(setting)));
+    let of = |setting: &Setting| view.disk.filter(|_| own && !setting.is_of_share());
+    check(&before, settings, (counts_users(&opened), view), of).map_err(NotKept::Contradicts)?;
+    let made = settings.iter().flat_map(|setting| before.changes(*setting, of(setting), view));
     match made.collect::<Vec<_>>().into_iter().try_for_each(|change| store(directory, &change)) {
         Ok(()) => Ok(before),
         Err(error) => {
@@ -151,7 +177,7 @@ pub(super) fn change(
 fn check<'a>(
     kept: &Kept,
     settings: &[Setting],
-    (user_too, disk): (bool, Option<&'a str>),
+    (user_too, view): (bool, &View<'_>),
     of: impl Fn(&Setting) -> Option<&'a str>,
 ) -> Result<(), Contradiction> {
     let is_made = |is: fn(&Setting) -> bool| settings.iter().any(is);
@@ -161,8 +187,8 @@ fn check<'a>(
         return Err(TWO_SHARES);
     }
     let mut kept = kept.clone();
-    settings.iter().for_each(|setting| kept.make(*setting, of(setting)));
-    kept.said(user_too, disk).and_then(|said| said.refused).map_or(Ok(()), Err)
+    settings.iter().for_each(|setting| kept.make(*setting, of(setting), view));
+    kept.said(user_too, view).and_then(|said| said.refused).map_or(Ok(()), Err)
 }
 
 /// Restores what was stored before.
@@ -178,11 +204,11 @@ pub(super) fn put_back(directory: &Path, before: &Kept) {
 }
 
 impl Kept {
-    /// The settings in force on `disk`, if any, including those that users may have stored if
-    /// `user_too`.
-    fn said(&self, user_too: bool, disk: Option<&str>) -> Option<Said> {
-        let spaces = spaces(user_too);
-        let mut said: Option<Said> = None;
+    /// The settings in force, if any, including those that users may have stored if `user_too`.
+    fn said(&self, user_too: bool, view: &View<'_>) -> Option<Said> {
+        let (spaces, disk) = (spaces(user_too), view.disk);
+        let below = view.below.iter().fold(Asks::DEFAULT, |asks, setting| asks.with(*setting));
+        let mut said = (!view.below.is_empty()).then_some(Said { asks: below, refused: None });
         for space in spaces {
             for setting in Setting::keys().filter_map(|key| self.setting(space, key, disk)) {
                 let said = said.get_or_insert(Said::NOTHING);
@@ -195,7 +221,8 @@ impl Kept {
         };
         let both = |space: &&str| has(space, "ioprio") && has(space, "weight");
         said.refused = spaces.iter().any(both).then_some(TWO_SHARES);
-        let mut has_burst = spaces.iter().any(|space| has(space, QosKey::Burst.name()));
+        let burst = QosKey::Burst.name();
+        let mut has_burst = spaces.iter().any(|space| has(space, burst)) || view.has_below(burst);
         while let Err(why) = said.asks.qos.check(has_burst) {
             said.refused = said.refused.or(Some(why));
             has_burst &= why != Contradiction::Burst;
@@ -216,8 +243,8 @@ impl Kept {
     }
 
     /// Applies a setting to the record.
-    fn make(&mut self, setting: Setting, of: Option<&str>) {
-        for change in self.changes(setting, of) {
+    fn make(&mut self, setting: Setting, of: Option<&str>, view: &View<'_>) {
+        for change in self.changes(setting, of, view) {
             let called = [USER, TRUSTED].map(|space| format!("{space}{}", change.name));
             self.0.retain(|(name, _)| !called.contains(name));
             let [_, trusted] = called;
@@ -227,11 +254,12 @@ impl Kept {
 
     /// The changes of attributes that make a setting for one disk alone, or for all: what it
     /// replaces goes.
-    fn changes(&self, setting: Setting, of: Option<&str>) -> Vec<Stored> {
+    fn changes(&self, setting: Setting, of: Option<&str>, view: &View<'_>) -> Vec<Stored> {
         let (key, value) = setting.parts();
-        // What is made for all is not to hold on this disk.
+        // What is made for all is not to hold on this disk, nor what a rule says.
         let for_all = || [USER, TRUSTED].iter().any(|it| self.value(it, key, None).is_some());
-        let value = value.or_else(|| of.filter(|_| for_all()).map(|_| NONE.to_owned()));
+        let otherwise = view.has_below(key) || of.is_some() && for_all();
+        let value = value.or_else(|| otherwise.then(|| NONE.to_owned()));
         let mut changes = vec![Stored { name: attribute(key, of), value }];
         let gone = |name: String| Stored { name, value: None };
         changes.extend(setting.instead_of().map(|key| gone(attribute(key, of))));
@@ -349,23 +377,46 @@ mod tests {
     #[test]
     fn a_disk_has_its_own_settings_or_those_for_all() {
         let mut kept = Kept::default();
-        let mut make = |text: &str, of| kept.make(Setting::parse(text).unwrap(), of);
+        let mut make =
+            |text: &str, of| kept.make(Setting::parse(text).unwrap(), of, &View::default());
         make("weight=300", None);
         make("max_bps=1M", None);
         make("max_bps=2M", Some("sda"));
         make("min_iops=5", Some("sdb"));
-        let on = |kept: &Kept, disk| kept.said(false, disk).unwrap().asks.to_string();
+        let on = |kept: &Kept, disk| {
+            let view = View { disk, ..View::default() };
+            kept.said(false, &view).unwrap().asks.to_string()
+        };
         assert_eq!(on(&kept, Some("sda")), "weight=300 max_bps=2097152");
         assert_eq!(on(&kept, Some("sdb")), "weight=300 min_iops=5 max_bps=1048576");
         assert_eq!(on(&kept, None), "weight=300 max_bps=1048576");
-        let mut make = |text: &str, of| kept.make(Setting::parse(text).unwrap(), of);
+        let mut make =
+            |text: &str, of| kept.make(Setting::parse(text).unwrap(), of, &View::default());
         make("max_bps=none", Some("sda"));
         make("min_iops=none", Some("sdb"));
         assert_eq!(on(&kept, Some("sda")), "weight=300", "not what holds for all");
         assert_eq!(on(&kept, Some("sdb")), "weight=300 max_bps=1048576");
         assert_eq!((kept.senseless(false).count(), kept.0.len()), (0, 3));
-        kept.make(Setting::parse("max_bps=3M").unwrap(), None);
+        let set = Setting::parse("max_bps=3M").unwrap();
+        kept.make(set, None, &View::default());
         assert_eq!(on(&kept, Some("sda")), "weight=300 max_bps=3145728", "it is set again");
+    }
+
+    /// What a rule says holds until somebody says something else, be it that there is none.
+    #[test]
+    fn what_is_set_counts_more_than_what_a_rule_says() {
+        let rule = ["weight=300", "max_bps=1M"].map(|text| Setting::parse(text).unwrap());
+        let view = View { disk: Some("sda"), below: rule.to_vec() };
+        let mut kept = Kept::default();
+        let mut said = |text: &str, of| {
+            kept.make(Setting::parse(text).unwrap(), of, &view);
+            kept.said(false, &view).unwrap().asks.to_string()
+        };
+        assert_eq!(said("min_iops=5", None), "weight=300 min_iops=5 max_bps=1048576");
+        assert_eq!(said("max_bps=none", Some("sda")), "weight=300 min_iops=5");
+        assert_eq!(said("ioprio=2", None), "ioprio=2 min_iops=5");
+        assert_eq!(said("ioprio=none", None), "weight=300 min_iops=5");
+        assert_eq!(said("max_bps=2M", None), "weight=300 min_iops=5 max_bps=2097152");
     }
 
     #[test]

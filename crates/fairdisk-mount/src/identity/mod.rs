@@ -5,6 +5,7 @@ mod groups;
 mod hierarchy;
 pub(crate) mod ioprio;
 mod kept;
+pub mod rules;
 mod setting;
 mod sight;
 mod standing;

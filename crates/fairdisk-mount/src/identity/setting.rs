@@ -123,6 +123,12 @@ impl Setting {
         Some(format!("{key}={}", value?))
     }
 
+    /// The setting as [`parse`](Self::parse) reads it, also if it is removed.
+    pub(super) fn in_words(self) -> String {
+        let (key, value) = self.parts();
+        format!("{key}={}", value.as_deref().unwrap_or("none"))
+    }
+
     /// The keys of all settings.
     pub fn keys() -> impl Iterator<Item = &'static str> {
         Self::all().map(Self::key)

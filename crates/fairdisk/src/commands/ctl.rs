@@ -3,6 +3,7 @@
 
 mod kept;
 mod marks;
+mod rules;
 mod scheduler;
 mod table;
 
@@ -107,7 +108,13 @@ enum Action {
         /// disk alone
         #[arg(required = true)]
         settings: Vec<String>,
+        /// Also for a cgroup of this name to come, after a restart: as a rule in `groups.d`
+        #[arg(long)]
+        keep: bool,
     },
+    /// The rules for groups, in /etc/fairdisk or where FAIRDISK_RULES says
+    #[command(subcommand)]
+    Rules(rules::Action),
     /// The scheduler and its tunables; with a name another one takes over, under load if need be
     ///
     /// The scheduler that runs already begins anew, and keeps the tunables that are not named.
@@ -126,6 +133,9 @@ enum Action {
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    if let Action::Rules(action) = &args.action {
+        return rules::execute(action);
+    }
     let clients = find(&args.at)?;
     match clients.is_empty() {
         true => kept::execute(&args.action),
@@ -166,7 +176,8 @@ fn ask(mut clients: Vec<Client>, action: &Action, chosen: bool) -> Result<(), Fa
             }
             Ok(())
         }
-        Action::Set { group, settings } => set(clients, group, settings, chosen),
+        Action::Set { group, settings, keep } => set(clients, group, (settings, *keep), chosen),
+        Action::Rules(action) => rules::execute(action),
         Action::Scheduler { name: Some(name), tunables, .. } => {
             scheduler::change(clients, name, tunables)
         }
@@ -201,23 +212,25 @@ fn process_of(client: &mut Client, json: bool) -> Result<(), Failure> {
 fn set(
     clients: Vec<Client>,
     group: &str,
-    settings: &[String],
+    (settings, keep): (&[String], bool),
     chosen: bool,
 ) -> Result<(), Failure> {
     let keys = keys(settings);
+    let mut kept = None;
     let (group, settings) = (group.to_owned(), settings.to_vec());
-    let ask = Ask::Set { group: group.clone(), settings, own: chosen };
+    let ask = Ask::Set { group: group.clone(), settings: settings.clone(), own: chosen };
     let mut notes: Vec<String> = Vec::new();
     for mut client in clients {
         client.ask(&ask).map_err(|error| with_hint(error, &keys))?;
         // The setting is in force, so a note that cannot be fetched is no failure.
         let status = get(&mut client, &group).ok();
+        kept = status.as_ref().filter(|_| keep).map(|it| rules::Kept::of(it, chosen)).or(kept);
         let new = [ignored_note, unexamined_note].map(|note| note(status.as_ref()?, &keys));
         notes.extend(new.into_iter().flatten());
     }
     notes.dedup();
     notes.iter().for_each(|note| diagnose(note));
-    Ok(())
+    kept.map_or(Ok(()), |kept| kept.keep(&settings))
 }
 
 /// Asks for the state of the group to which the tasks of the cgroup `group` belong.
@@ -260,7 +273,11 @@ fn show(
         return print_json(serde_json::to_value(entry));
     }
     let disk = disk.map(|disk| format!("{disk}: ")).unwrap_or_default();
-    Ok(output::print(&format!("{disk}{}\n", asks(entry, group, scheduler)))?)
+    let mut text = format!("{disk}{}\n", asks(entry, group, scheduler));
+    for (key, origin) in &entry.origins {
+        let _ = writeln!(text, "{disk}  {key} is from {}", plain(origin));
+    }
+    Ok(output::print(&text)?)
 }
 
 fn print_json(value: serde_json::Result<serde_json::Value>) -> Result<(), Failure> {

@@ -25,6 +25,7 @@ mod posted;
 mod prediction;
 mod process;
 mod real_disk;
+mod rules;
 mod scripts;
 mod settings;
 mod shares;

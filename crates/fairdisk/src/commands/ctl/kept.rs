@@ -1,20 +1,25 @@
 //! `fairdisk ctl` without a running mount: settings are read from and stored with the cgroups,
 //! where later mounts find them.
 
-use super::{Action, NOBODY, keys, show, with_hint};
+use super::{Action, NOBODY, keys, rules, show, with_hint};
 use crate::failure::Failure;
 use crate::output::{self, diagnose, plain};
 use fairdisk_core::QosKey;
 use fairdisk_mount::control::{ControlError, GroupEntry};
+use fairdisk_mount::identity::rules::{Directory, Shared};
 use fairdisk_mount::identity::{Disks, Hierarchy, Setting, SettingError};
 use rustix::process::geteuid;
 
 /// Executes the actions that need no mount, and refuses the others.
 pub(super) fn execute(action: &Action) -> Result<(), Failure> {
-    let hierarchy = || Hierarchy::best().map_err(|error| Failure::Run(error.to_string()));
+    let hierarchy = || {
+        let best = Hierarchy::best().map_err(|error| Failure::Run(error.to_string()))?;
+        Ok::<_, Failure>(best.with_rules(Shared::of(Directory::of_user()).0))
+    };
     match action {
         Action::Get { group, json } => get(&hierarchy()?, group, *json),
-        Action::Set { group, settings } => set(&hierarchy()?, group, settings),
+        Action::Set { group, settings, keep } => set(&hierarchy()?, group, settings, *keep),
+        Action::Rules(action) => rules::execute(action),
         Action::List { .. }
         | Action::Mark { .. }
         | Action::Status { .. }
@@ -42,12 +47,12 @@ fn get(hierarchy: &Hierarchy, group: &str, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn set(hierarchy: &Hierarchy, group: &str, settings: &[String]) -> Result<(), Failure> {
+fn set(hierarchy: &Hierarchy, group: &str, settings: &[String], keep: bool) -> Result<(), Failure> {
     let made = Setting::parse_all(settings).and_then(|all| {
-        hierarchy.set(group, &all, Disks::All)?;
-        Ok(all)
+        let changed = hierarchy.set(group, &all, Disks::All)?;
+        Ok((all, changed.group))
     });
-    let made = made.map_err(|error| with_hint(refused(&error), &keys(settings)))?;
+    let (made, path) = made.map_err(|error| with_hint(refused(&error), &keys(settings)))?;
     let is_floor =
         |it: &Setting| matches!(it, Setting::Qos(QosKey::MinIops | QosKey::MinBps, Some(_)));
     let at = hierarchy.mount().display().to_string();
@@ -68,6 +73,9 @@ fn set(hierarchy: &Hierarchy, group: &str, settings: &[String]) -> Result<(), Fa
             "note: it does not count while others than you may write to {}",
             plain(&directory)
         ));
+    }
+    if keep {
+        rules::Kept::at(path).keep(settings)?;
     }
     Ok(())
 }

@@ -50,6 +50,7 @@ impl Observer {
         }
         if self.rounds.is_multiple_of(LOOK_ROUNDS) {
             mounts.look_below();
+            follow_rules(mounts);
         }
         if self.rounds.is_multiple_of(REST_ROUNDS) {
             mounts.rest();
@@ -141,6 +142,18 @@ fn tell_hung(task: &BlockedTask) {
         at,
         "task blocked for more than 120 seconds"
     );
+}
+
+/// Has changed rules for groups hold, and logs what they are.
+fn follow_rules(mounts: &Mounts) {
+    let Some(hierarchy) = mounts.gate().hierarchy() else { return };
+    let Some(loaded) = hierarchy.rules().follow() else { return };
+    for problem in &loaded.problems {
+        tracing::warn!(%problem, "rules refused, the former ones hold");
+    }
+    if loaded.problems.is_empty() {
+        tracing::info!(rules = loaded.rules.all.len(), files = loaded.files, "rules read");
+    }
 }
 
 fn tell_long_wait(group: &GroupStatus, kind: OpKind, wait: Span) {

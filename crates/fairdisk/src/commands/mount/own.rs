@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::notify;
 use fairdisk_mount::control::{self, About, Choice, Claim, Server, Settings};
 use fairdisk_mount::identity::Hierarchy;
+use fairdisk_mount::identity::rules::{Directory, Shared};
 use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
 use fairdisk_mount::{BlockDevice, Mounts, Rounds, ScheduledGate};
 use fairdisk_plane::disk::Served;
@@ -68,7 +69,9 @@ pub(super) fn run(
     if let (disk::Io::Auto, Served::Threads(why)) = (args.io, disk.served()) {
         tracing::warn!(%why, "no io_uring");
     }
-    let hierarchy = engine.hierarchy.map(|hierarchy| hierarchy.for_disk(&device.name));
+    let (rules, loaded) = Shared::of(Directory::of_user());
+    loaded.problems.iter().for_each(|why| args.remark(&format!("{why}; that file does not count")));
+    let hierarchy = engine.hierarchy.map(|it| it.for_disk(&device.name).with_rules(rules));
     let gate = Arc::new(ScheduledGate::new(disk, &engine.name, hierarchy));
     let listener = args.metrics.as_ref().map(listen).transpose()?;
     let socket = claim.as_ref().map_or_else(|| socket_of(args), |it| it.socket().to_owned());
