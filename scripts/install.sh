@@ -31,14 +31,21 @@ echo "installed $root$prefix/bin/fairdisk"
 
 mkdir -p "$share/man/man1"
 "$program" man "$share/man/man1"
+echo "installed man pages in $share/man/man1"
 
 completions() { # shell, file
   mkdir -p "$(dirname "$share/$2")"
   "$program" completions "$1" >"$share/$2"
+  echo "installed $share/$2"
 }
 completions bash bash-completion/completions/fairdisk
 completions zsh zsh/site-functions/_fairdisk
 completions fish fish/vendor_completions.d/fairdisk.fish
+
+for example in grafana/fairdisk.json prometheus/fairdisk.rules.yml; do
+  install -D -m 644 "packaging/$example" "$share/fairdisk/$example"
+  echo "installed $share/fairdisk/$example"
+done
 
 if [ -z "$system" ]; then
   echo "note: not root, so no mount.fairdisk for mount(8) and no systemd unit" >&2

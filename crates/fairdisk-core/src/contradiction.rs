@@ -24,6 +24,15 @@ pub enum Contradiction {
     },
     /// A burst is given without a ceiling that it could apply to.
     Burst,
+    /// The rate of bursts is not above that of a ceiling.
+    Peak {
+        /// The setting of that rate.
+        key: QosKey,
+        /// The setting of the ceiling.
+        ceiling: QosKey,
+    },
+    /// The duration of bursts is given without a rate for them.
+    PeakFor,
 }
 
 impl Contradiction {
@@ -34,6 +43,8 @@ impl Contradiction {
             Self::Shares { .. } => "weight",
             Self::Ceiling { key, .. } => key.name(),
             Self::Burst => QosKey::Burst.name(),
+            Self::Peak { key, .. } => key.name(),
+            Self::PeakFor => QosKey::BurstFor.name(),
         }
     }
 }
@@ -51,6 +62,16 @@ impl fmt::Display for Contradiction {
             ),
             Self::Burst => f.write_str(
                 "`burst_ms` is about a ceiling; add `max_iops` or `max_bps`, or drop it",
+            ),
+            Self::Peak { key, ceiling } => write!(
+                f,
+                "`{}` is a rate above that of a ceiling; add a `{}` below it, or drop it",
+                key.name(),
+                ceiling.name()
+            ),
+            Self::PeakFor => f.write_str(
+                "`burst_for` is about a rate of bursts; add `burst_iops` or `burst_bps`, or drop \
+                 it",
             ),
         }
     }
@@ -75,14 +96,40 @@ impl Qos {
                 return Err(Contradiction::Ceiling { key, ceiling, floor });
             }
         }
-        if has_burst && self.ceiling.is_none() { Err(Contradiction::Burst) } else { Ok(()) }
+        let peaks = [
+            (QosKey::BurstIops, self.peak.iops, QosKey::MaxIops, self.ceiling.iops),
+            (QosKey::BurstBps, self.peak.bytes_per_s, QosKey::MaxBps, self.ceiling.bytes_per_s),
+        ];
+        for (key, peak, ceiling, rate) in peaks {
+            if peak.is_some_and(|peak| rate.is_none_or(|rate| peak <= rate)) {
+                return Err(Contradiction::Peak { key, ceiling });
+            }
+        }
+        if self.peak_for != Self::NONE.peak_for && self.peak.is_none() {
+            return Err(Contradiction::PeakFor);
+        }
+        if has_burst && self.is_unlimited() { Err(Contradiction::Burst) } else { Ok(()) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Span;
     use std::string::ToString as _;
+
+    #[test]
+    fn a_burst_at_a_rate_is_above_a_ceiling() {
+        let iops = |rate| Rates { iops: NonZeroU64::new(rate), ..Rates::NONE };
+        let check = |ceiling, peak, s| {
+            let qos = Qos { ceiling, peak, peak_for: Span::from_s(s), ..Qos::NONE };
+            qos.check(false).map_err(|it| it.key())
+        };
+        assert_eq!(check(iops(10), iops(11), 5), Ok(()));
+        assert_eq!(check(iops(10), iops(10), 5), Err("burst_iops"));
+        assert_eq!(check(Rates::NONE, iops(10), 5), Err("burst_iops"));
+        assert_eq!(check(iops(10), Rates::NONE, 5), Err("burst_for"));
+    }
 
     #[test]
     fn a_ceiling_leaves_room_for_the_floor_and_a_burst_has_a_ceiling() {

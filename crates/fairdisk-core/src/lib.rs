@@ -59,7 +59,7 @@ pub use engine::{
 pub use histogram::Histogram;
 pub use journal::{Entry, Journal, Record};
 pub use prng::Prng;
-pub use qos::{Qos, Rates};
+pub use qos::{Counts, IO_BYTES_MAX, LIMITS, Limit, Qos, Rates, counted_ios};
 pub use qos_key::{Notation, QosKey, parse_number};
 pub use refusal::Refusal;
 pub use request::{

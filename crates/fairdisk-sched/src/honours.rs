@@ -32,6 +32,9 @@ pub struct Honours {
     pub floors: bool,
     /// Ceilings of groups, `Qos::ceiling`.
     pub ceilings: bool,
+    /// Ceilings of reads and of writes alone, and bursts at a rate of their own,
+    /// `Qos::read_ceiling`, `Qos::write_ceiling` and `Qos::peak`.
+    pub shaped_ceilings: bool,
     /// Bursts of groups, `Qos::burst`: how far a group may run ahead of its ceiling.
     pub bursts: bool,
     /// Latency targets of groups, `Qos::latency_p99`.
@@ -52,6 +55,7 @@ impl Honours {
         idle: false,
         floors: false,
         ceilings: false,
+        shaped_ceilings: false,
         bursts: false,
         latency_targets: false,
         flush_targets: false,
@@ -67,6 +71,7 @@ impl Honours {
         idle: true,
         floors: true,
         ceilings: true,
+        shaped_ceilings: true,
         bursts: true,
         latency_targets: true,
         flush_targets: true,
@@ -82,9 +87,10 @@ impl Honours {
             (_, Some(QosKey::MinIops | QosKey::MinBps)) => self.floors,
             (_, Some(QosKey::MaxIops | QosKey::MaxBps)) => self.ceilings,
             (_, Some(QosKey::Burst)) => self.bursts,
+            (_, Some(key)) if key.shapes_ceiling() => self.shaped_ceilings,
             (_, Some(QosKey::LatencyP99)) => self.latency_targets,
             (_, Some(QosKey::FsyncP99)) => self.flush_targets,
-            (_, None) => false,
+            (_, Some(_) | None) => false,
         }
     }
 
@@ -98,6 +104,7 @@ impl Honours {
             (self.idle, "idle waits"),
             (self.floors, "floors"),
             (self.ceilings, "ceilings"),
+            (self.shaped_ceilings, "ceilings of reads and of writes, bursts at a rate"),
             (self.bursts, "bursts"),
             (self.latency_targets, "latency targets"),
             (self.flush_targets, "targets for fsync"),

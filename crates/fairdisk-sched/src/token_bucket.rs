@@ -16,7 +16,7 @@ use crate::honours::Honours;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, Merge, Merging, Qos, Rates, Reporting, Request, RequestId, Span, Why, dense,
+    Instant, Merge, Merging, Qos, Reporting, Request, RequestId, Span, Why, dense,
 };
 
 /// How ceilings are kept.
@@ -33,7 +33,7 @@ impl Family for TokenBucketParams {
     type Scheduler = TokenBucket;
 
     fn honours(&self) -> Honours {
-        Honours { ceilings: true, bursts: true, ..Honours::NONE }
+        Honours { ceilings: true, shaped_ceilings: true, bursts: true, ..Honours::NONE }
     }
 
     fn build(&self) -> TokenBucket {
@@ -44,8 +44,7 @@ impl Family for TokenBucketParams {
 /// A group's ceiling and how much of it has been used.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
-    rates: Rates,
-    burst: Span,
+    qos: Qos,
     used: Ceiling,
 }
 
@@ -82,7 +81,7 @@ impl TokenBucket {
     }
 
     fn set_limit(&mut self, now: Instant, group: GroupId, qos: Qos) {
-        self.limit(group.0).set(now, qos.ceiling, qos.burst);
+        self.limit(group.0).set(now, qos);
         self.place(group.0);
     }
 
@@ -101,30 +100,30 @@ impl TokenBucket {
 }
 
 impl Limit {
-    const NONE: Self = Self { rates: Rates::NONE, burst: Span::ZERO, used: Ceiling::EMPTY };
+    const NONE: Self = Self { qos: Qos::NONE, used: Ceiling::EMPTY };
 
-    fn set(&mut self, now: Instant, rates: Rates, burst: Span) {
-        self.used.change(now, &self.rates, &rates);
-        (self.rates, self.burst) = (rates, burst);
+    fn set(&mut self, now: Instant, qos: Qos) {
+        self.used.change(now, &self.qos, &qos);
+        self.qos = qos;
     }
 
     /// The first instant at which a request of this size may pass. Within slices that is any
     /// request: one that begins within the ceiling may end above it.
     fn ready_at(&self, slice: Option<Span>, amount: Amount) -> Instant {
-        let (burst, amount) = match slice {
-            Some(_) => (Span::ZERO, Amount::NONE),
-            None => (self.burst, amount),
+        let ready = match slice {
+            Some(_) => self.used.empty_at(&self.qos),
+            None => self.used.ready_at(&self.qos, amount),
         };
-        start_of_slice(self.used.ready_at(&self.rates, burst, amount), slice)
+        start_of_slice(ready, slice)
     }
 
     fn may_grow_to(&self, amount: Amount) -> bool {
-        Ceiling::may_grow_to(&self.rates, self.burst, amount)
+        Ceiling::may_grow_to(&self.qos, amount)
     }
 
     /// Accounts for `amount` that passes at `now`, counted from the start of its slice.
     fn pass(&mut self, now: Instant, slice: Option<Span>, amount: Amount) {
-        self.used.pass(start_of_slice(now, slice), &self.rates, amount);
+        self.used.pass(start_of_slice(now, slice), &self.qos, amount);
     }
 }
 
@@ -214,18 +213,19 @@ fairdisk_core::default_extensions!(TokenBucket: Driving, Hearing, Promising, Att
 mod tests {
     use super::*;
     use core::num::NonZeroU64;
+    use fairdisk_core::Rates;
 
     #[test]
     fn a_slice_saves_nothing_and_owes_what_was_too_much() {
         let (mut limit, slice) = (Limit::NONE, Some(Span::from_ms(10)));
-        let rates = Rates { iops: NonZeroU64::new(250), ..Rates::NONE };
-        limit.set(Instant::ZERO, rates, Span::from_s(1));
+        let ceiling = Rates { iops: NonZeroU64::new(250), ..Rates::NONE };
+        limit.set(Instant::ZERO, Qos { ceiling, burst: Span::from_s(1), ..Qos::NONE });
         let mut passes = |from: u64, to: u64| {
             let mut passed = Vec::new();
             for ms in from..to {
                 let now = Instant::ZERO + Span::from_ms(ms);
                 while limit.ready_at(slice, Amount::NONE) <= now {
-                    limit.pass(now, slice, Amount { ios: 1, bytes: 4096 });
+                    limit.pass(now, slice, Amount { ios: 1, bytes: 4096, ..Amount::NONE });
                     passed.push(ms);
                 }
             }

@@ -171,6 +171,20 @@ pub struct Group {
     pub max_iops: Option<NonZeroU64>,
     /// The group's ceiling in bytes per second.
     pub max_bps: Option<NonZeroU64>,
+    /// The group's ceiling in reads per second.
+    pub max_read_iops: Option<NonZeroU64>,
+    /// The group's ceiling in bytes read per second.
+    pub max_read_bps: Option<NonZeroU64>,
+    /// The group's ceiling in writes per second.
+    pub max_write_iops: Option<NonZeroU64>,
+    /// The group's ceiling in bytes written per second.
+    pub max_write_bps: Option<NonZeroU64>,
+    /// The rate of the group's bursts in I/Os per second.
+    pub burst_iops: Option<NonZeroU64>,
+    /// The rate of the group's bursts in bytes per second.
+    pub burst_bps: Option<NonZeroU64>,
+    /// How long a burst at a rate lasts, in seconds.
+    pub burst_for: Option<u32>,
     /// How far the group may run ahead of its ceiling, in milliseconds.
     pub burst_ms: Option<u32>,
     /// The time within which 99 of 100 requests are to complete, in milliseconds.
@@ -220,6 +234,10 @@ impl Group {
         Qos {
             floor: Rates { iops: self.min_iops, bytes_per_s: self.min_bps },
             ceiling: Rates { iops: self.max_iops, bytes_per_s: self.max_bps },
+            read_ceiling: Rates { iops: self.max_read_iops, bytes_per_s: self.max_read_bps },
+            write_ceiling: Rates { iops: self.max_write_iops, bytes_per_s: self.max_write_bps },
+            peak: Rates { iops: self.burst_iops, bytes_per_s: self.burst_bps },
+            peak_for: self.burst_for.map_or(Qos::NONE.peak_for, |s| Span::from_s(u64::from(s))),
             burst: self.burst_ms.map_or(Qos::NONE.burst, |ms| Span::from_ms(u64::from(ms))),
             latency_p99: self.latency_p99_ms.map(ms),
             fsync_p99: self.fsync_p99_ms.map(ms),

@@ -24,6 +24,7 @@ pub(super) fn read(draft: &mut Draft, limit: QosKey, given: Given<'_>) -> Read<(
     let [least, most] = range.map(|bound| (bound / unit).min(i64::MAX as u64));
     let value = match limit {
         QosKey::LatencyP99 | QosKey::FsyncP99 => milliseconds(limit, given),
+        QosKey::BurstFor => seconds(limit, given),
         _ => given.count(least..=most).map(|value| value * unit),
     };
     let mut slot = None;
@@ -37,6 +38,13 @@ fn milliseconds(target: QosKey, given: Given<'_>) -> Read<u64> {
     let expected = format!("milliseconds from {}, such as 2.5", target.notation().words);
     let ns = target.parse(given.word(&expected)?.trim());
     ns.map_or_else(|| ValueError::bad(expected), |ns| Ok((ns + 500) / 1_000 * 1_000))
+}
+
+/// Whole seconds, or a time with its unit.
+fn seconds(limit: QosKey, given: Given<'_>) -> Read<u64> {
+    let expected = format!("seconds from {}, such as 60 or 5min", limit.notation().words);
+    let ns = limit.parse(given.word(&expected)?.trim());
+    ns.map_or_else(|| ValueError::bad(expected), Ok)
 }
 
 impl Limits {
@@ -78,21 +86,24 @@ mod tests {
 
     #[test]
     fn every_limit_has_a_key_and_is_written_as_it_was_read() {
-        let all = [1, 2, 3, 4, 5, 6, 7].map(|value| (QosKey::ALL[value - 1], value as u64));
-        let lines = all.map(|(limit, value)| format!("{}={value}\n", key(limit))).concat();
+        let all = || (1..).zip(QosKey::ALL).map(|(value, limit)| (limit, value));
+        let lines = all().map(|(limit, value)| format!("{}={value}\n", key(limit)));
+        let lines: String = lines.collect();
         let text = format!("[job]\nrw=read\nsize=1m\ngroup=/a\n{lines}");
         let file = JobFile::parse("limits.fio", &text, &Context::closed()).unwrap();
         let resolved = file.resolve().unwrap();
         let limits = &resolved.jobs[0].group.as_ref().unwrap().limits;
         assert_eq!(
             limits.0,
-            all.map(|(limit, value)| (limit, value * limit.notation().unit)).into()
+            all().map(|(limit, value)| (limit, value * limit.notation().unit)).collect()
         );
         assert!(limits.qos().settings().eq(limits.0.clone()));
         let [rates, times] = [
             r#"{"min_iops":1,"min_bps":2,"max_iops":3,"max_bps":4"#,
-            r#","burst_ms":5,"latency_p99_us":6000,"fsync_p99_us":7000}"#,
+            r#","burst_ms":9,"burst_iops":10,"burst_bps":11,"burst_for":12"#,
         ];
-        assert_eq!(serde_json::to_string(limits).unwrap(), [rates, times].concat());
+        let apart = r#","max_read_iops":5,"max_read_bps":6,"max_write_iops":7,"max_write_bps":8"#;
+        let targets = r#","latency_p99_us":13000,"fsync_p99_us":14000}"#;
+        assert_eq!(serde_json::to_string(limits).unwrap(), [rates, apart, times, targets].concat());
     }
 }

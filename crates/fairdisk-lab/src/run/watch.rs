@@ -3,7 +3,7 @@
 
 use super::GroupRun;
 use crate::plan::{GroupLabel, GroupNumbers};
-use fairdisk_core::{Accounts, Elevator, Engine, GroupId, Instant, Qos, Rates, Span};
+use fairdisk_core::{Accounts, Elevator, Engine, GroupId, Instant, Limit, Qos, Rates, Span};
 use std::num::NonZeroU64;
 
 /// The interval between checks of the accounts; a ceiling that is exceeded for less is not noticed.
@@ -197,12 +197,13 @@ impl Watched {
     /// further beyond that.
     fn furthest_ahead(&self) -> (Span, Span) {
         let two = Count { ios: 2, bytes: 2 * self.bytes_of_one };
-        let of_rate = |(ahead, rate): (&f64, Rates)| {
-            let allowed = self.qos.burst.max(Span::from_ns(two.at(&rate) as u64));
-            (Span::from_ns(*ahead as u64), allowed)
+        let of_rate = |(ahead, (rate, limit)): (&f64, (Rates, Option<Limit>))| {
+            let allowed = limit?.burst.max(Span::from_ns(two.at(&rate) as u64));
+            Some((Span::from_ns(*ahead as u64), allowed))
         };
-        let rates = self.ahead_most_ns.iter().zip(apart(&self.qos.ceiling));
-        let rates = rates.filter(|(_, rate)| !rate.is_none()).map(of_rate);
+        // Those of all requests come first.
+        let limits = apart(&self.qos.ceiling).into_iter().zip(self.qos.limits());
+        let rates = self.ahead_most_ns.iter().zip(limits).filter_map(of_rate);
         rates.max_by_key(|(ahead, allowed)| *ahead - *allowed).unwrap_or_default()
     }
 

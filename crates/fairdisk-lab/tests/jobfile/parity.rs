@@ -9,7 +9,7 @@ use fairdisk_lab::jobfile::{Class, keys};
 use crate::fio;
 
 /// Fairdisk's own keys, which fio does not have.
-const OWN: [&str; 17] = [
+const OWN: [&str; 24] = [
     "group",
     "group_weight",
     "group_ioprio",
@@ -17,7 +17,14 @@ const OWN: [&str; 17] = [
     "group_min_bps",
     "group_max_iops",
     "group_max_bps",
+    "group_max_read_iops",
+    "group_max_read_bps",
+    "group_max_write_iops",
+    "group_max_write_bps",
     "group_burst_ms",
+    "group_burst_iops",
+    "group_burst_bps",
+    "group_burst_for",
     "group_latency_p99_ms",
     "group_fsync_p99_ms",
     "scheduler",

@@ -266,12 +266,35 @@ pub struct QosEntry {
     pub max_iops: Option<NonZeroU64>,
     /// The ceiling in bytes per second.
     pub max_bps: Option<NonZeroU64>,
+    /// The ceiling in reads per second.
+    pub max_read_iops: Option<NonZeroU64>,
+    /// The ceiling in bytes read per second.
+    pub max_read_bps: Option<NonZeroU64>,
+    /// The ceiling in writes per second.
+    pub max_write_iops: Option<NonZeroU64>,
+    /// The ceiling in bytes written per second.
+    pub max_write_bps: Option<NonZeroU64>,
+    /// The bursts at a rate of their own.
+    #[serde(flatten)]
+    pub peak: PeakEntry,
     /// The burst that the ceiling permits at once, in ms at its rate.
     pub burst_ms: Option<u64>,
     /// The latency target in ms, within which 99 of 100 I/Os are to complete.
     pub latency_p99_ms: Option<f64>,
     /// The target in ms for flushes, from the call to the answer.
     pub fsync_p99_ms: Option<f64>,
+}
+
+/// The bursts of a group at a rate of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PeakEntry {
+    /// Their rate in I/Os per second.
+    pub burst_iops: Option<NonZeroU64>,
+    /// Their rate in bytes per second.
+    pub burst_bps: Option<NonZeroU64>,
+    /// How long the longest lasts, in seconds.
+    pub burst_for: Option<u64>,
 }
 
 impl From<Qos> for QosEntry {
@@ -281,7 +304,16 @@ impl From<Qos> for QosEntry {
             min_bps: qos.floor.bytes_per_s,
             max_iops: qos.ceiling.iops,
             max_bps: qos.ceiling.bytes_per_s,
-            burst_ms: (!qos.ceiling.is_none()).then_some(qos.burst.as_ms()),
+            max_read_iops: qos.read_ceiling.iops,
+            max_read_bps: qos.read_ceiling.bytes_per_s,
+            max_write_iops: qos.write_ceiling.iops,
+            max_write_bps: qos.write_ceiling.bytes_per_s,
+            peak: PeakEntry {
+                burst_iops: qos.peak.iops,
+                burst_bps: qos.peak.bytes_per_s,
+                burst_for: (!qos.peak.is_none()).then_some(qos.peak_for.as_ms() / 1_000),
+            },
+            burst_ms: (!qos.is_unlimited()).then_some(qos.burst.as_ms()),
             latency_p99_ms: qos.latency_p99.map(ms),
             fsync_p99_ms: qos.fsync_p99.map(ms),
         }

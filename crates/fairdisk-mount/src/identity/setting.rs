@@ -170,6 +170,7 @@ impl Setting {
             Self::Qos(key, _) => {
                 let (what, none) = match key {
                     QosKey::Burst => ("a burst is a whole number of ms from", "default"),
+                    QosKey::BurstFor => ("a burst lasts a whole number of seconds from", "default"),
                     QosKey::LatencyP99 => ("a latency target is a number of ms from", "none"),
                     QosKey::FsyncP99 => ("a target for fsync is a number of ms from", "none"),
                     _ => ("a rate, each second, is", "none"),
@@ -210,7 +211,8 @@ impl Setting {
     /// The setting with this key and value, as [`parse`](Self::parse) reads them.
     pub(crate) fn of(key: &str, value: &str) -> Result<Self, SettingError> {
         let none = Self::named(key).ok_or_else(|| SettingError::Key(key.to_owned()))?;
-        let is_none = matches!(value, "default" | "none");
+        let is_max = value == "max" && matches!(none, Self::Qos(key, _) if key.is_ceiling());
+        let is_none = is_max || matches!(value, "default" | "none");
         let setting = if is_none { Some(none) } else { none.with_value(value) };
         setting.ok_or_else(|| SettingError::Value { setting: none, value: value.to_owned() })
     }

@@ -57,7 +57,7 @@ impl Fair {
             count(|group| group.past.absence.is_back),
             "groups that are back"
         );
-        let capped = count(|group| !group.qos.ceiling.is_none());
+        let capped = count(|group| !group.qos.is_unlimited());
         assert_eq!(self.promises.barred.capped(), capped, "groups with a ceiling");
         if let Some(turn) = self.turn {
             assert_ne!(turn.group, NIL, "a turn is a group's");

@@ -9,7 +9,7 @@ use super::Fair;
 use super::answer::{Answer, Bar, Cause, Over};
 use super::hierarchy::Hierarchy;
 use crate::groups::{Amount, Nested, Order};
-use fairdisk_core::{Instant, Rates, Request, Why};
+use fairdisk_core::{Instant, Qos, Request, Why};
 
 pub(super) use crate::groups::Ceiling;
 
@@ -29,10 +29,10 @@ impl Barred {
     }
 
     /// Notes that the group's ceiling is `after` instead of `before`.
-    pub(super) fn changed(&mut self, group: u32, before: &Rates, after: &Rates) {
+    pub(super) fn changed(&mut self, group: u32, before: &Qos, after: &Qos) {
         self.saves_until(group, None);
-        self.capped += u32::from(!after.is_none());
-        self.capped -= u32::from(!before.is_none());
+        self.capped += u32::from(!after.is_unlimited());
+        self.capped -= u32::from(!before.is_unlimited());
     }
 
     /// The number of groups with a ceiling.
@@ -168,7 +168,7 @@ impl Fair {
 
     /// Whether the group, or one around it, has a ceiling.
     pub(super) fn has_ceiling(&self, group: u32) -> bool {
-        self.tree.path(group).any(|one| !self.groups[one as usize].qos.ceiling.is_none())
+        self.tree.path(group).any(|one| !self.groups[one as usize].qos.is_unlimited())
     }
 
     /// Whether the group may be barred for others' sake. Exempt are groups that have a floor or
@@ -229,10 +229,9 @@ impl Fair {
     fn all_ceilings_let_grow(&self, at: u32, more: Amount) -> bool {
         let rq = &self.requests[at];
         let amount = rq.amount().and(more);
-        self.tree.path(self.queues[rq.queue].group).all(|one| {
-            let qos = &self.groups[one as usize].qos;
-            Ceiling::may_grow_to(&qos.ceiling, qos.burst, amount)
-        })
+        self.tree
+            .path(self.queues[rq.queue].group)
+            .all(|one| Ceiling::may_grow_to(&self.groups[one as usize].qos, amount))
     }
 
     /// Counts a dispatched request towards the ceilings of its group and the groups around it, and
@@ -242,7 +241,7 @@ impl Fair {
         self.requests[at].dispatched.is_held = true;
         for one in self.tree.path(group) {
             let entry = &mut self.groups[one as usize];
-            entry.used.ceiling.pass(now, &entry.qos.ceiling, amount);
+            entry.used.ceiling.pass(now, &entry.qos, amount);
             entry.used.there.add(amount);
             if self.promises.barred.is_saving(one) {
                 self.promises.barred.saves_until(one, Some(self.groups[one as usize].full_at()));
@@ -256,7 +255,7 @@ impl Fair {
         for one in self.tree.path(group) {
             let entry = &mut self.groups[one as usize];
             entry.used.there.take(amount);
-            entry.used.done.pass(now, &entry.qos.ceiling, amount);
+            entry.used.done.pass(now, &entry.qos, amount);
         }
     }
 }

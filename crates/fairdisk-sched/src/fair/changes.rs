@@ -29,10 +29,10 @@ impl Fair {
 
     pub(super) fn set_qos(&mut self, now: Instant, group: GroupId, qos: Qos) {
         let entry = &mut self.groups[group.0 as usize];
-        entry.used.ceiling.change(now, &entry.qos.ceiling, &qos.ceiling);
-        entry.used.done.change(now, &entry.qos.ceiling, &qos.ceiling);
+        entry.used.ceiling.change(now, &entry.qos, &qos);
+        entry.used.done.change(now, &entry.qos, &qos);
         let before = core::mem::replace(&mut entry.qos, qos);
-        self.promises.barred.changed(group.0, &before.ceiling, &qos.ceiling);
+        self.promises.barred.changed(group.0, &before, &qos);
         self.set_floor(now, group.0, &before);
         self.release_barred(group.0);
         self.set_target(now, group.0, &before);

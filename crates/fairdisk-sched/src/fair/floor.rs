@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn each_rate_of_a_floor_is_paid_by_itself() {
         let at = |ms| Instant::ZERO + Span::from_ms(ms);
-        let amount = |kib: u64| Amount { ios: 1, bytes: kib << 10 };
+        let amount = |kib: u64| Amount { ios: 1, bytes: kib << 10, ..Amount::NONE };
         // 32 I/Os a second, and 32 times 32 KiB.
         let floor = Rates { iops: NonZeroU64::new(32), bytes_per_s: NonZeroU64::new(1 << 20) };
         let mut paid = PaidUntil::default();

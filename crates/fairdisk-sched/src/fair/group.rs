@@ -164,14 +164,13 @@ impl Group {
     /// When the group may have `amount` more within its ceiling: both by what was dispatched and by
     /// what was done, if everything at the device completed now.
     pub(super) fn ready_at(&self, now: Instant, amount: Amount) -> Instant {
-        let (rates, burst) = (&self.qos.ceiling, self.qos.burst);
-        let let_go = self.used.ceiling.ready_at(rates, burst, amount);
-        let_go.max(self.used.done.ready_beside(now, (rates, burst), self.used.there, amount))
+        let let_go = self.used.ceiling.ready_at(&self.qos, amount);
+        let_go.max(self.used.done.ready_beside(now, &self.qos, self.used.there, amount))
     }
 
     /// When the group will have saved up all that its ceiling allows.
     pub(super) fn full_at(&self) -> Instant {
-        self.used.ceiling.empty_at(&self.qos.ceiling)
+        self.used.ceiling.empty_at(&self.qos)
     }
 
     /// Whether the group has had nothing to do for longer than `longest`, or left its turn early.

@@ -93,9 +93,9 @@ impl Rq {
         self.op.is_write() && !self.may_be_cached
     }
 
-    /// What it counts towards floors and ceilings; each bio is one I/O.
+    /// What it counts towards floors and ceilings; each bio is one I/O, or several if it is long.
     pub(super) const fn amount(&self) -> Amount {
-        Amount { ios: self.bios as u64, bytes: self.bytes() }
+        Amount::new(self.op, self.bios as u64, self.bytes())
     }
 }
 

@@ -10,7 +10,7 @@
 //! the burst, so two of them are no more than it holds either.
 
 use core::num::NonZeroU64;
-use fairdisk_core::{Bio, Instant, Rates, Span};
+use fairdisk_core::{Bio, Counts, Instant, LIMITS, Limit, Op, Qos, Span, counted_ios};
 
 const SECOND: u128 = 1_000_000_000;
 
@@ -18,12 +18,9 @@ const SECOND: u128 = 1_000_000_000;
 /// them will complete.
 const LOOK_AGAIN_AFTER: Span = Span::from_us(100);
 
-/// How full the buckets of a group are.
+/// How full the buckets of a group are: one for each of its [limits](Qos::limits).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ceiling {
-    ios: Bucket,
-    bytes: Bucket,
-}
+pub(crate) struct Ceiling([Bucket; LIMITS]);
 
 /// How full one bucket is, expressed as the time at which it will be empty.
 #[derive(Clone, Copy, Debug)]
@@ -31,25 +28,38 @@ struct Bucket {
     empty_at: Instant,
 }
 
-/// An amount of I/O that goes into the buckets.
+/// An amount of I/O that goes into the buckets. A long request counts as
+/// [several I/Os](counted_ios).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Amount {
     pub(crate) ios: u64,
     pub(crate) bytes: u64,
+    /// Those of the I/Os and bytes that are read.
+    pub(crate) read_ios: u64,
+    pub(crate) read_bytes: u64,
 }
 
 impl Amount {
     /// Nothing. There is room for it in every bucket that is not overfull.
-    pub(crate) const NONE: Self = Self { ios: 0, bytes: 0 };
+    pub(crate) const NONE: Self = Self { ios: 0, bytes: 0, read_ios: 0, read_bytes: 0 };
+
+    /// What `bios` bios of an operation are, which have `bytes` bytes together.
+    pub(crate) const fn new(op: Op, bios: u64, bytes: u64) -> Self {
+        let ios = counted_ios(bios, bytes);
+        let (read_ios, read_bytes) = if matches!(op, Op::Read) { (ios, bytes) } else { (0, 0) };
+        Self { ios, bytes, read_ios, read_bytes }
+    }
 
     /// Adds `other`.
     pub(crate) const fn add(&mut self, other: Self) {
         (self.ios, self.bytes) = (self.ios + other.ios, self.bytes + other.bytes);
+        self.read_ios += other.read_ios;
+        self.read_bytes += other.read_bytes;
     }
 
     /// What a bio is.
     pub(crate) const fn of(bio: &Bio) -> Self {
-        Self { ios: 1, bytes: bio.sectors.bytes() }
+        Self::new(bio.op, 1, bio.sectors.bytes())
     }
 
     /// This and `other` together.
@@ -61,78 +71,106 @@ impl Amount {
     /// Subtracts `other`.
     pub(crate) const fn take(&mut self, other: Self) {
         (self.ios, self.bytes) = (self.ios - other.ios, self.bytes - other.bytes);
+        self.read_ios -= other.read_ios;
+        self.read_bytes -= other.read_bytes;
+    }
+
+    /// How much of it a limit counts.
+    const fn counted(&self, limit: &Limit) -> u64 {
+        match limit.counts {
+            Counts::Ios => self.ios,
+            Counts::Bytes => self.bytes,
+            Counts::ReadIos => self.read_ios,
+            Counts::ReadBytes => self.read_bytes,
+            Counts::WriteIos => self.ios - self.read_ios,
+            Counts::WriteBytes => self.bytes - self.read_bytes,
+        }
+    }
+
+    /// Whether the limit is about it at all.
+    const fn concerns(&self, limit: &Limit) -> bool {
+        match limit.counts {
+            Counts::Ios | Counts::Bytes => true,
+            Counts::ReadIos | Counts::ReadBytes => self.read_ios > 0,
+            Counts::WriteIos | Counts::WriteBytes => self.ios > self.read_ios,
+        }
     }
 }
 
 impl Ceiling {
     /// Empty buckets.
-    pub(crate) const EMPTY: Self = {
-        let empty = Bucket { empty_at: Instant::ZERO };
-        Self { ios: empty, bytes: empty }
-    };
+    pub(crate) const EMPTY: Self = Self([Bucket { empty_at: Instant::ZERO }; LIMITS]);
 
-    /// When the buckets have room for `amount`. A bucket holds what drains in `burst`; a larger
-    /// amount has room once the bucket is empty.
-    pub(crate) fn ready_at(&self, rates: &Rates, burst: Span, amount: Amount) -> Instant {
-        let ios = rates.iops.map(|rate| self.ios.ready_at(rate, burst, amount.ios));
-        let bytes = rates.bytes_per_s.map(|rate| self.bytes.ready_at(rate, burst, amount.bytes));
-        ios.max(bytes).unwrap_or(Instant::ZERO)
+    /// The buckets that limits of `qos` have, with these.
+    fn limited(&self, qos: &Qos) -> impl Iterator<Item = (&Bucket, Limit)> {
+        self.0.iter().zip(qos.limits()).filter_map(|(bucket, limit)| Some((bucket, limit?)))
+    }
+
+    /// When the buckets have room for `amount`. A bucket holds what drains in the burst of its
+    /// limit; a larger amount has room once the bucket is empty.
+    pub(crate) fn ready_at(&self, qos: &Qos, amount: Amount) -> Instant {
+        let limited = self.limited(qos).filter(|(_, limit)| amount.concerns(limit));
+        let ready = limited.map(|(bucket, limit)| {
+            bucket.ready_at(limit.rate, limit.burst, amount.counted(&limit))
+        });
+        ready.max().unwrap_or(Instant::ZERO)
     }
 
     /// When the buckets have room for `next` while `there` is still in flight, for buckets that are
     /// filled as requests complete. What is in flight cannot drain yet; if it completes later, the
     /// returned time moves back too. If there is no room now, the result is at least
-    /// [`LOOK_AGAIN_AFTER`] away. A bucket holds `burst`, or two requests like `next` if these take
+    /// [`LOOK_AGAIN_AFTER`] away. A bucket holds a burst, or two requests like `next` if these take
     /// longer.
     pub(crate) fn ready_beside(
         &self,
         now: Instant,
-        (rates, burst): (&Rates, Span),
+        qos: &Qos,
         there: Amount,
         next: Amount,
     ) -> Instant {
-        let of = |bucket: &Bucket, rate: NonZeroU64, there, next| {
+        let of = |(bucket, limit): (&Bucket, Limit)| {
+            let Limit { rate, burst, .. } = limit;
+            let [there, next] = [there, next].map(|amount| amount.counted(&limit));
             let one = time_of(next, rate);
             let most = burst.max(one + one);
             let full = bucket.empty_at.max(now) + time_of(there + next, rate);
             let at = Instant::from_ns(full.as_ns().saturating_sub(most.as_ns()));
             if at > now { at.max(now + LOOK_AGAIN_AFTER) } else { at }
         };
-        let ios = rates.iops.map(|rate| of(&self.ios, rate, there.ios, next.ios));
-        let bytes = rates.bytes_per_s.map(|rate| of(&self.bytes, rate, there.bytes, next.bytes));
-        ios.max(bytes).unwrap_or(Instant::ZERO)
+        let limited = self.limited(qos).filter(|(_, limit)| next.concerns(limit));
+        limited.map(of).max().unwrap_or(Instant::ZERO)
     }
 
     /// Whether a request may become as large as `amount` by merging: two like that fit into a
     /// burst.
-    pub(crate) fn may_grow_to(rates: &Rates, burst: Span, amount: Amount) -> bool {
-        let fits = |rate: Option<NonZeroU64>, units: u64| {
-            rate.is_none_or(|rate| time_of(2 * units, rate) <= burst)
-        };
-        fits(rates.iops, amount.ios) && fits(rates.bytes_per_s, amount.bytes)
+    pub(crate) fn may_grow_to(qos: &Qos, amount: Amount) -> bool {
+        qos.limits()
+            .iter()
+            .flatten()
+            .all(|limit| time_of(2 * amount.counted(limit), limit.rate) <= limit.burst)
     }
 
     /// When the last bucket will be empty.
-    pub(crate) fn empty_at(&self, rates: &Rates) -> Instant {
-        let ios = rates.iops.map(|_| self.ios.empty_at);
-        let bytes = rates.bytes_per_s.map(|_| self.bytes.empty_at);
-        ios.max(bytes).unwrap_or(Instant::ZERO)
+    pub(crate) fn empty_at(&self, qos: &Qos) -> Instant {
+        self.limited(qos).map(|(bucket, _)| bucket.empty_at).max().unwrap_or(Instant::ZERO)
     }
 
     /// Fills the buckets with `amount` at `now`.
-    pub(crate) fn pass(&mut self, now: Instant, rates: &Rates, amount: Amount) {
-        if let Some(rate) = rates.iops {
-            self.ios.pour(now, rate, amount.ios);
-        }
-        if let Some(rate) = rates.bytes_per_s {
-            self.bytes.pour(now, rate, amount.bytes);
+    pub(crate) fn pass(&mut self, now: Instant, qos: &Qos, amount: Amount) {
+        for (bucket, limit) in self.0.iter_mut().zip(qos.limits()) {
+            if let Some(limit) = limit {
+                bucket.pour(now, limit.rate, amount.counted(&limit));
+            }
         }
     }
 
-    /// Replaces the rates; what the buckets hold is kept.
-    pub(crate) fn change(&mut self, now: Instant, old: &Rates, new: &Rates) {
-        self.ios.change(now, old.iops, new.iops);
-        self.bytes.change(now, old.bytes_per_s, new.bytes_per_s);
+    /// Replaces the limits; what the buckets hold is kept.
+    pub(crate) fn change(&mut self, now: Instant, old: &Qos, new: &Qos) {
+        let limits = old.limits().into_iter().zip(new.limits());
+        for (bucket, (old, new)) in self.0.iter_mut().zip(limits) {
+            let [old, new] = [old, new].map(|limit| limit.map(|limit| limit.rate));
+            bucket.change(now, old, new);
+        }
     }
 }
 
@@ -171,7 +209,7 @@ fn span(ns: u128) -> Span {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
-    use fairdisk_core::Prng;
+    use fairdisk_core::{Prng, Rates};
 
     const fn at(ms: u64) -> Instant {
         Instant::from_ns(ms * 1_000_000)
@@ -181,19 +219,28 @@ mod tests {
         Rates { iops: NonZeroU64::new(rate), ..Rates::NONE }
     }
 
-    const IO: Amount = Amount { ios: 1, bytes: 4096 };
+    /// A group with a ceiling of these rates, and this burst in ms.
+    fn capped(ceiling: Rates, burst_ms: u64) -> Qos {
+        Qos { ceiling, burst: Span::from_ms(burst_ms), ..Qos::NONE }
+    }
+
+    const fn io(ios: u64, bytes: u64) -> Amount {
+        Amount { ios, bytes, ..Amount::NONE }
+    }
+
+    const IO: Amount = io(1, 4096);
 
     /// The times at which I/Os pass, in ms, if each must find room for `room`.
     fn passes(
         ceiling: &mut Ceiling,
-        (rates, burst_ms): (&Rates, u64),
+        (rates, burst_ms): (Rates, u64),
         room: Amount,
         (from, to): (u64, u64),
     ) -> Vec<u64> {
-        let mut passed = Vec::new();
+        let (mut passed, qos) = (Vec::new(), capped(rates, burst_ms));
         for ms in from..to {
-            while ceiling.ready_at(rates, Span::from_ms(burst_ms), room) <= at(ms) {
-                ceiling.pass(at(ms), rates, IO);
+            while ceiling.ready_at(&qos, room) <= at(ms) {
+                ceiling.pass(at(ms), &qos, IO);
                 passed.push(ms);
             }
         }
@@ -205,11 +252,11 @@ mod tests {
         // Three I/Os fill the burst. If an I/O needs no room, a fourth one overfills it.
         for (room, fills) in [(IO, 3), (Amount::NONE, 4)] {
             let (mut ceiling, rates) = (Ceiling::EMPTY, iops(100));
-            let first = passes(&mut ceiling, (&rates, 30), room, (0, 35));
+            let first = passes(&mut ceiling, (rates, 30), room, (0, 35));
             assert_eq!(first[..fills], [0, 0, 0, 0][..fills]);
             assert_eq!(first[fills..], [10, 20, 30]);
             // After a pause, no more than one burst has been saved up.
-            let later = passes(&mut ceiling, (&rates, 30), room, (500, 511));
+            let later = passes(&mut ceiling, (rates, 30), room, (500, 511));
             assert_eq!(later[..fills], [500, 500, 500, 500][..fills]);
             assert_eq!(later[fills..], [510]);
         }
@@ -218,14 +265,14 @@ mod tests {
     #[test]
     fn what_is_longer_than_the_burst_passes_when_all_before_has_leaked_out() {
         let (mut ceiling, rates) = (Ceiling::EMPTY, iops(100));
-        assert_eq!(passes(&mut ceiling, (&rates, 3), IO, (0, 25)), [0, 10, 20]);
+        assert_eq!(passes(&mut ceiling, (rates, 3), IO, (0, 25)), [0, 10, 20]);
     }
 
     #[test]
     fn the_stricter_rate_decides() {
         let mut ceiling = Ceiling::EMPTY;
         let rates = Rates { bytes_per_s: NonZeroU64::new(4096 * 50), ..iops(100) };
-        assert_eq!(passes(&mut ceiling, (&rates, 0), IO, (0, 50)), [0, 20, 40]);
+        assert_eq!(passes(&mut ceiling, (rates, 0), IO, (0, 50)), [0, 20, 40]);
     }
 
     #[test]
@@ -234,36 +281,37 @@ mod tests {
         // together 20.
         let rates = Rates { bytes_per_s: NonZeroU64::new(1_000_000), ..iops(100) };
         let (mut ceiling, mut now) = (Ceiling::EMPTY, Instant::ZERO);
+        let qos = capped(rates, 20);
         for round in 0..10 {
             for bytes in [1_000, 19_000] {
-                let amount = Amount { ios: 1, bytes };
-                now = now.max(ceiling.ready_at(&rates, Span::from_ms(20), amount));
+                let amount = io(1, bytes);
+                now = now.max(ceiling.ready_at(&qos, amount));
                 assert!(now <= at(20 * round), "{round}: {now}");
-                ceiling.pass(now, &rates, amount);
+                ceiling.pass(now, &qos, amount);
             }
         }
     }
 
     #[test]
     fn what_is_done_together_is_no_further_ahead_than_a_burst() {
-        let (rates, mut prng) = (iops(100), Prng::new(1));
+        let mut prng = Prng::new(1);
         for burst_ms in [0, 5, 10, 25, 100] {
-            let burst = Span::from_ms(burst_ms);
+            let (qos, burst) = (capped(iops(100), burst_ms), Span::from_ms(burst_ms));
             let [mut let_go, mut done, mut measure] = [Ceiling::EMPTY; 3];
             let mut there: Vec<u64> = Vec::new();
             let (mut count, mut most) = (0, Span::ZERO);
             for ms in 0..20_000 {
                 let now = at(ms);
                 for _ in there.extract_if(.., |done_at| *done_at <= ms) {
-                    done.pass(now, &rates, IO);
-                    measure.pass(now, &rates, IO);
-                    most = most.max(measure.ios.empty_at.since(now));
+                    done.pass(now, &qos, IO);
+                    measure.pass(now, &qos, IO);
+                    most = most.max(measure.0[0].empty_at.since(now));
                     count += 1;
                 }
-                let held = Amount { ios: there.len() as u64, bytes: 0 };
-                let beside = done.ready_beside(now, (&rates, burst), held, IO);
-                if let_go.ready_at(&rates, burst, IO).max(beside) <= now {
-                    let_go.pass(now, &rates, IO);
+                let held = io(there.len() as u64, 0);
+                let beside = done.ready_beside(now, &qos, held, IO);
+                if let_go.ready_at(&qos, IO).max(beside) <= now {
+                    let_go.pass(now, &qos, IO);
                     there.push(ms + 1 + prng.below(60));
                 }
             }
@@ -276,22 +324,59 @@ mod tests {
     #[test]
     fn merging_stops_where_two_requests_fill_the_burst() {
         let rates = Rates { bytes_per_s: NonZeroU64::new(1_000_000), ..iops(100) };
-        let may =
-            |ios, bytes| Ceiling::may_grow_to(&rates, Span::from_ms(80), Amount { ios, bytes });
+        let may = |ios, bytes| Ceiling::may_grow_to(&capped(rates, 80), io(ios, bytes));
         assert!(may(4, 40_000));
         assert!(!may(5, 40_000) && !may(4, 40_001));
-        assert!(Ceiling::may_grow_to(&Rates::NONE, Span::ZERO, Amount { ios: 9, bytes: 1 << 20 }));
+        assert!(Ceiling::may_grow_to(&Qos::NONE, io(9, 1 << 20)));
     }
 
     #[test]
     fn what_was_done_counts_at_the_new_rate() {
-        let (mut ceiling, slow, fast) = (Ceiling::EMPTY, iops(1), iops(50));
+        let [slow, fast] = [1, 50].map(|rate| capped(iops(rate), 0));
+        let mut ceiling = Ceiling::EMPTY;
         ceiling.pass(at(0), &slow, IO);
-        assert_eq!(ceiling.ready_at(&slow, Span::ZERO, IO), at(1000));
+        assert_eq!(ceiling.ready_at(&slow, IO), at(1000));
         ceiling.change(at(500), &slow, &fast);
         // Half a request was left in the bucket, which now drains at 50 per second.
-        assert_eq!(ceiling.ready_at(&fast, Span::ZERO, IO), at(510));
-        ceiling.change(at(500), &fast, &Rates::NONE);
-        assert_eq!(ceiling.ready_at(&Rates::NONE, Span::ZERO, IO), Instant::ZERO);
+        assert_eq!(ceiling.ready_at(&fast, IO), at(510));
+        ceiling.change(at(500), &fast, &Qos::NONE);
+        assert_eq!(ceiling.ready_at(&Qos::NONE, IO), Instant::ZERO);
+    }
+
+    /// Writes wait for their own ceiling, and reads pass.
+    #[test]
+    fn reads_and_writes_may_have_ceilings_of_their_own() {
+        let qos = Qos { write_ceiling: iops(10), burst: Span::ZERO, ..Qos::NONE };
+        let [read, write] = [Op::Read, Op::Write].map(|op| Amount::new(op, 1, 4096));
+        let mut ceiling = Ceiling::EMPTY;
+        ceiling.pass(at(0), &qos, write);
+        ceiling.pass(at(0), &qos, read);
+        let ready = [read, write].map(|amount| ceiling.ready_at(&qos, amount));
+        assert_eq!(ready, [Instant::ZERO, at(100)]);
+        assert_eq!(ceiling.ready_beside(at(0), &qos, write, read), Instant::ZERO);
+    }
+
+    /// 100 a second for long, and 500 for two seconds of bursts: it takes so long to save up for
+    /// another one.
+    #[test]
+    fn a_burst_has_a_rate_of_its_own() {
+        let peak = iops(500);
+        let qos = Qos { peak, peak_for: Span::from_s(2), ..capped(iops(100), 0) };
+        let (mut ceiling, mut counts) = (Ceiling::EMPTY, [0; 12]);
+        // It does nothing in the third and fourth second.
+        for ms in (0..2_000).chain(4_000..12_000) {
+            while ceiling.ready_at(&qos, IO) <= at(ms) {
+                ceiling.pass(at(ms), &qos, IO);
+                counts[ms as usize / 1000] += 1;
+            }
+        }
+        // In the pause it has saved up 200, and so it is up to the 800 again after 6 s more.
+        assert_eq!(counts, [500, 499, 0, 0, 300, 100, 100, 100, 100, 100, 100, 100]);
+    }
+
+    #[test]
+    fn a_long_request_counts_as_several() {
+        let read = |bytes| Amount::new(Op::Read, 1, bytes).ios;
+        assert_eq!([4 << 10, 512 << 10, 1 << 20].map(read), [1, 1, 2]);
     }
 }

@@ -89,10 +89,10 @@ impl GroupQueues {
     }
 
     /// The amount of I/O of the request in slot `id`, as its group submitted it: each bio counts as
-    /// one I/O.
+    /// one I/O, or as several if it is long.
     pub(crate) fn amount(&self, id: RequestId) -> Amount {
         let Known { request, bios } = &self.requests[id.0 as usize];
-        Amount { ios: u64::from(*bios), bytes: request.sectors.bytes() }
+        Amount::new(request.op, u64::from(*bios), request.sectors.bytes())
     }
 
     /// The request in slot `id`, which must be queued or in flight.

@@ -98,7 +98,7 @@ impl Client {
 
     /// Whether the ceiling lets a request become this large by merging.
     pub(super) fn may_grow_to(&self, amount: Amount) -> bool {
-        Ceiling::may_grow_to(&self.qos.ceiling, self.qos.burst, amount)
+        Ceiling::may_grow_to(&self.qos.summed(), amount)
     }
 
     pub(super) fn limit(&self) -> Option<Instant> {

@@ -103,9 +103,11 @@ enum Action {
         /// `weight=N` (1 to 10000) or `ioprio=N` (0, high, to 7); `idle=N`: how many ms, 0 to 1000,
         /// the disk is kept for the group when it has nothing queued; `min_iops=N`, `min_bps=N`: a
         /// floor; `max_iops=N`, `max_bps=N`: a ceiling, of which `burst_ms=N` may go at once;
-        /// `latency_p99_ms=N`, `fsync_p99_ms=N`: targets. In floors and ceilings N may end in K, M
-        /// or G; `none` takes a setting back. With --at all but weight and ioprio are for that
-        /// disk alone
+        /// `max_read_iops=N`, `max_read_bps=N`, `max_write_iops=N`, `max_write_bps=N`: one of reads
+        /// or of writes; `burst_iops=N`, `burst_bps=N`: the rate above a ceiling for bursts of
+        /// `burst_for=60s`; `latency_p99_ms=N`, `fsync_p99_ms=N`: targets. Rates may be written as
+        /// 10M, 10MB or 40MB/s, times as 2ms; `none`, or `max` for a ceiling, takes a setting
+        /// back. With --at all but weight and ioprio are for that disk alone
         #[arg(required = true)]
         settings: Vec<String>,
         /// Also for a cgroup of this name to come, after a restart: as a rule in `groups.d`
@@ -247,11 +249,23 @@ fn keys(settings: &[String]) -> Vec<&str> {
     keys.map(|(key, _)| key.trim()).collect()
 }
 
+/// The setting that the kernel calls `key` in `io.max`.
+fn kernels(key: &str) -> Option<&'static str> {
+    let names = [
+        ("rbps", "max_read_bps"),
+        ("wbps", "max_write_bps"),
+        ("riops", "max_read_iops"),
+        ("wiops", "max_write_iops"),
+    ];
+    names.into_iter().find_map(|(of_kernel, ours)| (of_kernel == key).then_some(ours))
+}
+
 /// Adds to a refusal the setting that the first unknown key was probably meant to be. The mount
 /// decides first, because it may be of another version and know other settings.
 fn with_hint(error: ControlError, keys: &[&str]) -> ControlError {
     let unknown = keys.iter().find(|key| !Setting::keys().any(|known| known == **key));
-    match (error, unknown.and_then(|key| nearest(key, Setting::keys()))) {
+    let known = |key: &&str| kernels(key).or_else(|| nearest(key, Setting::keys()));
+    match (error, unknown.and_then(known)) {
         (ControlError::Refused(why), Some(near))
             if unknown.is_some_and(|key| why.contains(key)) =>
         {

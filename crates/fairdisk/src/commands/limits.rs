@@ -6,6 +6,7 @@ use fairdisk_core::Share;
 use fairdisk_lab::byte_rate::bytes_a_second;
 use fairdisk_mount::control::{GroupEntry, Latencies, Latency, Status};
 use fairdisk_sched::SchedulerSpec;
+use std::num::NonZeroU64;
 
 /// The most groups that a note names; a mount may have thousands.
 const NAMED_MAX: usize = 5;
@@ -17,14 +18,25 @@ pub(super) fn limits(entry: &GroupEntry, got: &Latencies) -> Vec<String> {
     let qos = &entry.qos;
     let ioprio = entry.ioprio.filter(|ioprio| Share::Priority(*ioprio) != Share::DEFAULT);
     let ignores = |key: &str| entry.ignored.iter().any(|ignored| ignored == key);
+    let peak = &qos.peak;
+    let bytes = |what: &str, rate: Option<NonZeroU64>| {
+        rate.map(|rate| format!("{what}{}", bytes_a_second(rate.get())))
+    };
     let all = [
         ("weight", ignores("weight").then(|| format!("weight {}", entry.weight))),
         ("ioprio", ioprio.map(|ioprio| format!("ioprio {ioprio}"))),
         ("idle", entry.idle_ms.map(|ms| format!("idle {ms} ms"))),
         ("min_iops", qos.min_iops.map(|rate| format!(">={rate} iops"))),
-        ("min_bps", qos.min_bps.map(|rate| format!(">={}", bytes_a_second(rate.get())))),
+        ("min_bps", bytes(">=", qos.min_bps)),
         ("max_iops", qos.max_iops.map(|rate| format!("<={rate} iops"))),
-        ("max_bps", qos.max_bps.map(|rate| format!("<={}", bytes_a_second(rate.get())))),
+        ("max_bps", bytes("<=", qos.max_bps)),
+        ("max_read_iops", qos.max_read_iops.map(|rate| format!("reads<={rate} iops"))),
+        ("max_read_bps", bytes("reads<=", qos.max_read_bps)),
+        ("max_write_iops", qos.max_write_iops.map(|rate| format!("writes<={rate} iops"))),
+        ("max_write_bps", bytes("writes<=", qos.max_write_bps)),
+        ("burst_iops", peak.burst_iops.map(|rate| format!("burst {rate} iops"))),
+        ("burst_bps", bytes("burst ", peak.burst_bps)),
+        ("burst_for", peak.burst_for.map(|s| format!("for {s} s"))),
         ("latency_p99_ms", target("p99", qos.latency_p99_ms, &got.ios())),
         ("fsync_p99_ms", target("fsync p99", qos.fsync_p99_ms, &got.flush)),
     ];

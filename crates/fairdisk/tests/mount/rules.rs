@@ -15,7 +15,7 @@ fn ruled(rules: &str) -> (Host, PathBuf) {
 }
 
 fn mount(host: &mut Host, rules: &Path) -> Output {
-    host.mount_in(&[("FAIRDISK_RULES", rules)], &["--device-model", "ssd-sata"])
+    host.mount_in(&[("FAIRDISK_RULES", rules)], &["--device-model", "sata-ssd"])
 }
 
 /// A service begins: its cgroup is made, and a program in it reads.

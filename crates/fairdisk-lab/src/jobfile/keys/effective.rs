@@ -229,6 +229,13 @@ pub(super) static KEYS: &[Key] = &[
     limit("group_min_bps", QosKey::MinBps, "Fairdisk: bytes a second the group gets at least"),
     limit("group_max_iops", QosKey::MaxIops, "Fairdisk: I/Os a second the group gets at most"),
     limit("group_max_bps", QosKey::MaxBps, "Fairdisk: bytes a second the group gets at most"),
+    limit("group_max_read_iops", QosKey::MaxReadIops, "Fairdisk: reads a second at most"),
+    limit("group_max_read_bps", QosKey::MaxReadBps, "Fairdisk: bytes read a second at most"),
+    limit("group_max_write_iops", QosKey::MaxWriteIops, "Fairdisk: writes a second at most"),
+    limit("group_max_write_bps", QosKey::MaxWriteBps, "Fairdisk: bytes written a second at most"),
+    limit("group_burst_iops", QosKey::BurstIops, "Fairdisk: I/Os a second in a burst"),
+    limit("group_burst_bps", QosKey::BurstBps, "Fairdisk: bytes a second in a burst"),
+    limit("group_burst_for", QosKey::BurstFor, "Fairdisk: seconds that a burst may last"),
     limit("group_burst_ms", QosKey::Burst, "Fairdisk: how far it may be ahead of the most"),
     limit(
         "group_latency_p99_ms",

@@ -83,7 +83,7 @@ mod tests {
         let mut tags = Paced::from(Instant::ZERO);
         let mut next = |kib: &u64| {
             let at = tags.due(rates, decides).expect("there is a rate").as_ns() / 1_000_000;
-            let amount = Amount { ios: 1, bytes: kib << 10 };
+            let amount = Amount { ios: 1, bytes: kib << 10, ..Amount::NONE };
             tags = tags.after(amount, rates, decides, Span::from_ms(100));
             at
         };
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_group_that_was_away_earned_nothing() {
         let rates = rates(100, 1000);
-        let amount = Amount { ios: 1, bytes: 1 << 10 };
+        let amount = Amount { ios: 1, bytes: 1 << 10, ..Amount::NONE };
         let tags =
             Paced::from(Instant::ZERO).after(amount, &rates, Decides::Later, Span::from_ms(100));
         let back = Instant::ZERO + Span::from_s(1);

@@ -86,6 +86,7 @@ fn check_qos(key: &impl Fn(&str) -> String, group: &Group) -> Result<(), Wrong> 
     let burst = group.burst_ms.map(f64::from);
     let times = [
         (QosKey::Burst, burst),
+        (QosKey::BurstFor, group.burst_for.map(f64::from)),
         (QosKey::LatencyP99, group.latency_p99_ms),
         (QosKey::FsyncP99, group.fsync_p99_ms),
     ];
