@@ -116,7 +116,7 @@ fn what_is_kept_holds_after_a_reboot() {
     assert!(mount(&mut host, &rules).status.success());
     begin(&host, "db");
     let shown = get(&host, "db");
-    assert!(shown.starts_with("weight=300 fsync_p99_ms=2.5\n"), "{shown}");
+    assert!(shown.starts_with("weight=300 fsync_p99_ms=2.5"), "{shown}");
     host.unmount();
     // Without a mount as well.
     end(&host, "db");
