@@ -5,8 +5,7 @@ use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::run_plan;
 use std::sync::atomic::AtomicBool;
 
-const SHAPES: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/ceiling-shapes.toml");
+const SHAPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/ceiling-shapes.toml");
 
 /// The I/Os of each task in 12 s, under each scheduler that has such ceilings.
 fn ios(row: &str) -> Vec<Vec<f64>> {
