@@ -22,6 +22,31 @@ pub struct OpAccount {
     ///
     /// [`Engine::accounts_at`]: crate::engine::Engine::accounts_at
     pub wait_max: Span,
+    /// The longest of these waits lately.
+    pub lately: Lately,
+}
+
+/// A longest wait that is forgotten after a while: that of the current period and the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lately([Span; 2]);
+
+impl Lately {
+    /// The longest wait of both periods.
+    #[must_use]
+    pub fn longest(&self) -> Span {
+        self.0[0].max(self.0[1])
+    }
+
+    /// Notes a wait.
+    #[inline]
+    fn waited(&mut self, wait: Span) {
+        self.0[0] = self.0[0].max(wait);
+    }
+
+    /// Begins a period, and forgets the waits before the last one.
+    const fn begin_period(&mut self) {
+        self.0 = [Span::ZERO, self.0[0]];
+    }
 }
 
 impl OpAccount {
@@ -82,8 +107,9 @@ impl GroupAccount {
     /// Records how long a bio waited before it was issued.
     #[inline]
     pub fn waited(&mut self, kind: OpKind, wait: Span) {
-        let longest = &mut self.ops[kind].wait_max;
-        *longest = (*longest).max(wait);
+        let op = &mut self.ops[kind];
+        op.wait_max = op.wait_max.max(wait);
+        op.lately.waited(wait);
     }
 
     #[inline]
@@ -140,9 +166,40 @@ impl Accounts {
         self.submitted - self.completed - self.cancelled
     }
 
+    /// Begins a period of the longest waits [lately](OpAccount::lately).
+    pub fn begin_period(&mut self) {
+        let all = self.groups.iter_mut().flat_map(|account| account.ops.values_mut());
+        all.for_each(|op| op.lately.begin_period());
+    }
+
     /// Clears the per-group accounts and starts counting at `now`. The whole-run counters continue.
     pub fn restart(&mut self, now: Instant) {
         self.groups.iter_mut().for_each(|account| *account = GroupAccount::default());
         self.since = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_wait_lately_is_forgotten_after_two_periods() {
+        let (mut accounts, group) = (Accounts::default(), GroupId(1));
+        let wait = |accounts: &mut Accounts, ms| {
+            accounts.group_mut(group).waited(OpKind::Read, Span::from_ms(ms));
+        };
+        let lately = |accounts: &Accounts| {
+            let op = &accounts.group(group).expect("it has waited").ops[OpKind::Read];
+            (op.lately.longest().as_ms(), op.wait_max.as_ms())
+        };
+        wait(&mut accounts, 50);
+        accounts.begin_period();
+        wait(&mut accounts, 20);
+        assert_eq!(lately(&accounts), (50, 50));
+        accounts.begin_period();
+        assert_eq!(lately(&accounts), (20, 50));
+        accounts.begin_period();
+        assert_eq!(lately(&accounts), (0, 50));
     }
 }

@@ -52,6 +52,11 @@ impl<T> ByKind<T> {
     pub fn iter(&self) -> impl Iterator<Item = (OpKind, &T)> {
         OpKind::ALL.into_iter().zip(&self.0)
     }
+
+    /// The value of each kind, to be changed.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut()
+    }
 }
 
 impl<T> Index<OpKind> for ByKind<T> {

@@ -245,6 +245,11 @@ impl<E: Elevator> Engine<E> {
         &self.accounts
     }
 
+    /// Begins a period of the longest waits [lately](crate::OpAccount::lately).
+    pub fn begin_period(&mut self) {
+        self.accounts.begin_period();
+    }
+
     /// Clears the accounts and the disk's counts and starts counting again, for example after a
     /// warm-up: the accounts from the last event on, the disk's counts from `now`.
     pub fn restart_accounts(&mut self, now: Instant) {

@@ -248,6 +248,12 @@ impl Disk {
         self.shared.lock().state.account(group)
     }
 
+    /// Begins a period of the longest waits [lately](fairdisk_core::OpAccount::lately), which are
+    /// forgotten after the next one.
+    pub fn begin_period(&self) {
+        self.shared.lock().state.begin_period();
+    }
+
     /// How long the flushes of a group took, with what they had waited before they were submitted.
     #[must_use]
     pub fn flushes(&self, group: GroupId) -> Flushes {

@@ -94,6 +94,7 @@ mod tests {
             costs: None,
             io: None,
             cgroups: Some("fairdisk".to_owned()),
+            metrics: None,
             rules: None,
             uptime_s: 1.0,
             unattributed_writes: 0,

@@ -164,7 +164,7 @@ impl Client {
     /// The connection is lost.
     pub fn status(&mut self) -> Result<Status, ControlError> {
         match self.ask(&Ask::List)? {
-            Answer::Status(status) => Ok(status),
+            Answer::Status(status) => Ok(*status),
             other => Err(ControlError::Gibberish(format!("{other:?}"))),
         }
     }

@@ -46,6 +46,11 @@ pub enum Ask {
     },
     /// Asks for the tunables of the scheduler.
     Tunables,
+    /// Serves the metrics at another address, or no longer.
+    Metrics {
+        /// The address, as `--metrics` takes it; `None` to turn them off.
+        address: Option<String>,
+    },
     /// Adds a mount on the disk.
     Mount(Box<Wanted>),
     /// Unmounts a mount.
@@ -85,7 +90,7 @@ impl Ask {
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// The status.
-    Status(Status),
+    Status(Box<Status>),
     /// The tunables of the scheduler.
     Tunables(Tunables),
     /// The change has been made.
@@ -149,6 +154,9 @@ pub struct Status {
     pub io: Option<String>,
     /// The hierarchy that groups come from.
     pub cgroups: Option<String>,
+    /// The address at which the metrics are served.
+    #[serde(default)]
+    pub metrics: Option<String>,
     /// The directory of the rules for groups, if there are groups.
     #[serde(default)]
     pub rules: Option<String>,

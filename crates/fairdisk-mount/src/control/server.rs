@@ -8,6 +8,7 @@ use super::settings::{Settings, namespace};
 use super::socket_name;
 use crate::data::scheduled::GroupStatus;
 use crate::identity::{Disks, Setting, SettingError, group_path};
+use crate::metrics::{Address, Switch};
 use crate::mounting::errors::MountError;
 use crate::mounting::mounts::Mounts;
 use crate::trouble::Seldom;
@@ -90,6 +91,7 @@ pub struct Server {
 
 struct Disk {
     mounts: Arc<Mounts>,
+    metrics: Arc<Switch>,
     about: Mutex<About>,
     /// The cached status for those who may only query.
     shown: Mutex<Option<Arc<Shown>>>,
@@ -108,11 +110,16 @@ impl Server {
     ///
     /// # Errors
     /// The socket cannot be created, or another process answers there.
-    pub fn start(path: &Path, mounts: Arc<Mounts>, about: About) -> io::Result<Self> {
+    pub fn start(
+        path: &Path,
+        mounts: Arc<Mounts>,
+        metrics: Arc<Switch>,
+        about: About,
+    ) -> io::Result<Self> {
         path.parent().map_or(Ok(()), prepare)?;
         let listener = listen(path)?;
         let own = Own::at(path.to_owned())?;
-        let disk = Disk { mounts, about: Mutex::new(about), shown: Mutex::new(None) };
+        let disk = Disk { mounts, metrics, about: Mutex::new(about), shown: Mutex::new(None) };
         let talk = move |stream: &UnixStream, place: &Place<UnixListener>| {
             // A client that disconnects early is no concern of ours.
             let _ = disk.converse(stream, place);
@@ -181,7 +188,7 @@ impl Disk {
         }
         first();
         let status = self.status(self.entries());
-        let line = to_line(&Answer::Status(status.clone()))?;
+        let line = to_line(&Answer::Status(Box::new(status.clone())))?;
         let new = Arc::new(Shown { made: now, status, line });
         *shown = Some(Arc::clone(&new));
         Ok(new)
@@ -201,9 +208,9 @@ impl Disk {
             return Answer::Error(text.to_owned());
         }
         match ask {
-            Ask::List => Answer::Status(self.status(self.entries())),
+            Ask::List => Answer::Status(Box::new(self.status(self.entries()))),
             Ask::Get { group } => match self.entry(group, changes) {
-                Ok(entry) => Answer::Status(self.status(vec![entry])),
+                Ok(entry) => Answer::Status(Box::new(self.status(vec![entry]))),
                 Err(error) => Answer::Error(error.to_string()),
             },
             Ask::Set { group, settings, own } => {
@@ -215,12 +222,32 @@ impl Disk {
             }
             Ask::Scheduler { name, tunables } => self.switch(name, tunables),
             Ask::Tunables => Answer::Tunables(self.tunables()),
+            Ask::Metrics { address } => self.tell_metrics(address.as_deref()),
             Ask::Mount(wanted) => self.mount(wanted),
             Ask::Unmount { mountpoint } => match self.mounts.unmount(Path::new(mountpoint)) {
                 Ok(()) => Answer::Done,
                 Err(error) => not_mounted(&error),
             },
             Ask::Mounts => Answer::Mounts(self.mounts.list()),
+        }
+    }
+
+    fn tell_metrics(&self, address: Option<&str>) -> Answer {
+        let Some(text) = address else {
+            self.metrics.turn_off();
+            self.about().settings.metrics = None;
+            return Answer::Done;
+        };
+        let address: Address = match text.parse() {
+            Ok(address) => address,
+            Err(error) => return Answer::Error(format!("{text}: {error}")),
+        };
+        match self.metrics.turn_on(&address) {
+            Ok(()) => {
+                self.about().settings.metrics = Some(address.to_string());
+                Answer::Done
+            }
+            Err(error) => Answer::Failed(format!("{text}: {error}")),
         }
     }
 
@@ -306,6 +333,7 @@ impl Disk {
             costs: settings.costs,
             io: settings.io,
             cgroups: settings.cgroups,
+            metrics: self.metrics.address(),
             rules: gate.hierarchy().and_then(|it| it.rules().directory()),
             uptime_s: gate.now().as_ns() as f64 / 1e9,
             unattributed_writes: self.mounts.unattributed_writes(),
@@ -444,7 +472,9 @@ mod tests {
         let settings = Settings { scheduler: Some("noop".to_owned()), ..Settings::default() };
         let about = About { disk: "sdx".to_owned(), settings, choice, find };
         let mounts = Arc::new(Mounts::new(gate, Path::new("/nonexistent"), None));
-        Disk { mounts, about: Mutex::new(about), shown: Mutex::new(None) }
+        let page = Page::new(Arc::clone(&mounts), None, "sdx".to_owned());
+        let metrics = Arc::new(Switch::new(page));
+        Disk { mounts, metrics, about: Mutex::new(about), shown: Mutex::new(None) }
     }
 
     /// However often clients ask, locks that programs wait for are taken at most ten times per

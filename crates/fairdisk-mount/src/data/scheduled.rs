@@ -143,6 +143,11 @@ impl ScheduledGate {
         groups
     }
 
+    /// Begins a period of the longest waits lately, which are forgotten after the next one.
+    pub fn begin_period(&self) {
+        self.disk.begin_period();
+    }
+
     /// What is on its way, by the groups that are charged for it.
     fn charged(&self, present: BTreeMap<GroupId, Presence>) -> BTreeMap<GroupId, Presence> {
         let identity = self.identity();

@@ -194,7 +194,7 @@ impl Hierarchy {
         }
         let is_share = |key: &str| matches!(key, "weight" | "ioprio");
         let states_share = stated.iter().any(|key| is_share(key));
-        origins.retain(|key, _| !stated.contains(&**key) && !(is_share(key) && states_share));
+        origins.retain(|key, _| !(stated.contains(&**key) || is_share(key) && states_share));
         origins
     }
 

@@ -1,13 +1,12 @@
 //! The page of metrics: the mounts on a disk, its groups, and the daemon process.
 
-use super::text::{Kind, Label, Text};
+use super::families::{Families, Kind, Label};
 use crate::data::scheduled::GroupStatus;
 use crate::identity::Asks;
 use crate::mounting::mounted::Watch;
 use crate::mounting::mounts::{MountEntry, Mounts};
 use fairdisk_core::{GroupAccount, GroupId, Histogram, OpAccount, OpKind, QosKey, Share, Span};
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::fs;
 use std::sync::Arc;
 
@@ -29,31 +28,31 @@ type Family = (&'static str, Kind, &'static str, fn(&GroupAccount) -> f64);
 const FAMILIES: [Family; 5] = [
     (
         "fairdisk_group_errors_total",
-        Kind::Counter,
+        Kind::COUNTER,
         "Operations of the group that failed.",
         |account| account.errors as f64,
     ),
     (
         "fairdisk_group_device_requests_total",
-        Kind::Counter,
+        Kind::COUNTER,
         "Requests of the group that the disk finished; several operations may be one of them.",
         |account| account.device_requests as f64,
     ),
     (
         "fairdisk_group_device_seconds_total",
-        Kind::Counter,
+        Kind::COUNTER,
         "How long the disk was busy for the group.",
         |account| seconds(account.device_time),
     ),
     (
         "fairdisk_group_slot_waits_total",
-        Kind::Counter,
+        Kind::COUNTER,
         "How often an operation of the group waited for a request slot.",
         |account| account.slot_waits as f64,
     ),
     (
         "fairdisk_group_slot_wait_seconds_total",
-        Kind::Counter,
+        Kind::COUNTER,
         "How long operations of the group waited for request slots, all together.",
         |account| seconds(account.slot_wait_time),
     ),
@@ -65,20 +64,20 @@ type MountFamily = (&'static str, Kind, &'static str, fn(&Watch) -> u64);
 const MOUNT_FAMILIES: [MountFamily; 4] = [
     (
         "fairdisk_held_back_writes_total",
-        Kind::Counter,
+        Kind::COUNTER,
         "Writes that waited because their group was at its limit of dirty data.",
         |watch| watch.counts().held_back,
     ),
     (
         "fairdisk_unattributed_writes_total",
-        Kind::Counter,
+        Kind::COUNTER,
         "Writes that came from no task (memory maps), charged to the last user of their file.",
         |watch| watch.counts().orphan_writes,
     ),
-    ("fairdisk_known_files", Kind::Gauge, "Files the kernel knows.", |watch| watch.counts().nodes),
+    ("fairdisk_known_files", Kind::GAUGE, "Files the kernel knows.", |watch| watch.counts().nodes),
     (
         "fairdisk_dirty_limit_bytes",
-        Kind::Gauge,
+        Kind::GAUGE,
         "What a group may have written and not yet on the disk before its writers wait.",
         Watch::dirty_limit,
     ),
@@ -95,15 +94,15 @@ impl Page {
     /// The current page.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut text = Text::default();
+        let mut text = Families::default();
         let gate = self.mounts.gate();
         let (mounts, groups) = (self.mounts.watches(), gate.groups());
-        text.family("fairdisk_build_info", Kind::Gauge, "The version, as a label.");
-        text.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+        text.family("fairdisk_build_info", Kind::GAUGE, "The version, as a label.");
+        text.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1.0);
         text.disk = Some(self.disk.clone());
-        text.family("fairdisk_scheduler_info", Kind::Gauge, "The scheduler, as a label.");
-        text.sample(&[("scheduler", &gate.scheduler())], 1);
-        text.family("fairdisk_uptime_seconds", Kind::Gauge, "The time since the first mount.");
+        text.family("fairdisk_scheduler_info", Kind::GAUGE, "The scheduler, as a label.");
+        text.sample(&[("scheduler", &gate.scheduler())], 1.0);
+        text.family("fairdisk_uptime_seconds", Kind::GAUGE, "The time since the first mount.");
         text.sample(&[], gate.now().as_ns() as f64 / 1e9);
         self.mounts(&mut text, &mounts);
         operations(&mut text, &groups);
@@ -120,11 +119,11 @@ impl Page {
         limits(&mut text, &groups);
         text.disk = None;
         process(&mut text);
-        text.into_string()
+        text.into_text()
     }
 
-    fn mounts(&self, text: &mut Text, mounts: &[(MountEntry, Watch)]) {
-        text.family("fairdisk_mount_info", Kind::Gauge, "What is mounted where, as labels.");
+    fn mounts(&self, text: &mut Families, mounts: &[(MountEntry, Watch)]) {
+        text.family("fairdisk_mount_info", Kind::GAUGE, "What is mounted where, as labels.");
         let cgroups = self.mounts.gate().hierarchy().map_or("", |hierarchy| hierarchy.name());
         for (mount, _) in mounts {
             let labels = [
@@ -133,25 +132,25 @@ impl Page {
                 ("cgroups", cgroups),
                 ("device_model", self.device_model.as_deref().unwrap_or_default()),
             ];
-            text.sample(&labels, 1);
+            text.sample(&labels, 1.0);
         }
         for (name, kind, help, value) in MOUNT_FAMILIES {
             text.family(name, kind, help);
             for (mount, watch) in mounts {
-                text.sample(&[("mountpoint", &mount.mountpoint)], value(watch));
+                text.sample(&[("mountpoint", &mount.mountpoint)], value(watch) as f64);
             }
         }
     }
 
     /// The gauges of groups: settings, queues and dirty data.
-    fn present(&self, text: &mut Text, mounts: &[(MountEntry, Watch)], groups: &[GroupStatus]) {
+    fn present(&self, text: &mut Families, mounts: &[(MountEntry, Watch)], groups: &[GroupStatus]) {
         let mut dirty: BTreeMap<u32, u64> = BTreeMap::new();
         for (group, bytes) in mounts.iter().flat_map(|(_, watch)| watch.dirty()) {
             let charged = self.mounts.gate().heir(GroupId(group));
             *dirty.entry(charged.0).or_default() += bytes;
         }
         let mut family = |name, help, value: &dyn Fn(&GroupStatus) -> Option<f64>| {
-            text.family(name, Kind::Gauge, help);
+            text.family(name, Kind::GAUGE, help);
             for group in groups {
                 if let Some(value) = value(group) {
                     text.sample(&[("group", &group.path)], value);
@@ -190,15 +189,15 @@ impl Page {
 }
 
 /// What groups are promised, and which floors the scheduler refused.
-fn limits(text: &mut Text, groups: &[GroupStatus]) {
+fn limits(text: &mut Families, groups: &[GroupStatus]) {
     let help = "Floors and ceilings, in I/Os or bytes a second.";
-    text.family("fairdisk_group_limit", Kind::Gauge, help);
+    text.family("fairdisk_group_limit", Kind::GAUGE, help);
     let settings = || groups.iter().flat_map(|it| it.asks.qos.settings().map(move |one| (it, one)));
     for (group, (key, value)) in settings().filter(|(_, (key, _))| key.notation().unit == 1) {
-        text.sample(&[("group", &group.path), ("limit", key.name())], value);
+        text.sample(&[("group", &group.path), ("limit", key.name())], value as f64);
     }
     let help = "Within how long 99 of 100 operations are to be done.";
-    text.family("fairdisk_group_target_seconds", Kind::Gauge, help);
+    text.family("fairdisk_group_target_seconds", Kind::GAUGE, help);
     for (group, (key, value)) in settings() {
         let op = match key {
             QosKey::LatencyP99 => "io",
@@ -208,9 +207,9 @@ fn limits(text: &mut Text, groups: &[GroupStatus]) {
         text.sample(&[("group", &group.path), ("op", op)], value as f64 / 1e9);
     }
     let help = "Whether the scheduler refused a floor that the group asks for.";
-    text.family("fairdisk_group_floor_refused", Kind::Gauge, help);
+    text.family("fairdisk_group_floor_refused", Kind::GAUGE, help);
     for group in groups {
-        text.sample(&[("group", &group.path)], u8::from(!group.refused.is_none()));
+        text.sample(&[("group", &group.path)], f64::from(!group.refused.is_none()));
     }
 }
 
@@ -218,26 +217,27 @@ fn seconds(span: Span) -> f64 {
     span.as_ns() as f64 / 1e9
 }
 
-fn operations(text: &mut Text, groups: &[GroupStatus]) {
+fn operations(text: &mut Families, groups: &[GroupStatus]) {
     let help = "Operations of the group that finished.";
-    text.family("fairdisk_group_requests_total", Kind::Counter, help);
-    by_operation(text, groups, |_, op| Some(op.ios()));
+    text.family("fairdisk_group_requests_total", Kind::COUNTER, help);
+    by_operation(text, groups, |_, op| Some(op.ios() as f64));
     let help = "Bytes the group read, wrote and discarded.";
-    text.family("fairdisk_group_bytes_total", Kind::Counter, help);
-    by_operation(text, groups, |kind, op| (kind != OpKind::Flush).then_some(op.bytes));
+    text.family("fairdisk_group_bytes_total", Kind::COUNTER, help);
+    by_operation(text, groups, |kind, op| (kind != OpKind::Flush).then_some(op.bytes as f64));
 }
 
-fn longest_waits(text: &mut Text, groups: &[GroupStatus]) {
-    let help = "The longest any operation of the group waited, or waits now, for the disk.";
-    text.family("fairdisk_group_longest_wait_seconds", Kind::Gauge, help);
-    by_operation(text, groups, |_, op| Some(seconds(op.wait_max)));
+fn longest_waits(text: &mut Families, groups: &[GroupStatus]) {
+    let help = "The longest any operation of the group waited for the disk in the last half minute to \
+                minute, or waits now.";
+    text.family("fairdisk_group_longest_wait_seconds", Kind::GAUGE, help);
+    by_operation(text, groups, |_, op| Some(seconds(op.lately.longest())));
 }
 
 /// A sample of each group and kind of operation that has a value.
-fn by_operation<T: Display>(
-    text: &mut Text,
+fn by_operation(
+    text: &mut Families,
     groups: &[GroupStatus],
-    value: impl Fn(OpKind, &OpAccount) -> Option<T>,
+    value: impl Fn(OpKind, &OpAccount) -> Option<f64>,
 ) {
     for GroupStatus { path, account, .. } in groups {
         for (kind, op) in account.ops.iter() {
@@ -248,10 +248,10 @@ fn by_operation<T: Display>(
     }
 }
 
-fn latency(text: &mut Text, groups: &[GroupStatus]) {
+fn latency(text: &mut Families, groups: &[GroupStatus]) {
     text.family(
         "fairdisk_group_latency_seconds",
-        Kind::Histogram,
+        Kind::HISTOGRAM,
         "From the asking to the answer. A bucket ends where one of our finer ones does.",
     );
     for GroupStatus { path, account, flushes, .. } in groups {
@@ -262,10 +262,10 @@ fn latency(text: &mut Text, groups: &[GroupStatus]) {
     }
 }
 
-fn flush_waits(text: &mut Text, groups: &[GroupStatus]) {
+fn flush_waits(text: &mut Families, groups: &[GroupStatus]) {
     text.family(
         "fairdisk_group_flush_wait_seconds",
-        Kind::Histogram,
+        Kind::HISTOGRAM,
         "What flushes waited for: data of their own, the scheduler, the fsync of the source.",
     );
     for GroupStatus { path, flushes, .. } in groups {
@@ -281,14 +281,9 @@ fn flush_waits(text: &mut Text, groups: &[GroupStatus]) {
 }
 
 /// A histogram with these labels, of the current family.
-fn histogram(text: &mut Text, labels: [Label<'_>; 2], latency: &Histogram) {
-    let [of, kind] = labels;
-    for (end, count) in cumulative(latency) {
-        text.part("_bucket", &[of, kind, ("le", &seconds(end).to_string())], count);
-    }
-    text.part("_bucket", &[of, kind, ("le", "+Inf")], latency.count());
-    text.part("_sum", &labels, seconds(latency.sum()));
-    text.part("_count", &labels, latency.count());
+fn histogram(text: &mut Families, labels: [Label<'_>; 2], latency: &Histogram) {
+    let buckets = cumulative(latency).into_iter().map(|(end, count)| (seconds(end), count));
+    text.histogram(&labels, buckets, (latency.count(), seconds(latency.sum())));
 }
 
 /// For each bucket, the number of latencies not longer than its end. The ends coincide with those
@@ -307,19 +302,19 @@ fn cumulative(latency: &Histogram) -> Vec<(Span, u64)> {
 }
 
 /// Metrics of this process, under the names that all exporters use.
-fn process(text: &mut Text) {
+fn process(text: &mut Families) {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let resident = status.lines().find_map(|line| {
         let value = line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?;
         value.parse::<u64>().ok()
     });
     if let Some(kib) = resident {
-        text.family("process_resident_memory_bytes", Kind::Gauge, "Memory in use.");
-        text.sample(&[], kib << 10);
+        text.family("process_resident_memory_bytes", Kind::GAUGE, "Memory in use.");
+        text.sample(&[], (kib << 10) as f64);
     }
     if let Ok(open) = fs::read_dir("/proc/self/fd") {
-        text.family("process_open_fds", Kind::Gauge, "Open file descriptors.");
-        text.sample(&[], open.count());
+        text.family("process_open_fds", Kind::GAUGE, "Open file descriptors.");
+        text.sample(&[], open.count() as f64);
     }
 }
 

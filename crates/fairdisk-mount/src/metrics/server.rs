@@ -25,7 +25,7 @@ const FRESH: Span = Span::from_ms(100);
 
 /// The server, which answers until it is dropped.
 #[derive(Debug)]
-pub struct MetricsServer {
+pub(super) struct MetricsServer {
     _visitors: Visitors<Listener>,
 }
 
@@ -40,7 +40,7 @@ impl MetricsServer {
     ///
     /// # Errors
     /// The system refuses to start a thread.
-    pub fn start(listener: Listener, page: Page) -> io::Result<Self> {
+    pub(super) fn start(listener: Listener, page: Page) -> io::Result<Self> {
         let address = listener.address().map(|address| address.to_string());
         tracing::info!(address, "metrics up");
         let scraped = Scraped { page, last: Mutex::new(None), clock: MonotonicClock::start() };

@@ -162,6 +162,10 @@ impl State {
         self.feed(now, Input::Configure(Change::Depth { depth }));
     }
 
+    pub(super) fn begin_period(&mut self) {
+        self.engine.begin_period();
+    }
+
     pub(super) fn account(&self, group: GroupId) -> Option<GroupAccount> {
         self.engine.accounts().group(group).cloned()
     }

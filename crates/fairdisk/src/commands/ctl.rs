@@ -114,6 +114,12 @@ enum Action {
         #[arg(long)]
         keep: bool,
     },
+    /// Answer Prometheus there from now on, or no longer
+    Metrics {
+        /// 127.0.0.1:9470, [::1]:9470, unix:/PATH, or `off`
+        #[arg(value_name = "ADDRESS|off")]
+        address: String,
+    },
     /// The rules for groups, in /etc/fairdisk or where FAIRDISK_RULES says
     #[command(subcommand)]
     Rules(rules::Action),
@@ -179,6 +185,11 @@ fn ask(mut clients: Vec<Client>, action: &Action, chosen: bool) -> Result<(), Fa
             Ok(())
         }
         Action::Set { group, settings, keep } => set(clients, group, (settings, *keep), chosen),
+        Action::Metrics { address } => {
+            let address = Some(address.clone()).filter(|address| address != "off");
+            only(clients)?.ask(&Ask::Metrics { address })?;
+            Ok(())
+        }
         Action::Rules(action) => rules::execute(action),
         Action::Scheduler { name: Some(name), tunables, .. } => {
             scheduler::change(clients, name, tunables)
@@ -196,13 +207,15 @@ fn process_of(client: &mut Client, json: bool) -> Result<(), Failure> {
             "pid": pid, "disk": status.disk, "scheduler": status.scheduler,
             "tunables": status.tunables, "device_model": status.device_model,
             "costs": status.costs, "io": status.io, "cgroups": status.cgroups,
-            "uptime_s": status.uptime_s, "mounts": status.mounts,
+            "uptime_s": status.uptime_s, "mounts": status.mounts, "metrics": status.metrics,
         })));
     }
-    let Status { disk, mounts, scheduler, tunables, uptime_s, .. } = status;
+    let Status { disk, mounts, scheduler, tunables, metrics, uptime_s, .. } = status;
     let pid = pid.map_or_else(|| "unknown".to_owned(), |pid| pid.to_string());
     let set: String = tunables.iter().map(|it| format!(" {it}")).collect();
-    let mut text = format!("{}: {scheduler}{set}, pid {pid}, up {uptime_s:.0} s\n", plain(&disk));
+    let metrics = metrics.map(|it| format!(", metrics at {it}")).unwrap_or_default();
+    let disk = plain(&disk);
+    let mut text = format!("{disk}: {scheduler}{set}, pid {pid}, up {uptime_s:.0} s{metrics}\n");
     for MountEntry { source, mountpoint } in &mounts {
         let _ = writeln!(text, "  {} on {}", plain(source), plain(mountpoint));
     }
@@ -238,7 +251,7 @@ fn set(
 /// Asks for the state of the group to which the tasks of the cgroup `group` belong.
 fn get(client: &mut Client, group: &str) -> Result<Status, ControlError> {
     match client.ask(&Ask::Get { group: group.to_owned() })? {
-        Answer::Status(status) => Ok(status),
+        Answer::Status(status) => Ok(*status),
         other => Err(ControlError::Gibberish(format!("{other:?}"))),
     }
 }

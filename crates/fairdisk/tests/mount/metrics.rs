@@ -178,3 +178,99 @@ fn an_address_that_cannot_be_is_said_before_anything_is_mounted() {
         assert_eq!(fairdisk(&both).status.code(), Some(2), "{option}");
     }
 }
+
+/// At a running mount, and without a word about it at the start.
+#[test]
+fn metrics_are_turned_on_and_off_at_a_running_mount() {
+    if lacks_something() || is_missing("curl") {
+        return;
+    }
+    let mut host = Host::new();
+    host.mount_well(&[]);
+    let address = format!("127.0.0.1:{}", free_port());
+    let answers = || TcpStream::connect(&address).is_ok();
+    assert!(!answers());
+    let turn = |to: &str| {
+        let done = host.ctl(&["metrics", to]);
+        (done.status.code(), text(&done))
+    };
+    assert_eq!(turn(&address), (Some(0), String::new()));
+    let page = curl(&[&format!("http://{address}/metrics")]);
+    assert!(page.contains("fairdisk_uptime_seconds"), "{page}");
+    let status = text(&host.ctl(&["status"]));
+    assert!(status.contains(&format!("metrics at {address}")), "{status}");
+    // Somebody else's port changes nothing.
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (status, why) = turn(&taken.local_addr().unwrap().to_string());
+    assert!(status == Some(1) && why.contains("cannot listen there"), "{status:?} {why}");
+    assert!(answers());
+    let (status, why) = turn("nowhere");
+    assert_eq!(status, Some(2), "{why}");
+    assert_eq!(turn("off"), (Some(0), String::new()));
+    assert!(!answers());
+    host.unmount();
+}
+
+fn packaging(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging").join(name)
+}
+
+/// The expressions of the dashboard, as Prometheus gets them.
+fn dashboard_expressions() -> Vec<String> {
+    let text = fs::read_to_string(packaging("grafana/fairdisk.json")).unwrap();
+    let dashboard: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let ids: std::collections::BTreeSet<i64> =
+        panels.iter().map(|panel| panel["id"].as_i64().unwrap()).collect();
+    assert_eq!(ids.len(), panels.len(), "each panel has an id of its own");
+    let targets = panels.iter().filter_map(|panel| panel["targets"].as_array()).flatten();
+    let expressions = targets.map(|target| target["expr"].as_str().unwrap());
+    let plain = |text: &str| {
+        let text = text.replace("$__rate_interval", "5m");
+        ["$instance", "$disk", "$group"].iter().fold(text, |text, it| text.replace(it, ".*"))
+    };
+    expressions.map(plain).collect()
+}
+
+/// Prometheus reads them, and all that they are about is on the page.
+#[test]
+fn the_dashboard_and_the_alerts_are_about_what_is_there() {
+    if lacks_something() || is_missing("curl") || is_missing("promtool") {
+        return;
+    }
+    let promtool = |args: &[&str], file: &std::path::Path| {
+        let output = Command::new("promtool").args(args).arg(file).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output));
+    };
+    promtool(&["test", "rules"], &packaging("prometheus/fairdisk.rules.test.yml"));
+    let expressions = dashboard_expressions();
+    assert!(expressions.len() > 10, "{expressions:?}");
+    let rule = |(at, expr): (usize, &String)| {
+        let expr = serde_json::to_string(expr).unwrap();
+        format!("      - record: dashboard:{at}\n        expr: {expr}\n")
+    };
+    let rules: String = expressions.iter().enumerate().map(rule).collect();
+    let mut host = Host::new();
+    let file = host.scratch().join("rules.yml");
+    fs::write(&file, format!("groups:\n  - name: dashboard\n    rules:\n{rules}")).unwrap();
+    promtool(&["check", "rules"], &file);
+    let address = format!("127.0.0.1:{}", free_port());
+    host.make_file("data", 1);
+    host.mount_well(&["--metrics", &address]);
+    let group = host.group("tenant", "fsync_p99_ms=5");
+    let set = host.ctl(&["set", &group, "max_iops=100000", "max_bps=4GB/s"]);
+    assert!(set.status.success(), "{}", text(&set));
+    let read = format!("dd if={} of=/dev/null iflag=direct bs=4k count=1", host.file("data"));
+    finish(host.start(&group, &read));
+    let page = curl(&[&format!("http://{address}/metrics")]);
+    let alerts = fs::read_to_string(packaging("prometheus/fairdisk.rules.yml")).unwrap();
+    let named = expressions.iter().chain([&alerts]).flat_map(|text| {
+        let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        text.split(move |letter| !is_of_name(letter)).filter(|it| it.starts_with("fairdisk_"))
+    });
+    for name in named {
+        let is_there = |line: &str| line.starts_with(&format!("{name}{{"));
+        assert!(page.lines().any(is_there), "no {name} in\n{page}");
+    }
+    host.unmount();
+}

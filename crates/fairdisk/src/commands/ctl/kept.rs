@@ -23,6 +23,7 @@ pub(super) fn execute(action: &Action) -> Result<(), Failure> {
         Action::List { .. }
         | Action::Mark { .. }
         | Action::Status { .. }
+        | Action::Metrics { .. }
         | Action::Scheduler { .. } => Err(Failure::Run(NOBODY.to_owned())),
     }
 }

@@ -19,6 +19,9 @@ pub(super) const REST_ROUNDS: u32 = 25;
 /// The number of rounds between two messages about data that is still being written out: 1 s.
 const LEFT_ROUNDS: u32 = 10;
 
+/// The number of observations, of 5 s each, in a period of the longest waits lately: 30 s.
+const PERIOD: u32 = 6;
+
 /// The wait for the disk beyond which a warning is logged.
 const LONG_WAIT: Span = Span::from_s(5);
 
@@ -35,6 +38,8 @@ pub(super) struct Observer {
     hung: BTreeSet<u32>,
     unattributed: u64,
     kept_back: u64,
+    /// The number of observations in the current period of the longest waits.
+    period: u32,
     /// The number of rounds since when mounts that have ended have had data to write out.
     leaving: u32,
 }
@@ -60,6 +65,10 @@ impl Observer {
             return;
         }
         self.rounds = 0;
+        self.period = (self.period + 1) % PERIOD;
+        if self.period == 0 {
+            mounts.gate().begin_period();
+        }
         let groups = mounts.gate().groups();
         for (group, kind, wait) in self.long_waits(&groups) {
             tell_long_wait(group, kind, wait);

@@ -7,7 +7,7 @@ use crate::notify;
 use fairdisk_mount::control::{self, About, Choice, Claim, Server, Settings};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::identity::rules::{Directory, Shared};
-use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
+use fairdisk_mount::metrics::{Address, Page, Switch};
 use fairdisk_mount::{BlockDevice, Mounts, Rounds, ScheduledGate};
 use fairdisk_plane::disk::Served;
 use std::path::{Path, PathBuf};
@@ -73,14 +73,16 @@ pub(super) fn run(
     loaded.problems.iter().for_each(|why| args.remark(&format!("{why}; that file does not count")));
     let hierarchy = engine.hierarchy.map(|it| it.for_disk(&device.name).with_rules(rules));
     let gate = Arc::new(ScheduledGate::new(disk, &engine.name, hierarchy));
-    let listener = args.metrics.as_ref().map(listen).transpose()?;
+    args.metrics.as_ref().map_or(Ok(()), can_listen)?;
     let socket = claim.as_ref().map_or_else(|| socket_of(args), |it| it.socket().to_owned());
     let mounts = Arc::new(Mounts::new(gate, &socket, args.guardian()));
     let mountpoint = mounts
         .mount(&args.source, &args.mountpoint, args.options())?
         .unwrap_or_else(|| args.mountpoint.clone());
-    let metrics = listener.map(|it| tell_metrics(args, &mounts, it, &device.name)).transpose()?;
-    let server = answer(args, &socket, &mounts, about);
+    let page = Page::new(Arc::clone(&mounts), args.device_model.clone(), device.name.clone());
+    let metrics = Arc::new(Switch::new(page));
+    args.metrics.as_ref().map_or(Ok(()), |address| tell_metrics(&metrics, address))?;
+    let server = answer(args, &socket, (&mounts, &metrics), about);
     args.say_served(&mountpoint, &engine.name);
     let public = Public { _server: server, _metrics: metrics, _claim: claim };
     serve(&mounts, &mountpoint, args.detached, public, stop)
@@ -90,26 +92,24 @@ pub(super) fn run(
 /// the next mount on the disk runs it itself.
 struct Public {
     _server: Option<Server>,
-    _metrics: Option<MetricsServer>,
+    _metrics: Arc<Switch>,
     _claim: Option<Claim>,
 }
 
-/// Listens for scrapes. Called before anything is mounted, so that a bad address is reported first.
-fn listen(address: &Address) -> Result<Listener, Failure> {
+/// Checks, before anything is mounted, that scrapes can be listened for.
+fn can_listen(address: &Address) -> Result<(), Failure> {
     address
         .listen()
-        .map_err(|error| Failure::Run(format!("--metrics {address}: cannot listen there: {error}")))
+        .map(drop)
+        .map_err(|error| not_told(address, &format!("cannot listen there: {error}")))
 }
 
-fn tell_metrics(
-    args: &Args,
-    mounts: &Arc<Mounts>,
-    listener: Listener,
-    disk: &str,
-) -> Result<MetricsServer, Failure> {
-    let page = Page::new(Arc::clone(mounts), args.device_model.clone(), disk.to_owned());
-    MetricsServer::start(listener, page)
-        .map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
+fn tell_metrics(metrics: &Switch, address: &Address) -> Result<(), Failure> {
+    metrics.turn_on(address).map_err(|error| not_told(address, &error.to_string()))
+}
+
+fn not_told(address: &Address, why: &str) -> Failure {
+    Failure::Run(format!("--metrics {address}: {why}"))
 }
 
 /// The path of the control socket of a mount that others cannot join.
@@ -119,8 +119,13 @@ fn socket_of(args: &Args) -> PathBuf {
 }
 
 /// Starts the control server. A mount works without it, too.
-fn answer(args: &Args, socket: &Path, mounts: &Arc<Mounts>, about: About) -> Option<Server> {
-    match Server::start(socket, Arc::clone(mounts), about) {
+fn answer(
+    args: &Args,
+    socket: &Path,
+    (mounts, metrics): (&Arc<Mounts>, &Arc<Switch>),
+    about: About,
+) -> Option<Server> {
+    match Server::start(socket, Arc::clone(mounts), Arc::clone(metrics), about) {
         Ok(server) => Some(server),
         Err(error) => {
             args.remark(&format!("fairdisk ctl will not work: {}: {error}", socket.display()));

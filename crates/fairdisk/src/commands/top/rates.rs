@@ -327,6 +327,7 @@ pub(super) mod tests {
             costs: None,
             io: None,
             cgroups: None,
+            metrics: None,
             rules: None,
             uptime_s,
             unattributed_writes: 0,
