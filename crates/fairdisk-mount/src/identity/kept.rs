@@ -151,8 +151,8 @@ fn is_new(directory: &Path, why: &SettingError) -> bool {
 }
 
 /// Stores settings with a directory, in place of those that they replace: for all disks or, if it
-/// is `own`, for the view's disk alone. Returns what was stored before, to be restored if necessary; if not
-/// all settings can be stored, it has been restored already.
+/// is `own`, for the view's disk alone. Returns what was stored before, to be restored if
+/// necessary; if not all settings can be stored, it has been restored already.
 pub(super) fn change(
     directory: &Path,
     settings: &[Setting],

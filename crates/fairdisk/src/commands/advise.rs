@@ -26,8 +26,9 @@ pub(crate) struct Args {
     /// file. What its groups ask for are wishes
     spec: String,
     /// Who must have what: weight, share (in percent of the disk), min_iops, min_bps, max_iops,
-    /// max_bps, burst_ms, latency_p99_ms, fsync_p99_ms (may be repeated); or memory=95%: how much
-    /// memory keeps so much of the throughput
+    /// max_bps, max_read_iops, max_read_bps, max_write_iops, max_write_bps, burst_ms, burst_iops,
+    /// burst_bps, burst_for, latency_p99_ms, fsync_p99_ms (may be repeated); or memory=95%: how
+    /// much memory keeps so much of the throughput
     #[arg(
         long, value_name = "GROUP: KEY=VALUE, …", value_parser = Wanted::parse,
         value_hint = ValueHint::Other

@@ -197,7 +197,7 @@ fn a_kernel_says_which_changes_it_has_and_whose() {
 fn a_scheduler_says_what_it_honours() {
     let list = fairdisk(&["catalog", "schedulers"]).quiet();
     let line = |id: &str| list.lines().find(|line| line.starts_with(&format!("{id} "))).unwrap();
-    assert!(line("token-bucket").ends_with("[ceilings, bursts]"), "{list}");
+    assert!(line("token-bucket").ends_with("bursts at a rate, bursts]"), "{list}");
     assert!(line("mclock").ends_with("[shares, floors, ceilings]"), "{list}");
     assert!(!line("noop").contains('['), "{list}");
     let value = fairdisk(&["catalog", "schedulers", "mclock", "--json"]).json();
