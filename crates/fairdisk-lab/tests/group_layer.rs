@@ -65,6 +65,38 @@ fn how_far_the_published_shares_are() {
     assert!(mean(partitions.iter()) <= 2.9 && without_2 <= 2.0);
 }
 
+const COUNTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/group-cfq-counts.toml");
+
+/// What the group of 60 gets beside one of 30 on a machine, in percent, in each of some arms.
+fn of_many(machine: &[&str], arms: &[&str]) -> Vec<f64> {
+    let set = |set: &&str| Override::parse(set).expect("well formed");
+    let overrides = machine.iter().map(set).collect();
+    let arms = arms.iter().map(|arm| (*arm).to_owned()).collect();
+    let options = Options { arms, seeds: Some(1), overrides, ..Options::default() };
+    let plan = Plan::experiment(COUNTS, &options).unwrap_or_else(|error| panic!("{error}"));
+    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let rows = Outcome::new(&plan, Shell::Lab, &ensembles).rows;
+    let many: Vec<f64> = rows.iter().map(|row| row.groups[0].share.mean * 100.0).collect();
+    println!("60 beside 30, {machine:?}: {many:.0?}");
+    many
+}
+
+/// The thread says of a machine that is not described that numbers of processes decide and
+/// priorities do nothing, but not under two-layer CFQ. No machine here has all of it.
+#[test]
+fn numbers_of_processes_decide_where_groups_run_empty_and_then_under_both_schedulers() {
+    let is = |got: f64, share: f64| (got - share).abs() < 3.0;
+    let priorities = ["equal", "7 to 0", "0 to 7"];
+    let all = [&priorities[..], &["two-layer"]].concat();
+    let as_it_is = of_many(&[], &all);
+    let slices = [50.0, 66.7, 33.3, 50.0];
+    assert!(as_it_is.iter().zip(slices).all(|(share, slice)| is(*share, slice)));
+    let used_up = of_many(&["host.cpus=1", "host.turnaround_us=[4000, 12000]"], &all);
+    assert!(used_up.iter().all(|share| (*share - 66.7).abs() < 5.0));
+    let short = ["scheduler.cfq.queueing_seen=true", "scheduler.group_layer.slice_ms=10"];
+    assert!(of_many(&short, &priorities).iter().all(|share| is(*share, 66.7)));
+}
+
 /// The changes, with their names.
 const CHANGES: [(&str, &[&str]); 9] = [
     ("nothing", &[]),
