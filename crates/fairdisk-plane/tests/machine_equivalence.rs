@@ -200,6 +200,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
             turnaround_min: TURNAROUND[seed as usize % 2].0,
             turnaround_max: TURNAROUND[seed as usize % 2].1,
             slot_wake: Span::ZERO,
+            metadata_wake: Span::ZERO,
             page_copy: Span::ZERO,
             page_fault: Span::ZERO,
         },

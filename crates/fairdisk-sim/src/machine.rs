@@ -362,7 +362,10 @@ impl<E: Elevator> Machine<E> {
         }
         match io.kind {
             IoKind::Data { task, file } => self.data_done(now, task, file, &io),
-            IoKind::Metadata { task } => self.wake(now, task),
+            IoKind::Metadata { task } => {
+                let burst = self.cpus.spec().metadata_wake;
+                self.run_later(now, task, burst);
+            }
             IoKind::Pages { .. } => self.pages_read(now, &io),
             IoKind::WriteBehind { task } => self.write_behind_done(now, task, io.bytes),
             IoKind::WriteBack { .. } => self.written_back(now, disk, &io),

@@ -32,6 +32,8 @@ pub struct Host {
     pub turnaround_us: [u64; 2],
     /// CPU time from being woken for a request slot to trying to get it.
     pub slot_wake_us: u64,
+    /// CPU time from being woken for a block of addresses to submitting what it maps.
+    pub metadata_wake_us: u64,
     /// CPU time to copy a page of 4 KiB.
     pub page_copy_ns: u64,
     /// The largest read-ahead window.
@@ -138,6 +140,7 @@ impl Host {
         let values = [
             ("cpus", self.cpus.into(), 1..=1024),
             ("slot_wake_us", self.slot_wake_us, 0..=SECOND_US),
+            ("metadata_wake_us", self.metadata_wake_us, 0..=SECOND_US),
             ("page_copy_ns", self.page_copy_ns, 1..=1_000_000_000),
             ("read_ahead_kib", self.read_ahead_kib, 4..=GIB_KIB),
             ("write_behind_kib", self.write_behind_kib, 0..=1024 * GIB_KIB),

@@ -413,6 +413,7 @@ const fn cpu_spec(host: &Host) -> CpuSpec {
         turnaround_min: Span::from_us(host.turnaround_us[0]),
         turnaround_max: Span::from_us(host.turnaround_us[1]),
         slot_wake: Span::from_us(host.slot_wake_us),
+        metadata_wake: Span::from_us(host.metadata_wake_us),
         page_copy: Span::from_ns(host.page_copy_ns),
         page_fault: Span::from_ns(host.memory.fault_ns),
     }

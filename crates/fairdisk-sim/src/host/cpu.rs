@@ -18,6 +18,10 @@ pub struct CpuSpec {
     pub turnaround_max: Span,
     /// CPU time from being woken for a request slot to trying to get it.
     pub slot_wake: Span,
+    /// CPU time from being woken for a block of addresses to submitting what it maps. The way is
+    /// longer than to a slot: the rest of the addresses is looked up, and the I/O is made. So a
+    /// task that was woken for the slot of the same completion asks first.
+    pub metadata_wake: Span,
     /// CPU time to copy a page of 4 KiB between the page cache and a task.
     pub page_copy: Span,
     /// CPU time of a page fault, without any waiting for I/O.

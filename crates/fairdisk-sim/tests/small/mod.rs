@@ -13,6 +13,7 @@ pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
         turnaround_min: Span::from_us(100),
         turnaround_max: Span::from_us(100),
         slot_wake: Span::ZERO,
+        metadata_wake: Span::ZERO,
         page_copy,
         page_fault: Span::ZERO,
     };
