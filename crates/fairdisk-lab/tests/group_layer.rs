@@ -65,7 +65,8 @@ fn how_far_the_published_shares_are() {
     assert!(mean(partitions.iter()) <= 2.9 && without_2 <= 2.0);
 }
 
-const COUNTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/group-cfq-counts.toml");
+const COUNTS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/group-cfq-counts.toml");
 
 /// What the group of 60 gets beside one of 30 on a machine, in percent, in each of some arms.
 fn of_many(machine: &[&str], arms: &[&str]) -> Vec<f64> {
