@@ -41,6 +41,9 @@ pub trait Bench {
 
     /// The time.
     fn now(&self) -> Instant;
+
+    /// Is told how long a request of a load took in each of the looks at it.
+    fn seen(&mut self, _load: &Load, _took: &[Span]) {}
 }
 
 /// Seed of the positions of random requests; any number would do.
@@ -54,12 +57,26 @@ pub struct Length {
     pub requests: u64,
     /// Time; not before every place in the queue was used once.
     pub time: Span,
+    /// The number of looks into which that is divided. If they differ by more than a tenth, as many
+    /// follow, and the one in the middle of all counts.
+    pub looks: u32,
 }
 
 impl Length {
     /// As many requests of each kind as show all that a simulated device does.
-    pub const SIMULATED: Self = Self { requests: 2048, time: Span::MAX };
+    pub const SIMULATED: Self = Self { requests: 2048, time: Span::MAX, looks: 1 };
 }
+
+/// How far looks at a load are apart: what the longest is above the shortest, in percent of that.
+#[must_use]
+pub fn spread_percent(took: &[Span]) -> u64 {
+    let (least, most) = (took.iter().min(), took.iter().max());
+    let (Some(least), Some(most)) = (least, most) else { return 0 };
+    (*most - *least).as_ns().saturating_mul(100) / least.as_ns().max(1)
+}
+
+/// The spread of looks, in percent, beyond which more follow.
+pub const SPREAD_MOST: u64 = 10;
 
 /// The time for each of a few small random reads at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,6 +288,71 @@ mod tests {
                 near("qd2", spec.params().qd2, few.qd2, 0.2);
                 near("saturation", is.saturation, again.saturation, 0.3);
             }
+        }
+    }
+
+    /// A disk that serves one request at a time, each in the next of these times.
+    struct Scripted {
+        now: Instant,
+        took: std::vec::IntoIter<u64>,
+        at: Vec<RequestId>,
+        looks: Vec<Vec<Span>>,
+    }
+
+    impl Bench for Scripted {
+        type Error = std::convert::Infallible;
+
+        fn depth(&self) -> u32 {
+            1
+        }
+
+        fn capacity_sectors(&self) -> u64 {
+            1 << 20
+        }
+
+        fn begin(&mut self, _load: &Load) {}
+
+        fn submit(&mut self, io: &DeviceIo) {
+            self.at.push(io.id);
+        }
+
+        fn wait(&mut self, done: &mut Vec<RequestId>) -> Result<(), Self::Error> {
+            let us = self.took.next().unwrap_or(100);
+            self.now += Span::from_us(us);
+            done.append(&mut self.at);
+            Ok(())
+        }
+
+        fn now(&self) -> Instant {
+            self.now
+        }
+
+        fn seen(&mut self, _load: &Load, took: &[Span]) {
+            self.looks.push(took.to_vec());
+        }
+    }
+
+    /// Two looks of 4 requests after 2 to fill the queue; in the first one somebody else is busy.
+    #[test]
+    fn looks_that_differ_are_followed_by_more() {
+        for (script, looks) in [
+            (vec![100; 2], vec![100, 100]),
+            (vec![100, 100, 105, 105, 105, 105], vec![105, 100]),
+            (vec![100, 100, 200, 200, 200, 200], vec![200, 100, 100, 100]),
+        ] {
+            let now = Instant::ZERO;
+            let took = script.into_iter();
+            let mut bench = Scripted { now, took, at: Vec::new(), looks: Vec::new() };
+            let length = Length { requests: 8, time: Span::MAX, looks: 2 };
+            let Ok(few) = few_reads(&mut bench, length);
+            let looks: Vec<Span> = looks.into_iter().map(Span::from_us).collect();
+            assert_eq!(bench.looks.concat(), looks);
+            let middle = if spread_percent(&looks) > SPREAD_MOST {
+                100
+            } else {
+                (looks[0].as_us() + looks[1].as_us()) / 2
+            };
+            assert_eq!(few.qd1.as_us(), middle);
         }
     }
 }

@@ -14,7 +14,7 @@ mod room;
 mod watched;
 
 pub(crate) use backend::{BackendArg, Needs};
-pub(crate) use bench::{Ended, RealBench};
+pub(crate) use bench::{Ended, RealBench, Spread};
 pub(crate) use place::Place;
 pub(crate) use report::{to_json, to_text};
 

@@ -21,10 +21,10 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
     }
     let Some(best) = advice.proposed() else { return out };
     let _ = writeln!(out, "{}", style.dim(&place(best)));
+    write_proposal(&mut out, advice, best, style);
     write_wishes(&mut out, advice, best, style);
     write_tried(&mut out, advice, style);
     write_refused(&mut out, advice);
-    write_proposal(&mut out, advice, best, style);
     if let Some(need) = &advice.memory {
         let options = need.as_options().map(|text| format!("    {text}\n")).unwrap_or_default();
         let _ = write!(out, "\n{}{options}", memory::to_table(need, style));
@@ -92,6 +92,9 @@ fn write_refused(out: &mut String, advice: &Advice) {
 
 fn write_proposal(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
     let _ = writeln!(out, "\n{}", style.bold(&proposal(advice, best)));
+    if let Some(part) = best.cell.of_noop {
+        let _ = writeln!(out, "  with {part:.2} of the throughput that noop has");
+    }
     let [place, file] = file(advice);
     let _ = writeln!(out, "{}", style.dim(&format!("  in {place}:")));
     for line in lines(advice, best).lines() {

@@ -1,5 +1,6 @@
 //! Wishes: what a group is to have.
 
+use super::cgroup;
 use crate::byte_rate::bytes_a_second;
 use crate::catalog::error::unknown;
 use crate::plan::Loaded;
@@ -128,7 +129,8 @@ pub(super) fn wished(
     let mut percents: Vec<Option<f64>> = vec![None; specs.len()];
     let names: Vec<&str> = loaded.groups.iter().map(|label| label.name.as_str()).collect();
     for want in wants {
-        let at = names.iter().position(|name| *name == want.group);
+        let is_it = |at: &usize| names[*at] == want.group || cgroup(loaded, *at) == want.group;
+        let at = (0..names.len()).find(is_it);
         let at = at.ok_or_else(|| format!("--want: {}", unknown("group", &want.group, &names)))?;
         for setting in &want.settings {
             match *setting {

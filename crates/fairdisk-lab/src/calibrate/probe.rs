@@ -1,12 +1,19 @@
 //! Keeps a device busy with requests of one direction, and takes the time.
 
-use super::{Bench, Length, Load, Place};
+use super::{Bench, Length, Load, Place, SPREAD_MOST, spread_percent};
 use fairdisk_core::{GroupId, Instant, Lba, Op, Prng, RequestId, Sectors, Span, Times};
 use fairdisk_sim::device::DeviceIo;
 
 /// How much longer than a load a device is written to before any write is measured. A device in the
 /// lab is written 512 MiB.
 const PRECONDITION_FACTOR: u64 = 4;
+
+/// The look in the middle; of two, the mean.
+fn median(mut took: Vec<Span>) -> Span {
+    took.sort();
+    let (low, high) = (took[(took.len() - 1) / 2], took[took.len() / 2]);
+    (low + high) / 2
+}
 
 /// A device and one direction of requests to it.
 pub(super) struct Probe<'a, B> {
@@ -43,10 +50,9 @@ impl<'a, B: Bench> Probe<'a, B> {
 
     /// Writes until the caches are full.
     pub(super) fn precondition(&mut self, length: Length) -> Result<(), B::Error> {
-        let Length { requests, time } = length;
-        let time = time.scaled(PRECONDITION_FACTOR, 1);
+        let time = length.time.scaled(PRECONDITION_FACTOR, 1);
         self.bench.begin(&self.load(Place::Sequential, Times::LARGE));
-        self.run(Place::Sequential, Times::LARGE, Length { requests, time })?;
+        self.run(Place::Sequential, Times::LARGE, Length { time, ..length })?;
         Ok(())
     }
 
@@ -84,11 +90,24 @@ impl<'a, B: Bench> Probe<'a, B> {
 
     /// The device's time per request, among others of its kind.
     fn each(&mut self, place: Place, size: Sectors, length: Length) -> Result<Span, B::Error> {
-        self.bench.begin(&self.load(place, size));
-        let Length { requests, time } = length;
-        self.run(place, size, Length { requests: requests / 4, time: time / 4 })?;
-        let (completed, took) = self.run(place, size, length)?;
-        Ok(took / completed)
+        let load = self.load(place, size);
+        self.bench.begin(&load);
+        let Length { requests, time, looks } = length;
+        self.run(place, size, Length { requests: requests / 4, time: time / 4, looks })?;
+        let count = u64::from(looks.max(1));
+        let one = Length { requests: requests / count, time: time / count, looks };
+        let mut took = Vec::new();
+        loop {
+            for _ in 0..count {
+                let (completed, time) = self.run(place, size, one)?;
+                took.push(time / completed);
+            }
+            if took.len() as u64 > count || spread_percent(&took) <= SPREAD_MOST {
+                break;
+            }
+        }
+        self.bench.seen(&load, &took);
+        Ok(median(took))
     }
 
     /// Keeps the device busy for `length`. How many requests it has completed in what time.

@@ -153,10 +153,10 @@ impl JobFileLoad {
         let needed = Layout::new(&workers, &rig.host).bytes();
         if needed > self.disk_bytes {
             return Some(format!(
-                "the files take {} GiB, device `{device}` has {}; lower size, or choose a larger \
+                "the files take {}, device `{device}` has {}; lower size, or choose a larger \
                  --device",
-                needed.div_ceil(GIB),
-                self.disk_bytes / GIB,
+                size(needed),
+                size(self.disk_bytes),
             ));
         }
         let idle = workers.iter().find(|worker| worker.region.total() == 0)?;
@@ -339,4 +339,11 @@ fn ioprio(job: &Job) -> IoPrio {
         JobPrio::BestEffort { level } => IoPrio::best_effort(level),
         JobPrio::Idle => IoPrio { class: IoClass::Idle, level: IoPrio::LEVELS - 1 },
     }
+}
+/// A size in GiB, or in MiB if it is no whole number of GiB below 100.
+fn size(bytes: u64) -> String {
+    if bytes.is_multiple_of(GIB) || bytes >= 100 * GIB {
+        return format!("{} GiB", bytes / GIB);
+    }
+    format!("{} MiB", bytes >> 20)
 }

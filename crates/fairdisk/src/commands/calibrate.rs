@@ -1,5 +1,8 @@
 //! `fairdisk calibrate`: measures what requests cost a real disk, and writes its device file.
 
+mod doubts;
+mod io_cost;
+
 use super::mount::disk::Io;
 use crate::failure::Failure;
 use crate::own_file::OwnFile;
@@ -7,6 +10,7 @@ use crate::real::{Ended, RealBench};
 use crate::results::command;
 use crate::{interrupt, number_arg, output, time_arg};
 use clap::ValueHint;
+use doubts::{Activity, Spreads, doubts};
 use fairdisk_core::{SECTOR_BYTES, Span, parse_number};
 use fairdisk_lab::calibrate::{Bench as _, FewReads, Figures, Length, few_reads, loads, measure};
 use fairdisk_lab::catalog::device::{demand_id, keys_of, to_toml};
@@ -56,12 +60,23 @@ pub(crate) struct Args {
     /// What performs the I/O
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     io: Io,
+    /// Print lines for the kernel's own control in place of the device file
+    #[arg(long = "for", value_name = "WHAT", value_enum, conflicts_with_all = ["output", "json"])]
+    purpose: Option<Purpose>,
     /// Print JSON
     #[arg(long)]
     json: bool,
     /// No progress, no remarks
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// For whom lines are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Purpose {
+    /// The files io.cost.model and io.cost.qos of cgroups of version 2
+    #[value(name = "io.cost")]
+    IoCost,
 }
 
 /// The least scratch file: what a few large requests at once need.
@@ -102,10 +117,18 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     let id = args.id(&disk)?;
     let stop = interrupt::stop_flag()?;
-    let Some((device, measured_bytes)) = measured(args, &disk, &stop)? else {
+    let before = Activity::of_others(&disk.name);
+    let Some((device, measured_bytes, spreads)) = measured(args, &disk, &stop)? else {
         return Err(Failure::Interrupted("nothing was measured".to_owned()));
     };
-    let text = args.file(&id, &disk, &device, measured_bytes);
+    let doubts = doubts(&before, &spreads, &device);
+    if !args.quiet {
+        doubts.iter().for_each(|doubt| output::diagnose(&format!("note: {doubt}")));
+    }
+    if args.purpose == Some(Purpose::IoCost) {
+        return Ok(output::print(&io_cost::lines(&disk.number, &device, &doubts))?);
+    }
+    let text = args.file(&id, &disk, &device, measured_bytes, (&spreads, &doubts));
     match (&args.output, args.json) {
         (Some(path), _) => OwnFile::DEVICE.write(path, &text)?,
         (None, false) => output::print(&text)?,
@@ -123,12 +146,13 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Measures the disk, and says how much of it was used; `None` if `stop` was set.
+/// Measures the disk, and says how much of it was used and how far apart looks at it were; `None`
+/// if `stop` was set.
 fn measured(
     args: &Args,
     disk: &Disk,
     stop: &Arc<AtomicBool>,
-) -> Result<Option<(MeasuredParams, u64)>, Failure> {
+) -> Result<Option<(MeasuredParams, u64, Spreads)>, Failure> {
     let bytes = if disk.is_device { SIZE_MIN } else { args.size };
     let needs = FileNeeds {
         sectors: bytes / SECTOR_BYTES,
@@ -146,7 +170,8 @@ fn measured(
         Ok((rotational, figures)) => {
             let bytes = bench.bytes();
             let sectors = disk.sectors.unwrap_or(bytes / SECTOR_BYTES);
-            Ok(Some((figures.device(sectors, bench.depth(), rotational), bytes)))
+            let device = figures.device(sectors, bench.depth(), rotational);
+            Ok(Some((device, bytes, Spreads::of(bench.spreads()))))
         }
         Err(Ended::Stopped) => Ok(None),
         Err(Ended::Failed(why)) => Err(Failure::Run(format!("{}: {why}", args.path.display()))),
@@ -155,7 +180,7 @@ fn measured(
 
 /// Whether the disk turns, and what was measured of it.
 fn figures(bench: &mut RealBench, args: &Args, disk: &Disk) -> Result<(bool, Figures), Ended> {
-    let length = Length { requests: u64::MAX, time: args.time };
+    let length = Length { requests: u64::MAX, time: args.time, looks: 2 };
     bench.expect(loads(bench.depth(), !args.reads_only));
     let few = few_reads(bench, length)?;
     let (turns, has_one_head) = disk.turns(few);
@@ -183,7 +208,14 @@ impl Args {
         }
     }
 
-    fn file(&self, id: &str, disk: &Disk, device: &MeasuredParams, bytes: u64) -> String {
+    fn file(
+        &self,
+        id: &str,
+        disk: &Disk,
+        device: &MeasuredParams,
+        bytes: u64,
+        (spreads, doubts): (&Spreads, &[String]),
+    ) -> String {
         let title = format!("{}, as measured", disk.name);
         let what = if disk.is_device { "on the device" } else { "in a scratch file" };
         let mut notes = vec![
@@ -194,6 +226,8 @@ impl Args {
                 self.time.as_ns() as f64 / 1e9,
             ),
         ];
+        notes.extend(spreads.words());
+        notes.extend(doubts.iter().map(|doubt| format!("Doubt: {doubt}")));
         if self.reads_only {
             notes
                 .push("Writes and flushes were not measured: writes cost what reads do".to_owned());
@@ -213,6 +247,8 @@ impl Args {
 /// The disk that is measured.
 struct Disk {
     name: String,
+    /// The device number, `MAJOR:MINOR`.
+    number: String,
     is_device: bool,
     /// Whether the kernel says that it turns; `None` if it does not know.
     rotational: Option<bool>,
@@ -231,7 +267,8 @@ impl Disk {
         let disk = BlockDevice::of(path).map_err(|error| bad(&error.to_string()))?;
         // A file system without a block device has a number for a name.
         let name = if disk.sectors.is_none() { "disk".to_owned() } else { disk.name };
-        Ok(Self { name, is_device, rotational: disk.rotational, sectors: disk.sectors })
+        let (number, rotational, sectors) = (disk.number, disk.rotational, disk.sectors);
+        Ok(Self { name, number, is_device, rotational, sectors })
     }
 
     /// Whether the disk turns, and whether it does with a single head. Many virtual disks are
@@ -267,7 +304,8 @@ mod tests {
             (None, 8_000, 4_000, false, false),
             (None, 100, 100, false, false),
         ] {
-            let disk = Disk { name: String::new(), is_device: false, rotational, sectors: None };
+            let (name, number) = (String::new(), String::new());
+            let disk = Disk { name, number, is_device: false, rotational, sectors: None };
             let found = disk.turns(few(qd1, qd2));
             assert_eq!(found, (turns, has_one_head), "{rotational:?} {qd1} {qd2}");
         }

@@ -4,7 +4,7 @@ use super::backend::write_out;
 use crate::failure::Failure;
 use crate::progress;
 use fairdisk_core::{Flags, Instant, IoPrio, Request, RequestId, SECTOR_BYTES, Span, TaskId};
-use fairdisk_lab::calibrate::{Bench, Load};
+use fairdisk_lab::calibrate::{Bench, Load, spread_percent};
 use fairdisk_plane::backend::{self, Backend, Done, Preference};
 use fairdisk_plane::{Anything, Clock, FileNeeds, MonotonicClock, TargetFile, Traffic};
 use fairdisk_sim::device::DeviceIo;
@@ -40,6 +40,15 @@ pub(crate) struct RealBench<C = MonotonicClock> {
     payload: Anything,
     traffic: Traffic,
     done: Vec<Done>,
+    spreads: Vec<Spread>,
+}
+
+/// How far apart looks at a load were.
+pub(crate) struct Spread {
+    /// The load in words.
+    pub(crate) load: String,
+    /// What the longest look was above the shortest, in percent of that.
+    pub(crate) percent: u64,
 }
 
 impl RealBench {
@@ -97,7 +106,13 @@ impl<C: Clock> RealBench<C> {
             payload: Anything::new(),
             traffic: Traffic::default(),
             done: Vec::new(),
+            spreads: Vec::new(),
         }
+    }
+
+    /// The spreads of the loads that were measured.
+    pub(crate) fn spreads(&self) -> &[Spread] {
+        &self.spreads
     }
 
     /// Changes how many requests the disk gets at once, to at most what it was opened for.
@@ -173,6 +188,10 @@ impl<C: Clock> Bench for RealBench<C> {
 
     fn now(&self) -> Instant {
         self.clock.now()
+    }
+
+    fn seen(&mut self, load: &Load, took: &[Span]) {
+        self.spreads.push(Spread { load: load.to_string(), percent: spread_percent(took) });
     }
 }
 

@@ -47,7 +47,7 @@ fn the_lab_takes_what_was_measured_of_a_directory() {
 #[test]
 fn without_a_name_the_file_is_printed_or_its_keys_as_json() {
     let place = Place::new();
-    let reads = [SHORT, &["--reads-only"]].concat();
+    let reads = [SHORT, &["--reads-only", "--quiet"]].concat();
     let ended = place.run(&reads);
     if lacks_direct_io(&ended) {
         return;
@@ -148,4 +148,19 @@ fn measures(process: u32) -> bool {
 fn ctrl_c_leaves_nothing() {
     interrupted_when(|_| true);
     interrupted_when(measures);
+}
+
+#[test]
+fn the_kernels_own_control_gets_its_lines() {
+    let place = Place::new();
+    let ended = place.run(&[SHORT, &["--reads-only", "--for", "io.cost"]].concat());
+    if lacks_direct_io(&ended) {
+        return;
+    }
+    let has = |words: &str| ended.out.lines().any(|line| line.contains(words));
+    assert!(
+        has(" ctrl=user model=linear rbps=") && has(" enable=1 ctrl=user rpct="),
+        "{}",
+        ended.out
+    );
 }
