@@ -3,6 +3,8 @@
 use crate::cli::Cli;
 use crate::failure::Failure;
 use clap::CommandFactory as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
 
@@ -24,6 +26,49 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     })
 }
 
+/// The exit status of all commands.
+const EXIT_STATUS: &str = "\
+.SH \"EXIT STATUS\"
+.TP
+0
+Done. A mount in the background is ready.
+.TP
+1
+It failed, which may pass.
+.TP
+2
+The usage or the input is wrong.
+.TP
+130
+Ctrl\\-C ended it.
+";
+
+/// The files of mounts.
+const FILES: &str = "\
+.SH FILES
+.TP
+.I /etc/fairdisk/groups.toml, /etc/fairdisk/groups.d/*.toml
+Rules for groups: their settings by patterns of cgroup names.
+FAIRDISK_RULES names another directory.
+.TP
+.I /etc/fairdisk/groups.d/ctl.toml
+What fairdisk ctl set \\-\\-keep writes.
+.TP
+.I /etc/fairdisk/NAME.conf
+The mount of the service fairdisk@NAME.
+.TP
+.I /run/fairdisk/
+The control sockets of root's mounts. Those of other users are in $XDG_RUNTIME_DIR/fairdisk.
+";
+
+/// What a page has beside what the command line tells.
+fn sections(page: &str) -> String {
+    let is_of = |command: &str| page.starts_with(&format!("fairdisk-{command}"));
+    let has_files = page == "fairdisk.1" || is_of("mount") || is_of("ctl");
+    let files = if has_files { FILES } else { "" };
+    format!("{EXIT_STATUS}{files}")
+}
+
 /// Writes the pages. They are written in a directory of their own first, so that none is left half
 /// written on a full disk.
 fn write(directory: &Path) -> io::Result<()> {
@@ -32,6 +77,8 @@ fn write(directory: &Path) -> io::Result<()> {
     let written = clap_mangen::generate_to(Cli::command(), &part).and_then(|()| {
         fs::read_dir(&part)?.try_for_each(|page| {
             let page = page?;
+            let sections = sections(&page.file_name().to_string_lossy());
+            OpenOptions::new().append(true).open(page.path())?.write_all(sections.as_bytes())?;
             fs::rename(page.path(), directory.join(page.file_name()))
         })
     });

@@ -233,3 +233,19 @@ fn malformed_job_files_are_refused_with_their_line() {
     assert!(place.run(&["run", "x.fio", "--show-job"]).quiet().contains("size=1048576"));
     demand_one_line(&fairdisk(&["run", "missing.fio"]), &["missing.fio", "cannot be read"]);
 }
+
+/// A disk below a GiB is told in MiB.
+#[test]
+fn files_that_are_too_large_are_told_in_a_unit_that_shows_by_how_much() {
+    let place = Place::new();
+    place.write(
+        "small.toml",
+        "id = \"small\"\ntitle = \"260 MB\"\nkind = \"fixed\"\ncapacity_sectors = 532480\n\
+         parallel = 1\nlatency_us = 100\n",
+    );
+    place.write("a.fio", "[buffers]\nfilename=align.dat\nsize=1g\nrw=write\nbs=4k\ndirect=1\n");
+    let ended = place.run(&["run", "a.fio", "--device", "small.toml"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    let says = "the files take 1 GiB, device `small.toml` has 260 MiB";
+    assert!(ended.err.contains(says), "{}", ended.err);
+}

@@ -2,6 +2,7 @@
 
 use crate::program::{Ended, Place, fairdisk};
 use fairdisk_core::QosKey;
+use std::fs;
 use std::io;
 use std::process::{Command, Stdio};
 
@@ -289,5 +290,18 @@ fn colours_are_for_terminals_that_have_them() {
             assert!(dumb.contains("two-groups") && !dumb.contains('\x1b'), "{dumb}");
         }
         Err(error) => eprintln!("skipped: no script(1): {error}"),
+    }
+}
+
+#[test]
+fn man_pages_tell_exit_statuses_and_files() {
+    let place = Place::new();
+    assert_eq!(place.run(&["man", "."]).quiet(), "");
+    let page = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    for name in place.names() {
+        assert!(page(&name).contains(".SH \"EXIT STATUS\"\n.TP\n0\n"), "{name}");
+    }
+    for (name, has) in [("fairdisk-ctl-set.1", true), ("fairdisk-run.1", false)] {
+        assert_eq!(page(name).contains(".I /etc/fairdisk/groups.toml"), has, "{name}");
     }
 }
