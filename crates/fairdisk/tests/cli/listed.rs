@@ -126,7 +126,7 @@ fn man_pages_are_written_for_every_command() {
     for command in COMMANDS {
         assert!(names.contains(&format!("fairdisk-{command}.1")), "{names:?}");
     }
-    let page = std::fs::read_to_string(place.path().join("fairdisk-run.1")).unwrap();
+    let page = fs::read_to_string(place.path().join("fairdisk-run.1")).unwrap();
     assert!(page.starts_with(".ie") && page.contains("scheduler"), "{page}");
 }
 
@@ -265,7 +265,7 @@ fn a_reader_that_has_gone_away_is_no_failure() {
 fn results_that_cannot_be_written_are_a_failure() {
     let commands: [&[&str]; 4] = [&["catalog"], &["--help"], &["run", "--help"], &["--version"]];
     for arguments in commands {
-        let full = std::fs::File::create("/dev/full").unwrap();
+        let full = fs::File::create("/dev/full").unwrap();
         let output = Place::new().command(arguments).stdout(full).output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {err}");
