@@ -299,11 +299,11 @@ pub fn collect<E: Elevator>(
             run
         })
         .collect();
-    let tasks = machine.task_ends().zip(machine.task_reports()).zip(machine.rounds());
-    for (((group, _), report), goes_round) in tasks {
-        let group = &mut groups[group.0 as usize];
-        group.add_task(report, until);
-        group.goes_round |= goes_round;
+    for (group, report) in machine.reports_by_group() {
+        groups[group.0 as usize].add_task(report, until);
+    }
+    for ((group, _), goes_round) in machine.task_ends().zip(machine.rounds()) {
+        groups[group.0 as usize].goes_round |= goes_round;
     }
     let mut root = groups.remove(0);
     if let Some(group) = root_at.and_then(|at| groups.get_mut(at)) {

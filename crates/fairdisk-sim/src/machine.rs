@@ -17,6 +17,7 @@ mod group;
 mod integrity;
 mod io;
 mod journaling;
+mod moving;
 mod numbers;
 mod outbox;
 mod paging;
@@ -50,6 +51,7 @@ pub use group::GroupSpec;
 pub use integrity::IntegrityWrites;
 use io::{Io, IoKind};
 use journaling::Volume;
+use moving::Stay;
 use numbers::Numbers;
 pub use outbox::Issued;
 use outbox::Outbox;
@@ -94,6 +96,8 @@ pub struct Machine<E> {
     outbox: Outbox,
     cpus: Cpus,
     tasks: Vec<Task>,
+    /// Stays in groups of tasks that have moved, in the order in which they began.
+    stays: Vec<Stay>,
     files: Vec<File>,
     volumes: Vec<Volume>,
     /// An empty list, reused for tasks that start to wait while others are being woken.
@@ -140,6 +144,7 @@ impl<E: Elevator> Machine<E> {
             outbox: Outbox::default(),
             cpus: Cpus::new(config.cpu, seeds.map(|prng| prng.fork(0)).collect()),
             tasks: Vec::new(),
+            stays: Vec::new(),
             files: files.collect(),
             volumes: Volume::all(&config, &disks),
             spare_waiters: Vec::new(),
@@ -383,9 +388,8 @@ impl<E: Elevator> Machine<E> {
         else {
             return;
         };
-        let task = &mut self.tasks[task as usize];
-        if now >= task.report.counted_from {
-            task.report.per_op.of_mut(io.op).errors += 1;
+        if now >= self.tasks[task as usize].report.counted_from {
+            self.tell(task, |report| report.per_op.of_mut(io.op).errors += 1);
         }
     }
 

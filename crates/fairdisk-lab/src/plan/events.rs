@@ -16,7 +16,7 @@ pub struct PlannedEvent {
     pub deed: Deed,
     /// Index of the group that it is about.
     pub group: Option<usize>,
-    /// Index of the line of the report whose tasks are ended.
+    /// Index of the line of the report whose tasks are ended or moved.
     pub line: Option<usize>,
     /// The scheduler that takes over, unless it is the arm's own.
     pub scheduler: Option<Revision>,
@@ -65,6 +65,10 @@ impl Plan {
                 | Deed::Priority(name, _)
                 | Deed::Weight(name, _) => group = group_at(name),
                 Deed::End(name) => line = row.task_names().position(|found| found == name),
+                Deed::Move(name, to) => {
+                    line = row.task_names().position(|found| found == name);
+                    group = group_at(to);
+                }
                 Deed::Back | Deed::DiskFails => {}
             }
             Ok(PlannedEvent { at: from_seconds(event.at_s), deed, group, line, scheduler })

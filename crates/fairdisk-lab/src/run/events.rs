@@ -54,6 +54,15 @@ impl<E: Elevator> Stage<'_, E> {
                 }
                 None
             }
+            Deed::Move(..) => {
+                let tasks = event.line.and_then(|line| self.named.get(line)).cloned();
+                let to = event.group.map(|group| self.numbers.id(group));
+                let now = world.now();
+                for (task, to) in tasks.unwrap_or_default().zip(to.into_iter().cycle()) {
+                    world.machine_mut().move_task(now, task as u32, to);
+                }
+                None
+            }
             Deed::DiskFails => {
                 world.fail();
                 None

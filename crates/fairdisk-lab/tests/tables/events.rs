@@ -74,6 +74,35 @@ fn tasks_are_ended_and_their_group_can_be_removed() {
     assert!(seconds[0] > 9.9 && (3.9..4.2).contains(&seconds[1]), "{seconds:?}");
 }
 
+/// Two groups, of which one has weight 900. Tasks that move there halfway have the share of the
+/// other for five seconds and its share for five.
+#[test]
+fn tasks_that_move_get_what_their_group_gets_and_each_group_has_its_part() {
+    let tasks = "{ group = \"a\", count = 4, name = \"one\" }, \
+                 { group = \"b\", count = 4, name = \"two\" }";
+    let heavy = "{ at_s = 0, group = \"b\", weight = 900 }";
+    let moved = format!("{heavy}, {{ at_s = 5, move = \"one\", to = \"b\" }}");
+    let [stays, moves] = [heavy, &moved].map(|events| run_with(tasks, "fair", events));
+    assert_eq!(refusals(&moves), [None, None]);
+    let ios = |run: &RunResult| [run.groups[0].ios, run.groups[1].ios];
+    let of_lines = |run: &RunResult| [&run.tasks[0], &run.tasks[1]].map(|line| line.ios);
+    assert_eq!(ios(&stays), of_lines(&stays), "a line and its group are the same");
+    let ([light, heavy], [one, two]) = (ios(&moves), of_lines(&moves));
+    assert_eq!(light + heavy, one + two, "nothing is lost or counted twice");
+    // Half of the time a tenth, and then nothing; the tasks get half of the disk from then on.
+    let part = |ios: u64| ios as f64 / (one + two) as f64;
+    assert!((part(light) - 0.05).abs() < 0.03, "{}", part(light));
+    assert!((part(one) - 0.3).abs() < 0.06, "{}", part(one));
+}
+
+#[test]
+fn a_group_whose_tasks_have_moved_away_can_be_removed() {
+    let moved = "{ at_s = 4, move = \"two\", to = \"a\" }, { at_s = 5, remove = \"b\" }";
+    let run = run_with(TASKS, "two-layer-cfq", moved);
+    assert_eq!(refusals(&run), [None, None]);
+    assert!(run.submitted == run.completed + run.in_flight && run.groups[1].ios > 0);
+}
+
 #[test]
 fn from_when_the_disk_fails_everything_fails() {
     let errors = |events: &str| {
@@ -108,6 +137,9 @@ fn events_that_cannot_be_are_refused() {
         ("{ at_s = 1, make = \"c\" }", "unknown group `c`"),
         ("{ at_s = 1, make = \"a\" }", "tasks of `a` begin before"),
         ("{ at_s = 1, remove = \"a\" }", "`a` has tasks"),
+        ("{ at_s = 1, move = \"one\" }", "`move` goes with `to`"),
+        ("{ at_s = 1, move = \"three\", to = \"b\" }", "unknown task `three`"),
+        ("{ at_s = 1, move = \"one\", to = \"c\" }", "unknown group `c`"),
         ("{ at_s = 1, end = \"three\" }", "unknown task `three`"),
     ];
     for (events, why) in cases {

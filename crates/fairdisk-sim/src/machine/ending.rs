@@ -71,8 +71,9 @@ impl<E: Elevator> Machine<E> {
         task.step = Step::Draining;
         task.think = None;
         if !std::mem::replace(&mut task.ending.has_begun, true) {
-            task.report.cut_off = is_cut_off;
+            self.tell(index, |report| report.cut_off = is_cut_off);
         }
+        let task = self.task(index);
         if task.outstanding > 0 {
             return false;
         }
@@ -81,7 +82,8 @@ impl<E: Elevator> Machine<E> {
         if !stopping && take(&mut task.ending.flushes) {
             return self.sync(now, index, Durable::All);
         }
-        task.report.finish(now, stopping);
+        self.tell(index, |report| report.finish(now, stopping));
+        let task = self.task(index);
         if !stopping && task.report.cut_off && std::mem::take(&mut task.ending.completes) {
             task.ending.goes_on = true;
             task.step = Step::Fetch;

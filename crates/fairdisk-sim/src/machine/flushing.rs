@@ -161,10 +161,10 @@ impl<E: Elevator> Machine<E> {
         if disks > 1 {
             return;
         }
-        if task.report.counts(now) {
-            task.report.flushes.count(0, now - io.started, failed);
-        }
         task.step = Step::Fetch;
+        if task.report.counts(now) {
+            self.tell(index, |report| report.flushes.count(0, now - io.started, failed));
+        }
         self.turn_around(now, index);
     }
 }

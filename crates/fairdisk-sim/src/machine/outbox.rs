@@ -2,6 +2,7 @@
 
 use super::disk::Disk;
 use super::io::{IoKind, Ios};
+use super::task::Task;
 use super::{Event, Machine, MachineConfig};
 use fairdisk_core::{
     BioId, Effect, Effects, Elevator, GroupId, Input, Instant, Op, Request, Sleeper, TaskId,
@@ -61,7 +62,7 @@ impl<E: Elevator> Machine<E> {
         for effect in effects.as_slice() {
             match effect {
                 Effect::Issue(request) => {
-                    let owner = disk.owner(&self.config, request);
+                    let owner = disk.owner(&self.config, &self.tasks, request);
                     let segments = match disk.segments {
                         Some(_) => disk.engine.segments(request.id).unwrap_or_default(),
                         None => 0,
@@ -113,7 +114,7 @@ impl<E: Elevator> Machine<E> {
 impl<E: Elevator> Disk<E> {
     /// The group whose data the request transfers.
     #[inline]
-    fn owner(&self, config: &MachineConfig, request: &Request) -> GroupId {
+    fn owner(&self, config: &MachineConfig, tasks: &[Task], request: &Request) -> GroupId {
         let may_differ = match config.write_back {
             Some(_) => request.op == Op::Write,
             None => config.async_of_submitter && request.group == GroupId::ROOT,
@@ -124,7 +125,7 @@ impl<E: Elevator> Disk<E> {
         let io = self.engine.first_bio(request.id);
         match io.map(|bio| self.ios.get(Ios::index_of(bio.id)).kind) {
             Some(IoKind::WriteBehind { task } | IoKind::WriteBack { owner: task, .. }) => {
-                config.tasks[task as usize].group
+                tasks[task as usize].group
             }
             _ => request.group,
         }

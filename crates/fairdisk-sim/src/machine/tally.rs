@@ -223,8 +223,8 @@ impl<E: Elevator> Machine<E> {
     #[must_use]
     pub fn groups(&self) -> Vec<GroupTally> {
         let mut groups = vec![GroupTally::default(); self.config.group_count()];
-        for task in &self.tasks {
-            groups[task.group.0 as usize].add(&task.report);
+        for (group, report) in self.reports_by_group() {
+            groups[group.0 as usize].add(report);
         }
         groups
     }
@@ -243,6 +243,7 @@ impl<E: Elevator> Machine<E> {
         for task in &mut self.tasks {
             task.report.restart(now[task.numbers.home as usize]);
         }
+        self.restart_stays(now.iter().copied().max().unwrap_or_default());
         if let Some(ownership) = self.write_back.as_mut().and_then(|it| it.ownership.as_mut()) {
             ownership.restart();
         }

@@ -292,9 +292,12 @@ impl<E: Elevator> Machine<E> {
 
     fn begin(&mut self, now: Instant, index: u32) -> bool {
         let task = self.task(index);
-        task.report.started = Some(now);
-        task.report.counted_from = now + task.ramp;
         task.stream.begin(now);
+        let counted_from = now + task.ramp;
+        self.tell(index, |report| {
+            report.started = Some(now);
+            report.counted_from = counted_from;
+        });
         self.map_files(index);
         self.go_on(index)
     }
@@ -363,7 +366,7 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         task.untaken += 1;
         if task.report.counts(now) {
-            task.report.count(op, bytes, latency, failed);
+            self.tell(index, |report| report.count(op, bytes, latency, failed));
         }
     }
 

@@ -243,7 +243,7 @@ impl<E: Elevator> Machine<E> {
                 let until = throttle.sleep(now, queue.ticks);
                 self.events.push(until, Event::Run(index));
                 self.hold_up(index, throttle);
-                self.task(index).report.held_up += until - now;
+                self.tell(index, |report| report.held_up += until - now);
                 return false;
             }
         }

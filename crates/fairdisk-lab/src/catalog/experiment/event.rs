@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-/// What somebody does at a time. One of the keys but `at_s`, `priority` and `weight` is there.
+/// What somebody does at a time. One of the keys but `at_s`, `priority`, `weight` and `to` is
+/// there.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
@@ -25,6 +26,11 @@ pub struct Event {
     pub weight: Option<u32>,
     /// The tasks of a name are ended.
     pub end: Option<String>,
+    /// The tasks of a name move to another group.
+    #[serde(rename = "move")]
+    pub moves: Option<String>,
+    /// The group to which they move.
+    pub to: Option<String>,
     /// From now on every request fails.
     #[serde(default)]
     pub disk_fails: bool,
@@ -47,6 +53,8 @@ pub enum Deed {
     Weight(String, u32),
     /// Ends the tasks of this name.
     End(String),
+    /// Moves the tasks of this name to the group of that name.
+    Move(String, String),
     /// Lets every request fail.
     DiskFails,
 }
@@ -54,7 +62,7 @@ pub enum Deed {
 impl Event {
     /// The keys of which each event has one.
     pub(super) const KEYS: &str =
-        "`scheduler`, `back`, `make`, `remove`, `group`, `end`, `disk_fails`";
+        "`scheduler`, `back`, `make`, `remove`, `group`, `end`, `move`, `disk_fails`";
 
     /// What the keys say is done; each once, in the order of [`KEYS`](Self::KEYS).
     fn deeds(&self) -> Vec<Deed> {
@@ -67,6 +75,7 @@ impl Event {
             self.make.clone().map(Deed::Make),
             self.remove.clone().map(Deed::Remove),
             self.end.clone().map(Deed::End),
+            self.moves.clone().zip(self.to.clone()).map(|(tasks, to)| Deed::Move(tasks, to)),
             self.disk_fails.then_some(Deed::DiskFails),
         ];
         let settings = group.flat_map(|name| [priority(name), weight(name)]);
@@ -79,6 +88,9 @@ impl Event {
     /// The keys say nothing, or several things.
     pub fn deed(&self) -> Result<Deed, String> {
         let is_setting = self.priority.is_some() || self.weight.is_some();
+        if self.moves.is_some() != self.to.is_some() {
+            return Err("`move` goes with `to`, the group to which the tasks move".to_owned());
+        }
         match (self.deeds().as_slice(), self.group.is_some() == is_setting) {
             ([deed], true) => Ok(deed.clone()),
             (_, false) => Err("`group` goes with `priority` or `weight`".to_owned()),
@@ -100,6 +112,7 @@ impl Deed {
             Self::Priority(group, priority) => format!("group {group} gets priority {priority}"),
             Self::Weight(group, weight) => format!("group {group} gets weight {weight}"),
             Self::End(tasks) => format!("tasks {tasks} ended"),
+            Self::Move(tasks, to) => format!("tasks {tasks} moved to {to}"),
             Self::DiskFails => "the disk fails".to_owned(),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
-use crate::catalog::experiment::{Deed, Experiment, Row};
+use crate::catalog::experiment::{Deed, Experiment, Row, Tasks};
 use crate::catalog::library::{Kind, find};
 
 /// Checks the events of the row at `path`.
@@ -38,6 +38,10 @@ pub(super) fn check_events(experiment: &Experiment, path: &str, row: &Row) -> Re
                 known("group", "group", group, &groups)?;
             }
             Deed::End(tasks) => known("end", "task", tasks, &names)?,
+            Deed::Move(tasks, to) => {
+                known("move", "task", tasks, &names)?;
+                known("to", "group", to, &groups)?;
+            }
             Deed::Back | Deed::DiskFails => {}
         }
         check_tasks_of(&path, row, at, &deed)?;
@@ -55,6 +59,10 @@ fn check_tasks_of(path: &str, row: &Row, at: usize, deed: &Deed) -> Result<(), W
             let mut early = early.filter(|tasks| tasks.start_s.unwrap_or(0.0) < when);
             let text =
                 format!("tasks of `{group}` begin before; give them a `start_s` from {when}");
+            let is_moved = row.events[..at].iter().any(|event| event.to.as_ref() == Some(group));
+            if is_moved {
+                return wrong("make", format!("tasks move to `{group}` before"));
+            }
             early.next().map_or(Ok(()), |_| wrong("make", text))
         }
         Deed::Remove(group) => {
@@ -62,9 +70,14 @@ fn check_tasks_of(path: &str, row: &Row, at: usize, deed: &Deed) -> Result<(), W
                 let mut above = row.events[..at].iter();
                 above.any(|event| event.end.as_deref() == Some(name))
             };
-            let mut tasks = row.tasks.iter().filter(|tasks| tasks.group == *group);
+            let is_in = |tasks: &&Tasks| {
+                let mut above = row.events[..at].iter().rev();
+                let moved = above.find(|event| event.moves.is_some() && event.moves == tasks.name);
+                *moved.and_then(|event| event.to.as_ref()).unwrap_or(&tasks.group) == *group
+            };
+            let mut tasks = row.tasks.iter().filter(is_in);
             let left = tasks.find(|tasks| !tasks.name.as_deref().is_some_and(is_ended));
-            let text = format!("`{group}` has tasks; `end` them by their `name` before");
+            let text = format!("`{group}` has tasks; `end` or `move` them by their `name` before");
             left.map_or(Ok(()), |_| wrong("remove", text))
         }
         _ => Ok(()),
