@@ -9,6 +9,7 @@ mod json;
 mod memory;
 mod payers;
 mod published;
+mod ramps;
 mod regimes;
 mod rounds;
 mod score;
@@ -264,6 +265,7 @@ impl Outcome {
         let unheeded = plan.unheeded(plan.arms.iter());
         let rounds =
             rounds::notes(plan, ensembles).into_iter().chain(memory::note(plan, ensembles));
+        let rounds = rounds.chain(ramps::note(plan, ensembles));
         Self {
             experiment: plan.id.clone(),
             title: plan.title.clone(),

@@ -59,6 +59,8 @@ pub struct Options {
     pub overrides: Vec<Override>,
     /// Whether to keep every event of the journal, for explanations.
     pub keep_journal: bool,
+    /// Whether the caller reads job files without what is not supported of them.
+    pub approximates: bool,
 }
 
 /// The number of seeds of an ensemble that does not set it.

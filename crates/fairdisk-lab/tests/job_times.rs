@@ -301,6 +301,42 @@ fn a_runtime_cuts_off_and_comes_after_the_ramp() {
     assert!((240..=250).contains(&tasks[0].ios), "of two seconds: {}", tasks[0].ios);
 }
 
+#[test]
+fn a_ramp_that_is_never_passed_takes_nothing_away() {
+    let jobs = "[short]\nrw=read\nsize=400k\nramp_time=5\n\
+                [long]\nrw=read\nsize=8m\nramp_time=2\n";
+    let tasks = run(jobs);
+    assert_eq!(tasks[0].ios, 100);
+    assert!(tasks[1].ios < 2048, "what the ramp had is left out: {}", tasks[1].ios);
+    let plan = plan(jobs, &[], None);
+    let (arm, row) = plan.cell(0, 0);
+    let run = run_once(&plan, arm, row, 0, &AtomicBool::new(false)).expect("it fits");
+    let ensembles = [Ensemble { arm: 0, row: 0, runs: vec![run] }];
+    let notes = Outcome::new(&plan, Shell::Lab, &ensembles).caveats;
+    let note = notes.iter().find(|note| note.contains("ramp_time"));
+    assert_eq!(note.unwrap(), "Done within ramp_time, so that all of it is counted: `short`.");
+}
+
+#[test]
+fn requests_that_arrive_at_random_are_as_many_and_wait_longer() {
+    let jobs = |process: &str| {
+        let text = "[a]\nrw=randread\nsize=1g\nrate_iops=100\ntime_based\nruntime=60\n";
+        run(&format!("{text}rate_process={process}\n")).remove(0)
+    };
+    let (even, random) = (jobs("linear"), jobs("poisson"));
+    let p99 = |task: &TaskReport| task.per_op.read.latency().unwrap().quantile(990).as_ms();
+    assert!(even.ios.abs_diff(6000) <= 1, "{}", even.ios);
+    assert!(random.ios.abs_diff(6000) < 250, "{}", random.ios);
+    assert_eq!((p99(&even), p99(&random)), (8, 8), "a job with one request waits by itself");
+    let offloaded = |process: &str| {
+        let text = "[a]\nrw=randread\nsize=1g\nrate_iops=100\ntime_based\nruntime=60\n\
+                    direct=1\nioengine=libaio\niodepth=64\n";
+        run(&format!("{text}rate_process={process}\n")).remove(0)
+    };
+    let (even, random) = (offloaded("linear"), offloaded("poisson"));
+    assert!(p99(&even) <= 9 && p99(&random) > 30, "{} {}", p99(&even), p99(&random));
+}
+
 /// How long the jobs and the run lasted with a `--duration`, in whole seconds, and the note about
 /// jobs that keep their runtime.
 fn run_for(seconds: u64, jobs: &str) -> (Vec<u64>, u64, Option<String>) {

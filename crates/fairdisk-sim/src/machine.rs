@@ -82,6 +82,8 @@ enum Event {
     Kswapd,
     /// The time of a nap is over.
     NapOver(u64),
+    /// The ramp of a task is over.
+    RampOver(u32),
 }
 
 /// A simulated host: its tasks, page cache, file systems and CPUs, and the queues of its disks.
@@ -236,6 +238,7 @@ impl<E: Elevator> Machine<E> {
                 Event::LookForOld(disk) => self.look_for_old(now, disk),
                 Event::Kswapd => self.run_kswapd(now),
                 Event::NapOver(number) => self.nap_over(now, number),
+                Event::RampOver(task) => self.tell(task, |report| report.pass_ramp(now)),
             }
             self.settle(now);
         }

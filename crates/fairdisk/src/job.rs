@@ -4,7 +4,9 @@
 use crate::failure::Failure;
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::iozone;
-use fairdisk_lab::jobfile::{Context, JobFile, JobRow, Machine, Place, Resolved};
+use fairdisk_lab::jobfile::{
+    Context, JobFile, JobRow, Machine, Place, Problems, Resolved, is_fio_command,
+};
 use fairdisk_lab::looks::Looks;
 use fairdisk_lab::text_file;
 use std::env;
@@ -15,10 +17,16 @@ pub(crate) fn is_iozone(spec: &str) -> bool {
     Path::new(spec).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("iozone"))
 }
 
+/// What stands for standard input as a job file.
+const STANDARD_INPUT: &str = "-";
+
 /// Whether `spec` names a job file or an iozone command: its extension is `.fio` or `.iozone`; or,
 /// since fio requires no extension, it is an existing file that neither ends in `.toml` nor has the
-/// name of a built-in experiment.
+/// name of a built-in experiment; or `-`, or a command line of fio.
 pub(crate) fn is_job_file(spec: &str) -> bool {
+    if spec == STANDARD_INPUT || is_fio_command(spec) {
+        return true;
+    }
     let path = Path::new(spec);
     let ending = path.extension().unwrap_or_default();
     if ending.eq_ignore_ascii_case("fio") || is_iozone(spec) {
@@ -34,6 +42,7 @@ pub(crate) fn is_job_file(spec: &str) -> bool {
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn read(path: &str) -> Result<String, Failure> {
+    let path = if path == STANDARD_INPUT { "/dev/stdin" } else { path };
     let text = text_file::read(Path::new(path));
     text.map_err(|error| Failure::BadInput(format!("{path}: cannot be read: {error}")))
 }
@@ -50,10 +59,23 @@ pub(crate) fn command_place(path: &str) -> Result<Place, Failure> {
 /// The rows of jobs of the file at `path`, with all options resolved and defaults filled in: one
 /// of a job file, and one of an iozone command for each number of processes.
 ///
+/// Of what is not supported, `approximately` leaves out what can be.
+///
 /// # Errors
 /// The file cannot be read, or it contains something wrong or unsupported.
-pub(crate) fn resolve(path: &str) -> Result<Vec<JobRow>, Failure> {
+pub(crate) fn resolve(path: &str, approximately: bool) -> Result<Vec<JobRow>, Failure> {
+    let rows = |file: Result<JobFile, Problems>| {
+        let resolve = if approximately { JobFile::resolve_approximately } else { JobFile::resolve };
+        let jobs = file.and_then(|file| resolve(&file)).map(|jobs| vec![jobs.into()]);
+        jobs.map_err(|problems| Failure::BadInput(problems.to_string()))
+    };
+    if is_fio_command(path) {
+        return rows(JobFile::parse_command(path));
+    }
     let text = read(path)?;
+    if is_fio_command(&text) {
+        return rows(JobFile::parse_command(&text));
+    }
     if is_iozone(path) {
         let rows = iozone::parse(path, &text);
         return rows.map_err(|problems| Failure::BadInput(problems.to_string()));
@@ -68,10 +90,7 @@ pub(crate) fn resolve(path: &str) -> Result<Vec<JobRow>, Failure> {
         // A default machine, not the one we run on, so that a job file means the same everywhere.
         machine: Machine::default(),
     };
-    JobFile::parse(path, &text, &context)
-        .and_then(|file| file.resolve())
-        .map(|jobs| vec![jobs.into()])
-        .map_err(|problems| Failure::BadInput(problems.to_string()))
+    rows(JobFile::parse(path, &text, &context))
 }
 
 /// The jobs of rows as the text of a job file each; of several, each below its label.

@@ -9,6 +9,7 @@
 mod cli;
 mod commands;
 mod failure;
+mod fio_words;
 mod interrupt;
 mod job;
 mod kept_figures;
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode, Failure> {
     interrupt::survive_large_files()
         .map_err(|error| Failure::Run(format!("cannot listen for signals: {error}")))?;
-    match cli::Cli::try_parse() {
+    match cli::Cli::try_parse_from(fio_words::joined(std::env::args_os().collect())) {
         Ok(cli) => commands::execute(cli.command).map(|()| ExitCode::SUCCESS),
         // The user asked for help or for the version, which is a result and goes to standard
         // output.

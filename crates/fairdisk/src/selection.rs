@@ -123,6 +123,9 @@ pub(crate) struct Values {
     /// Change one value, as in host.hz=1000 or scheduler.cfq.slice_idle_ms=0 (may be repeated)
     #[arg(long = "set", value_name = "KEY=VALUE", value_hint = ValueHint::Other)]
     pub(crate) overrides: Vec<String>,
+    /// Run a job file without what Fairdisk does not support, with a note for each such key
+    #[arg(long)]
+    pub(crate) approximate: bool,
 }
 
 impl Changes {
@@ -145,7 +148,8 @@ impl Values {
     /// A `--set` is malformed.
     pub(crate) fn options(&self) -> Result<Options, Failure> {
         let overrides = overrides("--set", &self.overrides)?;
-        Ok(Options { duration: self.duration, overrides, ..Options::default() })
+        let (duration, approximates) = (self.duration, self.approximate);
+        Ok(Options { duration, overrides, approximates, ..Options::default() })
     }
 }
 
@@ -168,7 +172,7 @@ pub(crate) fn overrides(option: &str, texts: &[String]) -> Result<Vec<Override>,
 /// `spec` names neither, or its file or the options are wrong.
 pub(crate) fn load(spec: &str, options: &Options) -> Result<Plan, Failure> {
     if job::is_job_file(spec) {
-        return Ok(Plan::job_rows(spec, &job::resolve(spec)?, options)?);
+        return Ok(Plan::job_rows(spec, &job::resolve(spec, options.approximates)?, options)?);
     }
     Ok(Plan::experiment(spec, options)?)
 }

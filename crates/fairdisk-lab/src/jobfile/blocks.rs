@@ -41,6 +41,26 @@ pub struct WeightedBlock {
 }
 
 impl BlockSize {
+    /// The size as fio asks for it: a listed one is rounded down to a multiple of the smallest.
+    pub(super) fn rounded(self) -> Self {
+        let smallest = self.min_bytes();
+        match self {
+            Self::Split(list) => {
+                let rounded = |entry: WeightedBlock| WeightedBlock {
+                    bytes: entry.bytes - entry.bytes % smallest,
+                    ..entry
+                };
+                Self::Split(list.into_iter().map(rounded).collect())
+            }
+            other => other,
+        }
+    }
+
+    /// Whether sizes of a list are no multiples of the smallest.
+    pub(super) fn is_unaligned(&self) -> bool {
+        *self != self.clone().rounded()
+    }
+
     /// The sizes of which all requests are multiples.
     pub(super) fn units(&self) -> Vec<u64> {
         match self {

@@ -6,7 +6,7 @@ use super::error::{Error, ErrorKind, Place};
 use super::finish;
 use super::job::Job;
 use super::note::Notes;
-use super::pattern::{Direction, Kind, Mix};
+use super::pattern::{Direction, Distribution, Kind};
 use super::per_op::PerOp;
 use super::setting::Placed;
 use super::source::Section;
@@ -23,6 +23,9 @@ pub(super) fn conflicts(section: &Section, draft: &Draft) -> Vec<Error> {
         time_without_end(draft),
         group_keys(draft),
         two_shares(draft),
+        unaligned_range(draft),
+        offload_through_cache(draft),
+        alignment_of_a_map(draft),
         modifier(draft),
         identical_without_random(draft),
         flush_after_passes(draft),
@@ -80,14 +83,7 @@ fn direction(draft: &Draft) -> Direction {
 }
 
 fn mix_uses(draft: &Draft) -> PerOp<bool> {
-    match direction(draft).kind {
-        Kind::Read => Mix::Read,
-        Kind::Write => Mix::Write,
-        Kind::Trim => Mix::Trim,
-        Kind::ReadWrite => Mix::ReadWrite { read_percent: 50 },
-        Kind::TrimWrite => Mix::TrimWrite,
-    }
-    .uses()
+    finish::mix(draft).uses()
 }
 
 /// The number of files by which a job's size is divided.
@@ -206,6 +202,50 @@ fn modifier(draft: &Draft) -> Option<Error> {
     })
 }
 
+/// How fio 3.33 draws unaligned sizes from a range is not modelled.
+fn unaligned_range(draft: &Draft) -> Option<Error> {
+    let unaligned = draft.unaligned.as_ref().filter(|placed| placed.value)?;
+    let is_ranged = draft.bssplit.is_none() && draft.bsrange.is_some();
+    is_ranged.then(|| unsupported(unaligned, "1", "it is modelled for bssplit only"))
+}
+
+/// How fio 3.33 finds free blocks in units of its map with another alignment is not modelled.
+fn alignment_of_a_map(draft: &Draft) -> Option<Error> {
+    let align = draft.align.as_ref()?;
+    let is_other = finish::align_bytes(draft).iter().any(Option::is_some);
+    let is_free = match value(&draft.distribution).unwrap_or(Distribution::Uniform) {
+        Distribution::Uniform => value(&draft.norandommap).unwrap_or(false),
+        Distribution::Zoned(_) => true,
+        _ => false,
+    };
+    let remedy = "it is modelled with norandommap or zones; add norandommap, or remove it";
+    (is_other && !is_free).then(|| {
+        let written = list_of(align);
+        unsupported(align, written, remedy)
+    })
+}
+
+/// A list as it could be written.
+fn list_of(list: &Placed<PerOp<Option<u64>>>) -> String {
+    let parts = list.value.iter().map(|one| one.map_or_else(String::new, |one| one.to_string()));
+    let parts: Vec<String> = parts.collect();
+    let is_one = parts.iter().all(|part| *part == parts[0]);
+    if is_one { parts[0].clone() } else { parts.join(",") }
+}
+
+fn offload_through_cache(draft: &Draft) -> Option<Error> {
+    let offloads = draft.offloads.as_ref().filter(|placed| placed.value)?;
+    let is_deep = value(&draft.iodepth).is_some_and(|depth| depth > 1);
+    let is_buffered = !value(&draft.direct).unwrap_or(false);
+    (is_deep && is_buffered).then(|| {
+        unsupported(
+            offloads,
+            "offload",
+            "with iodepth it is modelled around the page cache only; set direct=1",
+        )
+    })
+}
+
 fn identical_without_random(draft: &Draft) -> Option<Error> {
     let identical = draft.identical.as_ref().filter(|placed| placed.value)?;
     let rw = direction(draft);
@@ -319,10 +359,20 @@ fn about_random(draft: &Draft, notes: &mut Notes) {
     say(notes, &draft.distribution, sequential, TEXT);
     say(notes, &draft.random_percent, sequential, TEXT);
     say(notes, &draft.norandommap, sequential, TEXT);
+    let is_default = finish::align_bytes(draft).iter().all(Option::is_none);
+    say(notes, &draft.align, sequential, TEXT);
+    let text = "no effect: offsets are multiples of the smallest block without it";
+    say(notes, &draft.align, !sequential && is_default, text);
 }
 
 fn about_blocks(draft: &Draft, notes: &mut Notes) {
     let split = draft.bssplit.is_some();
+    let rounds = finish::blocks(draft) != finish::written_blocks(draft);
+    let text =
+        "sizes are rounded down to multiples of the smallest, as in fio without bs_unaligned";
+    say(notes, &draft.bssplit, rounds, text);
+    let is_fixed = !split && draft.bsrange.is_none();
+    say(notes, &draft.unaligned, is_fixed, "no effect: all blocks have one size");
     say(notes, &draft.bsrange, split, "bssplit decides the block sizes where it is set");
     say(
         notes,
@@ -344,7 +394,12 @@ fn about_queue(draft: &Draft, notes: &mut Notes) {
     let engine = value(&draft.ioengine).unwrap_or(submission::DEFAULT);
     let depth = value(&draft.iodepth).unwrap_or(1);
     let buffered = engine.kind == EngineKind::Async && !value(&draft.direct).unwrap_or(false);
-    let one_by_one = buffered || matches!(engine.kind, EngineKind::Sync | EngineKind::Mapped);
+    let waits = match engine.kind {
+        EngineKind::Sync => !(finish::offloads(draft) && value(&draft.direct).unwrap_or(false)),
+        EngineKind::Mapped => true,
+        _ => false,
+    };
+    let one_by_one = buffered || waits;
     let text = if buffered {
         "no effect: buffered requests go one at a time; set direct=1".to_owned()
     } else {
@@ -353,6 +408,7 @@ fn about_queue(draft: &Draft, notes: &mut Notes) {
     say(notes, &draft.iodepth, one_by_one && depth > 1, &text);
     say(notes, &draft.iodepth_batch, one_by_one, &text);
     say(notes, &draft.iodepth_low, one_by_one, &text);
+    say(notes, &draft.completes_min, one_by_one, &text);
     let above = |slot: &Slot<u32>| !one_by_one && value(slot).is_some_and(|count| count > depth);
     let text = format!("more than iodepth: {depth} is used");
     say(notes, &draft.iodepth_batch, above(&draft.iodepth_batch), &text);
@@ -401,6 +457,8 @@ fn about_rest(draft: &Draft, notes: &mut Notes) {
     say(notes, &draft.prioclass, unlevelled, "prio is not set: level 0, the highest, is used");
     let unclassed = value(&draft.prioclass).unwrap_or(0) == 0;
     say(notes, &draft.prio, unclassed, "prioclass is not set: best effort is used");
+    let is_free = draft.rate.is_none() && draft.rate_iops.is_none();
+    say(notes, &draft.arrivals, is_free, "no effect: there is no rate");
     say(notes, &draft.think_blocks, draft.think_ns.is_none(), "no effect: thinktime is not set");
     say(notes, &draft.nrfiles, draft.filename.is_some(), "no effect: filename lists the files");
     say(notes, &draft.randrepeat, draft.randseed.is_some(), "no effect: randseed is set");

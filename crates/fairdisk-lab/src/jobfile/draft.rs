@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::blocks::BlockSize;
 use super::error::Place;
-use super::job::WriteSync;
-use super::keys::Key;
+use super::job::{Arrivals, WriteSync};
+use super::keys::{Key, Refused};
 use super::pattern::{Direction, Distribution};
 use super::per_op::PerOp;
 use super::setting::Placed;
@@ -37,6 +37,8 @@ pub(super) struct Draft {
     pub(super) bs: List<BlockSize>,
     pub(super) bsrange: List<BlockSize>,
     pub(super) bssplit: List<BlockSize>,
+    pub(super) unaligned: Slot<bool>,
+    pub(super) align: List<u64>,
 
     pub(super) size: Slot<Option<Extent>>,
     pub(super) io_size: Slot<Option<Extent>>,
@@ -53,6 +55,8 @@ pub(super) struct Draft {
     pub(super) iodepth: Slot<u32>,
     pub(super) iodepth_batch: Slot<u32>,
     pub(super) iodepth_low: Slot<u32>,
+    pub(super) completes_min: Slot<u32>,
+    pub(super) offloads: Slot<bool>,
     pub(super) direct: Slot<bool>,
     pub(super) sync: Slot<WriteSync>,
     pub(super) invalidate: Slot<bool>,
@@ -82,6 +86,7 @@ pub(super) struct Draft {
     pub(super) think_blocks: Slot<u32>,
     pub(super) rate: List<u64>,
     pub(super) rate_iops: List<u64>,
+    pub(super) arrivals: Slot<Arrivals>,
 
     pub(super) randseed: Slot<u64>,
     pub(super) randrepeat: Slot<bool>,
@@ -107,6 +112,8 @@ pub(super) struct Draft {
 
     /// Keys that belong to an engine, to be checked against the job's engine.
     pub(super) engine_keys: Vec<(&'static Key, Place)>,
+    /// Keys that are refused where they have an effect, each as it was last set.
+    pub(super) refused: Vec<Refused>,
 }
 
 impl Draft {

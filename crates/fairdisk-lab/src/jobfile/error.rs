@@ -88,8 +88,8 @@ pub enum ErrorKind {
     },
     /// A key that fio knows but Fairdisk does not support.
     UnsupportedKey {
-        /// The key.
-        key: &'static str,
+        /// The key as written.
+        key: String,
         /// What to do.
         remedy: &'static str,
     },

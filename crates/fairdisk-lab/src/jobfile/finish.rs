@@ -36,6 +36,7 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
         threads: value(&draft.thread).unwrap_or(false),
         pattern: pattern(draft),
         blocks: blocks(draft),
+        align_bytes: align_bytes(draft),
         target: target(draft),
         size: value(&draft.size).flatten().unwrap_or(Extent::Whole),
         io_size: value(&draft.io_size).flatten(),
@@ -68,9 +69,9 @@ fn at_least_one(count: Option<u32>) -> NonZeroU32 {
     count.and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
 }
 
-fn pattern(draft: &Draft) -> Pattern {
-    let direction = value(&draft.rw).unwrap_or_default();
-    let mix = match direction.kind {
+/// The operations of a job and their proportion.
+pub(super) fn mix(draft: &Draft) -> Mix {
+    match value(&draft.rw).unwrap_or_default().kind {
         Kind::Read => Mix::Read,
         Kind::Write => Mix::Write,
         Kind::Trim => Mix::Trim,
@@ -78,7 +79,11 @@ fn pattern(draft: &Draft) -> Pattern {
         Kind::ReadWrite => Mix::ReadWrite {
             read_percent: value(&draft.read_percent).unwrap_or(READ_PERCENT_DEFAULT),
         },
-    };
+    }
+}
+
+fn pattern(draft: &Draft) -> Pattern {
+    let direction = value(&draft.rw).unwrap_or_default();
     let order = if direction.random {
         Order::Random(random_order(draft, direction.modifier))
     } else {
@@ -86,7 +91,7 @@ fn pattern(draft: &Draft) -> Pattern {
             && direction.modifier.is_some_and(|hole| hole > 0);
         Order::Sequential { hole_bytes: direction.modifier.unwrap_or(0), interleaved }
     };
-    Pattern { mix, order }
+    Pattern { mix: mix(draft), order }
 }
 
 fn random_order(draft: &Draft, modifier: Option<i64>) -> RandomOrder {
@@ -107,8 +112,29 @@ fn list<T: Clone>(slot: &List<T>) -> PerOp<Option<T>> {
     value(slot).unwrap_or_else(|| PerOp::all(None))
 }
 
-/// The most detailed of the three keys takes precedence, whatever their order in the file.
+/// What random offsets are multiples of, where that is not the smallest block; 0 is that.
+pub(super) fn align_bytes(draft: &Draft) -> PerOp<Option<u64>> {
+    let is_random = value(&draft.rw).unwrap_or_default().random;
+    let PerOp { read, write, trim } = list(&draft.align);
+    let blocks = blocks(draft);
+    let other = |bytes: Option<u64>, block: &BlockSize| {
+        bytes.filter(|bytes| is_random && *bytes > 0 && *bytes != block.min_bytes())
+    };
+    PerOp {
+        read: other(read, &blocks.read),
+        write: other(write, &blocks.write),
+        trim: other(trim, &blocks.trim),
+    }
+}
+
+/// The block sizes as fio asks for them.
 pub(super) fn blocks(draft: &Draft) -> BlockSizes {
+    let written = written_blocks(draft);
+    if value(&draft.unaligned).unwrap_or(false) { written } else { written.map(BlockSize::rounded) }
+}
+
+/// The most detailed of the three keys takes precedence, whatever their order in the file.
+pub(super) fn written_blocks(draft: &Draft) -> BlockSizes {
     list(&draft.bssplit)
         .or(Some(&list(&draft.bsrange)))
         .or(Some(&list(&draft.bs)))
@@ -133,6 +159,7 @@ fn submission(draft: &Draft) -> Submission {
         EngineKind::Mapped => SubmissionClass::Mapped,
         EngineKind::Null => SubmissionClass::Null,
         EngineKind::Async if direct => SubmissionClass::Async(queue(draft)),
+        EngineKind::Sync if direct && offloads(draft) => SubmissionClass::Async(queue(draft)),
         // Linux makes a buffered request of an asynchronous engine wait for its pages.
         EngineKind::Async | EngineKind::Sync | EngineKind::Foreign => SubmissionClass::Sync,
     };
@@ -145,18 +172,22 @@ fn submission(draft: &Draft) -> Submission {
     Submission { engine: engine.name, class, hint, dropped }
 }
 
-/// In fio, 0 means the whole depth, both for the batch and for the low water mark.
+/// Whether threads of their own submit the requests, each of which waits for one.
+pub(super) fn offloads(draft: &Draft) -> bool {
+    value(&draft.offloads).unwrap_or(false)
+}
+
+/// In fio, 0 means the whole depth, both for the batch and for the low water mark. A job that
+/// waits for several requests at once finds the queue that much shorter when it refills it.
 fn queue(draft: &Draft) -> Queue {
     let depth = value(&draft.iodepth).unwrap_or(1);
     let within = |count: Option<u32>, default: u32| match count.unwrap_or(default) {
         0 => depth,
         count => count.min(depth),
     };
-    Queue {
-        depth,
-        batch: within(value(&draft.iodepth_batch), 1),
-        low: within(value(&draft.iodepth_low), 0),
-    }
+    let done_at_once = value(&draft.completes_min).filter(|count| *count > 1).unwrap_or(0);
+    let low = within(value(&draft.iodepth_low), 0).min(depth.saturating_sub(done_at_once));
+    Queue { depth, batch: within(value(&draft.iodepth_batch), 1), low }
 }
 
 fn schedule(draft: &Draft) -> Schedule {
@@ -178,6 +209,7 @@ fn pace(draft: &Draft) -> Pace {
         think: pause.map(|pause_ns| Think { pause_ns, every_ios }),
         bytes_per_s: limits(&draft.rate),
         ios_per_s: limits(&draft.rate_iops),
+        arrivals: value(&draft.arrivals).unwrap_or_default(),
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Job {
     pub pattern: Pattern,
     /// The block sizes.
     pub blocks: BlockSizes,
+    /// What random offsets are multiples of, in bytes, if not the smallest block.
+    pub align_bytes: PerOp<Option<u64>>,
     /// The files.
     pub target: Target,
     /// The part of the target that it works on.
@@ -139,6 +141,19 @@ pub struct Pace {
     pub bytes_per_s: PerOp<Option<u64>>,
     /// The highest rate in requests per second.
     pub ios_per_s: PerOp<Option<u64>>,
+    /// When requests begin that a rate holds back.
+    pub arrivals: Arrivals,
+}
+
+/// When requests begin that a rate holds back (`rate_process=`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Evenly spaced.
+    #[default]
+    Linear,
+    /// At random: the time from one to the next is distributed exponentially.
+    Poisson,
 }
 
 /// A pause after a number of requests.

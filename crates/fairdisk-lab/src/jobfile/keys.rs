@@ -4,10 +4,13 @@
 
 use super::draft::Draft;
 use super::setting::Given;
-use super::value::{Read, ValueError};
+use super::value::{Read, TimeUnit, ValueError};
 use fairdisk_core::QosKey;
 
+pub(super) use harmless::{Harmless, Refused};
+
 mod effective;
+mod harmless;
 mod inert;
 mod refused;
 
@@ -33,8 +36,9 @@ pub(super) enum Does {
     Limit(QosKey),
     /// The key, whose values have this shape, cannot change a result; a note says so.
     Nothing(Shape),
-    /// fio knows the key, but Fairdisk would run something other than what was asked for.
-    Refuse,
+    /// fio knows the key, but Fairdisk would run something other than what was asked for, unless
+    /// the key is harmless where it stands.
+    Refuse(Harmless),
 }
 
 /// The values that fio accepts for a key that has no effect here.
@@ -46,6 +50,8 @@ pub(super) enum Shape {
     Switch,
     /// A number within these bounds.
     Number(u64, u64),
+    /// A time.
+    Time,
     /// Any text.
     Text,
     /// Any text, or the key without a value.
@@ -56,8 +62,6 @@ pub(super) enum Shape {
     Pattern,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Only these values have no effect; other values of fio would change the result.
-    Only(&'static [&'static str]),
 }
 
 impl std::fmt::Debug for Key {
@@ -123,6 +127,7 @@ impl Shape {
             Self::Flag => given.flag().map(|_| ()),
             Self::Switch => given.switch().map(|_| ()),
             Self::Number(min, max) => given.count(min..=max).map(|_| ()),
+            Self::Time => given.time_ns(TimeUnit::Microseconds).map(|_| ()),
             Self::Text => given.text().map(|_| ()),
             Self::Pattern => pattern(given),
             Self::Percentiles => percentiles(given),
@@ -130,19 +135,7 @@ impl Shape {
                 let pairs: Vec<(&str, ())> = words.iter().map(|word| (*word, ())).collect();
                 given.choice(&pairs)
             }
-            Self::Only(words) => only(given, words),
         }
-    }
-}
-
-fn only(given: Given<'_>, words: &[&str]) -> Read<()> {
-    let expected = words.join(" or ");
-    match given.word(&expected)?.trim() {
-        text if words.contains(&text) => Ok(()),
-        "" => ValueError::bad(expected),
-        _ => ValueError::unsupported(format!(
-            "it would change the result; only {expected} can be run"
-        )),
     }
 }
 

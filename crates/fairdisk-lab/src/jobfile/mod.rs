@@ -22,6 +22,7 @@
 
 mod blocks;
 mod check;
+mod command_line;
 mod draft;
 mod error;
 mod expression;
@@ -45,12 +46,13 @@ mod variables;
 mod whole;
 
 pub use blocks::{BlockSize, BlockSizes, WeightedBlock};
+pub use command_line::{is_fio_command, is_fio_option};
 pub use error::{Class, Error, ErrorKind, Place, Problems};
 pub use group::{GroupSetting, GroupShare};
-pub use job::{Caching, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
+pub use job::{Arrivals, Caching, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
 pub use limits::Limits;
 pub use note::{Note, Notes};
-pub use pattern::{Distribution, Mix, Order, Pattern, RandomOrder, Repeat};
+pub use pattern::{Distribution, Mix, Order, Pattern, RandomOrder, Repeat, Zone};
 pub use per_op::PerOp;
 pub use priority::{IoPrio, Priority};
 pub use resolve::{Asked, JobRow, Resolved};

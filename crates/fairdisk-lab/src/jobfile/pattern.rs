@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::per_op::PerOp;
 use super::setting::Given;
+use super::span::Extent;
 use super::value::{self, Read, ValueError};
 
 /// The I/O pattern of a job.
@@ -97,7 +98,7 @@ pub enum Repeat {
 }
 
 /// The distribution of random offsets.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Distribution {
     /// All offsets are equally likely.
@@ -112,6 +113,22 @@ pub enum Distribution {
         /// The power, above 0 and below 1.
         h: f64,
     },
+    /// As fio has it: the mean of twelve uniform ranks, and a uniform one on top.
+    Normal {
+        /// The width of the one on top, in percent of all blocks; below 100.
+        deviation_percent: f64,
+    },
+    /// Zones one behind the other, each with a part of the requests.
+    Zoned(Vec<Zone>),
+}
+
+/// A part of a file, and how many of the requests fall into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Zone {
+    /// The percentage of requests.
+    pub percent: u8,
+    /// The length of the zone.
+    pub length: Extent,
 }
 
 /// The value of `rw=`, before it is combined with other keys.
@@ -197,9 +214,53 @@ pub(super) fn distribution(given: Given<'_>) -> Read<Distribution> {
         0 => ValueError::unsupported("`random` has no parameter; fio drops it"),
         1 => zipf(parameter),
         2 => pareto(parameter),
-        _ => ValueError::unsupported(
-            "use random, zipf:theta or pareto:h; the others are not supported yet",
-        ),
+        3 => normal(parameter),
+        4 => zoned(parameter, |text| match text.trim().parse() {
+            Ok(percent @ 1..=100) => Ok(Extent::Percent(percent)),
+            _ => ValueError::unsupported(ZONES),
+        }),
+        _ => zoned(parameter, |text| Ok(Extent::Bytes(value::quantity(text, given.base)?))),
+    }
+}
+
+const ZONES: &str = "write the percentage of requests and the length of each zone, as in \
+                     zoned:60/10:40/90, for all operations alike; the percentages of requests \
+                     sum to 100, and lengths in percent to 100 at most; only the last zone may be \
+                     without a length";
+
+fn zoned(parameter: Option<&str>, length: impl Fn(&str) -> Read<Extent>) -> Read<Distribution> {
+    let mut open = 0;
+    let zone = |text: &str| {
+        let parts = text.split_once('/').map(|(percent, length)| (percent.trim().parse(), length));
+        let Some((Ok(percent), text)) = parts else { return ValueError::unsupported(ZONES) };
+        if text.trim().is_empty() {
+            open += 1;
+            return Ok(Zone { percent, length: Extent::Whole });
+        }
+        Ok(Zone { percent, length: length(text)? })
+    };
+    let zones = parameter.unwrap_or_default().split(':').map(zone).collect::<Read<Vec<_>>>()?;
+    // One without a length has the rest of the file, which is one zone only at the end.
+    let ends_open =
+        open == 0 || (open == 1 && zones.last().map(|zone| zone.length) == Some(Extent::Whole));
+    if !ends_open {
+        return ValueError::unsupported(ZONES);
+    }
+    let requests: u32 = zones.iter().map(|zone| u32::from(zone.percent)).sum();
+    let lengths = zones.iter().map(|zone| match zone.length {
+        Extent::Percent(percent) => u32::from(percent),
+        Extent::Bytes(_) | Extent::Whole => 0,
+    });
+    let is_whole = requests == 100 && lengths.sum::<u32>() <= 100;
+    if is_whole { Ok(Distribution::Zoned(zones)) } else { ValueError::unsupported(ZONES) }
+}
+
+fn normal(parameter: Option<&str>) -> Read<Distribution> {
+    let deviation_percent = skew(parameter, "normal:20")?;
+    if (0.0..100.0).contains(&deviation_percent) {
+        Ok(Distribution::Normal { deviation_percent })
+    } else {
+        ValueError::bad("a deviation in percent, below 100, such as normal:20")
     }
 }
 

@@ -7,13 +7,13 @@ use std::fmt;
 
 use super::blocks::BlockSize;
 use super::group::GroupShare;
-use super::job::{Caching, Job, Seed, WriteSync};
+use super::job::{Arrivals, Caching, Job, Seed, WriteSync};
 use super::limits;
-use super::pattern::{Distribution, Mix, Order, RandomOrder, Repeat};
+use super::pattern::{Distribution, Mix, Order, RandomOrder, Repeat, Zone};
 use super::per_op::PerOp;
 use super::priority::{IoPrio, Priority};
 use super::span::{self, DelayNs, Extent, FileBytes, FileSystem, Files};
-use super::submission::{Dropped, Hint, Submission, SubmissionClass};
+use super::submission::{Dropped, Hint, Submission, SubmissionClass, is_sync};
 
 /// The column at which comments start, unless a setting is longer.
 const COMMENT_COLUMN: usize = 40;
@@ -32,6 +32,7 @@ impl Job {
         self.identity(&mut lines, before);
         self.pattern_lines(&mut lines);
         blocks(&mut lines, &self.blocks);
+        limits(&mut lines, "ba", &self.align_bytes, "random offsets are multiples of it");
         self.span_lines(&mut lines);
         submission(&mut lines, &self.submission);
         self.flush_lines(&mut lines);
@@ -196,6 +197,9 @@ impl Job {
         }
         limits(lines, "rate", &self.pace.bytes_per_s, "bytes/s for reads,writes,trims");
         limits(lines, "rate_iops", &self.pace.ios_per_s, "requests/s for reads,writes,trims");
+        if self.pace.arrivals == Arrivals::Poisson {
+            lines.set("rate_process", "poisson", "requests begin at random times");
+        }
     }
 
     fn share_lines(&self, lines: &mut Lines) {
@@ -244,12 +248,18 @@ fn random(lines: &mut Lines, word: &str, order: &RandomOrder) {
             lines.set("rw_sequencer", "identical", "");
         }
     }
-    match order.distribution {
+    match &order.distribution {
         Distribution::Uniform => lines.set("random_distribution", "random", ""),
         Distribution::Zipf { theta } => {
             lines.set("random_distribution", format!("zipf:{theta}"), "");
         }
         Distribution::Pareto { h } => lines.set("random_distribution", format!("pareto:{h}"), ""),
+        Distribution::Normal { deviation_percent } => {
+            lines.set("random_distribution", format!("normal:{deviation_percent}"), "");
+        }
+        Distribution::Zoned(zones) => {
+            lines.set("random_distribution", zoned(zones), "percent of requests/length");
+        }
     }
     let PerOp { read, write, trim } = order.random_percent;
     if (read, write, trim) != (100, 100, 100) {
@@ -258,6 +268,18 @@ fn random(lines: &mut Lines, word: &str, order: &RandomOrder) {
     if !order.covers_every_block {
         lines.flag("norandommap", "blocks may be visited twice");
     }
+}
+
+fn zoned(zones: &[Zone]) -> String {
+    let length = |zone: &Zone| match zone.length {
+        Extent::Percent(percent) => percent.to_string(),
+        Extent::Bytes(bytes) => bytes.to_string(),
+        Extent::Whole => String::new(),
+    };
+    let parts = zones.iter().map(|zone| format!("{}/{}", zone.percent, length(zone)));
+    let in_percent = zones.iter().any(|zone| matches!(zone.length, Extent::Percent(_)));
+    let word = if in_percent { "zoned" } else { "zoned_abs" };
+    format!("{word}:{}", parts.collect::<Vec<_>>().join(":"))
 }
 
 fn blocks(lines: &mut Lines, sizes: &PerOp<BlockSize>) {
@@ -272,6 +294,9 @@ fn blocks(lines: &mut Lines, sizes: &PerOp<BlockSize>) {
         if let Some(list) = pick(text) {
             lines.set(key, list, COMMENT);
         }
+    }
+    if sizes.iter().any(BlockSize::is_unaligned) {
+        lines.flag("bs_unaligned", "sizes are no multiples of the smallest");
     }
 }
 
@@ -337,6 +362,9 @@ fn submission(lines: &mut Lines, submission: &Submission) {
         Dropped::Everything => lines.flag("remount", "nothing of its files is in memory"),
     }
     if let SubmissionClass::Async(queue) = submission.class {
+        if is_sync(submission.engine) {
+            lines.set("io_submit_mode", "offload", "by threads that wait for one request each");
+        }
         lines.set("iodepth", queue.depth, "");
         lines.set("iodepth_batch", queue.batch, "submitted together");
         lines.set("iodepth_low", queue.low, "refilled from here");

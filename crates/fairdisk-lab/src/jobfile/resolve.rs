@@ -10,7 +10,7 @@ use super::draft::{Draft, value};
 use super::error::{Error, ErrorKind, Place, Problems};
 use super::finish;
 use super::job::Job;
-use super::keys::{self, Does, Key};
+use super::keys::{self, Does, Key, Refused};
 use super::limits;
 use super::note::Notes;
 use super::setting::{Given, Placed};
@@ -69,7 +69,20 @@ impl JobFile {
     /// # Errors
     /// Returns every setting that is wrong or not supported, and every job that cannot run.
     pub fn resolve(&self) -> Result<Resolved, Problems> {
-        let mut work = Work { notes: self.notes.clone(), ..Work::default() };
+        self.resolve_by(Work::default())
+    }
+
+    /// Resolves every setting as [`resolve`](Self::resolve) does, but leaves out what fio knows and
+    /// Fairdisk does not support, each with a note.
+    ///
+    /// # Errors
+    /// Returns every setting that is wrong, and every job that cannot run.
+    pub fn resolve_approximately(&self) -> Result<Resolved, Problems> {
+        self.resolve_by(Work { approximates: true, ..Work::default() })
+    }
+
+    fn resolve_by(&self, work: Work) -> Result<Resolved, Problems> {
+        let mut work = Work { notes: self.notes.clone(), ..work };
         let mut base = Draft::default();
         let mut base_is_whole = true;
         for section in &self.sections {
@@ -78,7 +91,8 @@ impl JobFile {
             } else {
                 let mut draft = base.clone();
                 // Gaps left by settings that could not be read would look like conflicts.
-                if work.apply(&mut draft, section) && base_is_whole {
+                let is_whole = work.apply(&mut draft, section) && base_is_whole;
+                if work.refuse(&draft) && is_whole {
                     work.job(section, &draft);
                 }
             }
@@ -101,6 +115,8 @@ impl JobFile {
 
 #[derive(Default)]
 struct Work {
+    /// Whether what cannot be honoured is left out, with a note.
+    approximates: bool,
     jobs: Vec<Job>,
     notes: Notes,
     asked: Vec<Asked>,
@@ -119,7 +135,7 @@ impl Work {
         self.overruled(section);
         for setting in units.into_iter().chain(others) {
             if let Err(kind) = self.setting(draft, setting) {
-                self.wrong.push(Error { place: setting.place.clone(), kind });
+                self.leave_out(Error { place: setting.place.clone(), kind });
             }
         }
         self.engine_keys(draft);
@@ -160,17 +176,62 @@ impl Work {
             Does::Set(read) => read(draft, given),
             Does::Limit(limit) => limits::read(draft, limit, given),
             Does::Nothing(shape) => shape.check(given).map(|()| self.inert(draft, key, setting)),
-            Does::Refuse => {
-                return Err(ErrorKind::UnsupportedKey { key: key.name, remedy: key.help });
-            }
+            Does::Refuse(harmless) => harmless.check(given).map(|()| {
+                self.of_engine(draft, key, setting);
+                draft.refused.retain(|before| before.key.name != key.name);
+                draft.refused.push(Refused { key, setting: setting.clone() });
+            }),
         }
         .map_err(|error| error.at(setting))
     }
 
-    fn inert(&mut self, draft: &mut Draft, key: &'static Key, setting: &Setting) {
+    /// Refuses what would have an effect on the job. Returns whether nothing had to be refused.
+    fn refuse(&mut self, draft: &Draft) -> bool {
+        let before = self.wrong.len();
+        for refused in &draft.refused {
+            let Refused { key, setting } = refused;
+            if let Some(why) = refused.has_no_effect(draft) {
+                self.notes.add(&setting.place, &setting.key, format!("no effect: {why}"));
+                continue;
+            }
+            let written = setting.key.clone();
+            let kind = match (refused.neutral_values(), &setting.value) {
+                ([], _) | (_, None) => ErrorKind::UnsupportedKey { key: written, remedy: key.help },
+                (values, Some(value)) => ErrorKind::UnsupportedValue {
+                    key: written,
+                    value: value.clone(),
+                    remedy: format!("{}; only {} can be run", key.help, values.join(" or ")),
+                },
+            };
+            self.leave_out(Error { place: setting.place.clone(), kind });
+        }
+        self.wrong.len() == before
+    }
+
+    /// Refuses a setting, or runs the job without it if that was asked for.
+    fn leave_out(&mut self, error: Error) {
+        match &error.kind {
+            ErrorKind::UnsupportedKey { key, remedy } if self.approximates => {
+                let text = format!("LEFT OUT, the result differs from fio's: {remedy}");
+                self.notes.add(&error.place, key, text);
+            }
+            ErrorKind::UnsupportedValue { key, value, remedy } if self.approximates => {
+                let text = format!("`{value}` LEFT OUT, the result differs from fio's: {remedy}");
+                self.notes.add(&error.place, key, text);
+            }
+            _ => self.wrong.push(error),
+        }
+    }
+
+    /// Keeps a key that belongs to an engine for a look at the job's engine.
+    fn of_engine(&self, draft: &mut Draft, key: &'static Key, setting: &Setting) {
         if !key.engines.is_empty() {
             draft.engine_keys.push((key, setting.place.clone()));
         }
+    }
+
+    fn inert(&mut self, draft: &mut Draft, key: &'static Key, setting: &Setting) {
+        self.of_engine(draft, key, setting);
         self.notes.add(&setting.place, &setting.key, format!("no effect: {}", key.help));
     }
 

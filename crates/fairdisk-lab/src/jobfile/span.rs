@@ -97,16 +97,17 @@ pub struct DelayNs {
     pub max_ns: u64,
 }
 
-/// Parses bytes or a percentage; in fio, 0 bytes means not set.
+/// Parses bytes or a percentage; in fio, 0 means not set.
 pub(super) fn extent(given: Given<'_>) -> Read<Option<Extent>> {
     let text = given.raw.unwrap_or_default().trim();
     let Some(digits) = text.strip_suffix('%') else {
         return Ok(Some(bytes(given, text)?).filter(|bytes| *bytes > 0).map(Extent::Bytes));
     };
     match digits.parse::<u8>() {
+        Ok(0) => Ok(None),
         Ok(percent @ 1..=100) => Ok(Some(Extent::Percent(percent))),
         _ if digits.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
-            ValueError::unsupported("write a whole percentage from 1% to 100%")
+            ValueError::unsupported("write a whole percentage from 0% to 100%")
         }
         _ => ValueError::bad("an amount, such as 1g or 50%"),
     }

@@ -2,13 +2,13 @@
 
 use super::jobfile_files::{Region, Worker};
 use crate::jobfile::{
-    BlockSize as JobBlock, Distribution, Extent, Job, Mix, Order, PerOp as JobPerOp,
-    Repeat as JobRepeat, Seed,
+    Arrivals as JobArrivals, BlockSize as JobBlock, Distribution, Extent, Job, Mix, Order,
+    PerOp as JobPerOp, RandomOrder as RandomJob, Repeat as JobRepeat, Seed, Zone as JobZone,
 };
 use fairdisk_core::Span;
 use fairdisk_sim::workload::{
-    BlockSize, Blocks, Direction, Fixed, FlushEvery, IoOrder, Limits, PerOp, RandomOrder, Rates,
-    Repeat, Seeds, Skew, StreamSpec,
+    Arrivals, BlockSize, Blocks, Direction, Fixed, FlushEvery, IoOrder, Limits, PerOp, RandomOrder,
+    Rates, Repeat, Seeds, Skew, StreamSpec, Zone, ZoneLength,
 };
 use std::num::NonZeroU64;
 
@@ -22,7 +22,13 @@ pub(super) fn stream(worker: &Worker<'_>) -> StreamSpec {
         offset: region.offset,
         bytes: region.bytes,
         limits: limits(job, region),
+        align: per_op(&job.align_bytes, |bytes| bytes.and_then(NonZeroU64::new)),
+        zones: zones(&job.pattern.order),
         rates: rates(job),
+        arrivals: match job.pace.arrivals {
+            JobArrivals::Linear => Arrivals::Linear,
+            JobArrivals::Poisson => Arrivals::Poisson,
+        },
         flush: FlushEvery { fsync: job.flush.fsync_writes, fdatasync: job.flush.fdatasync_writes },
         seeds: seeds(job.seed, worker.clone),
     }
@@ -46,12 +52,16 @@ fn order(order: &Order) -> IoOrder {
         }
         Order::Sequential { hole_bytes, .. } => IoOrder::Holes(*hole_bytes),
         Order::Random(random) => IoOrder::Drawn(RandomOrder {
-            skew: match random.distribution {
-                Distribution::Uniform => Skew::Uniform,
-                Distribution::Zipf { theta } => Skew::Zipf { theta: Fixed::from_f64(theta) },
-                Distribution::Pareto { h } => Skew::Pareto { h: Fixed::from_f64(h) },
+            skew: match &random.distribution {
+                Distribution::Uniform | Distribution::Zoned(_) => Skew::Uniform,
+                Distribution::Zipf { theta } => Skew::Zipf { theta: Fixed::from_f64(*theta) },
+                Distribution::Pareto { h } => Skew::Pareto { h: Fixed::from_f64(*h) },
+                Distribution::Normal { deviation_percent } => {
+                    Skew::Normal { width: Fixed::from_f64(deviation_percent / 100.0) }
+                }
             },
-            every_block_once: random.covers_every_block,
+            // As in fio, blocks of zones may be visited twice.
+            every_block_once: random.covers_every_block && zones(order).is_empty(),
             random_percent: per_op(&random.random_percent, |percent| *percent),
             repeat: match random.repeat {
                 JobRepeat::Never => Repeat::Never,
@@ -60,6 +70,22 @@ fn order(order: &Order) -> IoOrder {
             },
         }),
     }
+}
+
+/// The zones of random positions.
+fn zones(order: &Order) -> Vec<Zone> {
+    let Order::Random(RandomJob { distribution: Distribution::Zoned(zones), .. }) = order else {
+        return Vec::new();
+    };
+    let zone = |zone: &JobZone| Zone {
+        percent: zone.percent,
+        length: match zone.length {
+            Extent::Percent(percent) => ZoneLength::Percent(percent),
+            Extent::Bytes(bytes) => ZoneLength::Bytes(bytes),
+            Extent::Whole => ZoneLength::Percent(100),
+        },
+    };
+    zones.iter().map(zone).collect()
 }
 
 fn per_op<T, U>(values: &JobPerOp<T>, change: impl Fn(&T) -> U) -> PerOp<U> {

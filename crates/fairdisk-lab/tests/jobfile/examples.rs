@@ -38,9 +38,8 @@ fn read(path: &Path) -> Result<Resolved, Problems> {
 /// The obstacle, as one word per problem.
 fn reason(kind: &ErrorKind) -> String {
     match kind {
-        ErrorKind::UnsupportedKey { key, .. } | ErrorKind::KeyOfOtherEngine { key, .. } => {
-            (*key).to_owned()
-        }
+        ErrorKind::UnsupportedKey { key, .. } => key.clone(),
+        ErrorKind::KeyOfOtherEngine { key, .. } => (*key).to_owned(),
         ErrorKind::UnsupportedValue { key, value, .. } => format!("{key}={value}"),
         ErrorKind::UnknownKey { key, .. } => format!("{key}?"),
         ErrorKind::BadValue { key, value, .. } => format!("{key}={value}!"),

@@ -77,6 +77,8 @@ pub struct TaskReport {
     pub started: Option<Instant>,
     /// The time from which its I/Os are counted.
     pub counted_from: Instant,
+    /// Whether its ramp is not over. A task that ends within its ramp is counted from its start.
+    pub(super) in_ramp: bool,
     /// When the task ended; `None` if it has not.
     pub finished: Option<Instant>,
     /// Whether the task was stopped before it had finished.
@@ -149,6 +151,12 @@ impl TaskReport {
         self.started.map_or(Span::ZERO, |started| end - started.max(self.counted_from))
     }
 
+    /// Whether the task ended before its ramp was over, so that all it did is counted.
+    #[must_use]
+    pub const fn ended_in_ramp(&self) -> bool {
+        self.in_ramp && self.finished.is_some()
+    }
+
     /// Counts uses of pages, the misses among them.
     pub(super) fn count_uses(&mut self, now: Instant, uses: u64, misses: u64) {
         debug_assert!(misses <= uses, "{misses} of {uses} uses are misses");
@@ -173,9 +181,17 @@ impl TaskReport {
     }
 
     pub(super) fn restart(&mut self, now: Instant) {
-        let Self { started, finished, cut_off, counted_from, .. } = *self;
+        let Self { started, finished, cut_off, counted_from, in_ramp, .. } = *self;
         let counted_from = counted_from.max(now);
-        *self = Self { started, finished, cut_off, counted_from, ..Self::default() };
+        *self = Self { started, finished, cut_off, counted_from, in_ramp, ..Self::default() };
+    }
+
+    /// Forgets what the task did in its ramp, which is over, if it has not ended.
+    pub(super) fn pass_ramp(&mut self, now: Instant) {
+        if self.finished.is_none() {
+            self.in_ramp = false;
+            self.restart(now);
+        }
     }
 }
 

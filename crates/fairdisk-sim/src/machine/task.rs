@@ -293,11 +293,15 @@ impl<E: Elevator> Machine<E> {
     fn begin(&mut self, now: Instant, index: u32) -> bool {
         let task = self.task(index);
         task.stream.begin(now);
-        let counted_from = now + task.ramp;
+        let over = now + task.ramp;
         self.tell(index, |report| {
             report.started = Some(now);
-            report.counted_from = counted_from;
+            report.counted_from = now;
+            report.in_ramp = over > now;
         });
+        if over > now {
+            self.events.push(over, Event::RampOver(index));
+        }
         self.map_files(index);
         self.go_on(index)
     }

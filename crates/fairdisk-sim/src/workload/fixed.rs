@@ -1,6 +1,8 @@
 //! Powers in integer arithmetic: logarithms and exponentials to base 2, identical to the bit on
 //! every machine.
 
+use fairdisk_core::Prng;
+
 /// A non-negative number with 32 binary places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fixed(u64);
@@ -22,6 +24,11 @@ impl Fixed {
         Self((number.clamp(0.0, f64::from(1u32 << 31)) * 4_294_967_296.0).round() as u64)
     }
 
+    /// This many times `number`, rounded down.
+    pub(super) fn of(self, number: u64) -> u64 {
+        ((u128::from(self.0) * u128::from(number)) >> 32) as u64
+    }
+
     /// 1 minus this number, but at least 0.
     pub(super) const fn complement(self) -> Self {
         Self(Self::ONE.0.saturating_sub(self.0))
@@ -37,6 +44,18 @@ impl Fixed {
         let numerator = u128::from(number.log2_below_one()) << 32;
         Self((numerator / u128::from(self.log2_below_one().max(1))).min(1 << 63) as u64)
     }
+}
+
+/// The natural logarithm of 2, with the binary places of a logarithm.
+const LN_2: u128 = 762_123_384_786;
+
+/// Draws from the exponential distribution with this mean.
+pub(super) fn exponential(mean: u64, prng: &mut Prng) -> u64 {
+    // A uniform number of 63 bits, as a fraction of 1.
+    let part = (prng.next_u64() >> 1).max(1);
+    let log = u128::from((63_u64 << LOG_BITS) - log2(part));
+    let natural = (log * LN_2) >> LOG_BITS;
+    ((u128::from(mean) * natural) >> LOG_BITS) as u64
 }
 
 /// The logarithm of `number`, which is at least 1, to base 2.

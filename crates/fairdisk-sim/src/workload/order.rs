@@ -50,6 +50,24 @@ impl Default for RandomOrder {
     }
 }
 
+/// A part of a file, right behind the zone before it, into which a part of the positions falls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zone {
+    /// The percentage of positions; those of all zones sum to 100.
+    pub percent: u8,
+    /// The length of the zone.
+    pub length: ZoneLength,
+}
+
+/// The length of a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZoneLength {
+    /// A percentage of the used part of the file.
+    Percent(u8),
+    /// A number of bytes.
+    Bytes(u64),
+}
+
 /// How often a position is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repeat {

@@ -1,20 +1,41 @@
 //! Rate limits: the earliest time of the next I/O, exact to the nanosecond.
 //!
-//! The first I/O may go at once, and every byte issued delays the next I/O by its share of a
-//! second. A task that falls behind catches up, because the average over the task's life counts.
+//! The first I/O may go at once. Evenly spaced, every byte issued delays the next I/O by its share
+//! of a second; at random, each I/O delays the next by a drawn time. A task that falls behind
+//! catches up, because the average over the task's life counts.
 
 use super::direction::{Direction, PerOp};
-use fairdisk_core::{Instant, Op, Span};
+use super::fixed::exponential;
+use fairdisk_core::{Instant, Op, Prng, Span};
 use std::num::NonZeroU64;
 
 /// The highest rates of a task in bytes per second, by operation.
 pub type Rates = PerOp<Option<NonZeroU64>>;
 
-#[derive(Clone, Copy, Debug)]
+/// When the I/Os of a task arrive that has a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Evenly spaced.
+    #[default]
+    Linear,
+    /// At random, as in a Poisson process; a rate in bytes is one of I/Os of the smallest size.
+    Poisson,
+}
+
+#[derive(Clone, Debug)]
 pub(super) struct Pace {
     rates: Rates,
-    issued: PerOp<u64>,
     began: Instant,
+    delays: Delays,
+}
+
+/// How far I/Os are apart.
+#[derive(Clone, Debug)]
+enum Delays {
+    /// By the bytes issued so far.
+    Linear { issued: PerOp<u64> },
+    /// At random: the mean time between two, and how long after the start the next arrives.
+    Poisson { mean: PerOp<Span>, next: PerOp<Span>, prng: Prng },
 }
 
 /// Whether an I/O may go now.
@@ -30,7 +51,23 @@ const NS_PER_S: u128 = 1_000_000_000;
 
 impl Pace {
     pub(super) fn new(rates: Rates) -> Self {
-        Self { rates, issued: PerOp::all(0), began: Instant::ZERO }
+        let delays = Delays::Linear { issued: PerOp::all(0) };
+        Self { rates, began: Instant::ZERO, delays }
+    }
+
+    /// I/Os that arrive at random, at the rate of I/Os of these sizes in bytes.
+    pub(super) fn at_random(rates: Rates, smallest: PerOp<u64>, prng: Prng) -> Self {
+        let mean = |rate: Option<NonZeroU64>, bytes: u64| {
+            let ns = rate.map_or(0, |rate| u128::from(bytes) * NS_PER_S / u128::from(rate.get()));
+            Span::from_ns(ns.min(u128::from(u64::MAX)) as u64)
+        };
+        let mean = PerOp {
+            read: mean(rates.read, smallest.read),
+            write: mean(rates.write, smallest.write),
+            trim: mean(rates.trim, smallest.trim),
+        };
+        let delays = Delays::Poisson { mean, next: PerOp::all(Span::ZERO), prng };
+        Self { rates, began: Instant::ZERO, delays }
     }
 
     pub(super) const fn begin(&mut self, now: Instant) {
@@ -41,8 +78,13 @@ impl Pace {
         self.rates.read.is_some() || self.rates.write.is_some() || self.rates.trim.is_some()
     }
 
-    pub(super) const fn issue(&mut self, op: Op, bytes: u64) {
-        *self.issued.of_mut(op) += bytes;
+    pub(super) fn issue(&mut self, op: Op, bytes: u64) {
+        match &mut self.delays {
+            Delays::Linear { issued } => *issued.of_mut(op) += bytes,
+            Delays::Poisson { mean, next, prng } => {
+                *next.of_mut(op) += Span::from_ns(exponential(mean.of(op).as_ns(), prng));
+            }
+        }
     }
 
     /// Whether an I/O of `op` may go. In a mix, an operation whose time has not come gives way to
@@ -62,8 +104,13 @@ impl Pace {
 
     fn due(&self, op: Op) -> Instant {
         let Some(rate) = *self.rates.of(op) else { return self.began };
-        let ns = u128::from(*self.issued.of(op)) * NS_PER_S / u128::from(rate.get());
-        self.began + Span::from_ns(ns.min(u128::from(u64::MAX)) as u64)
+        match &self.delays {
+            Delays::Linear { issued } => {
+                let ns = u128::from(*issued.of(op)) * NS_PER_S / u128::from(rate.get());
+                self.began + Span::from_ns(ns.min(u128::from(u64::MAX)) as u64)
+            }
+            Delays::Poisson { next, .. } => self.began + *next.of(op),
+        }
     }
 }
 
@@ -85,6 +132,24 @@ mod tests {
             let turn = pace.turn(Instant::from_ns(at), Direction::Read, Op::Read);
             assert_eq!(turn, Turn::Now(Op::Read));
             pace.issue(Op::Read, 4096);
+        }
+    }
+
+    #[test]
+    fn at_random_the_times_between_have_an_exponential_distribution() {
+        let rates = Rates { read: NonZeroU64::new(1000 * 4096), ..Rates::default() };
+        let mut pace = Pace::at_random(rates, PerOp::all(4096), Prng::new(5));
+        let mut dues = Vec::new();
+        for _ in 0..100_000 {
+            dues.push(pace.due(Op::Read).as_ns());
+            pace.issue(Op::Read, 4096);
+        }
+        let gaps: Vec<f64> = dues.windows(2).map(|two| (two[1] - two[0]) as f64 / 1e6).collect();
+        let part = |limit: f64| gaps.iter().filter(|gap| **gap < limit).count() as f64 / 99_999.0;
+        assert_eq!(dues[0], 0);
+        for ms in [0.1, 0.5, 1.0, 2.0, 4.0] {
+            let expected = 1.0 - f64::exp(-ms);
+            assert!((part(ms) - expected).abs() < 0.005, "{ms} ms: {} {expected}", part(ms));
         }
     }
 

@@ -25,6 +25,11 @@ pub enum Skew {
         /// A fraction above 0 and below 1.
         h: Fixed,
     },
+    /// The mean of twelve uniform ranks, and on top a uniform one around 0.
+    Normal {
+        /// The width of the one on top, as a fraction of all blocks.
+        width: Fixed,
+    },
 }
 
 /// Buckets per doubling of the rank.
@@ -38,7 +43,12 @@ pub(super) struct Ranks {
     edges: Vec<u64>,
     /// How many of 2^63 accesses fall into the buckets up to and including each one.
     below: Vec<u64>,
+    /// The width in ranks of what a normal distribution has on top of its mean ranks.
+    width: Option<u64>,
 }
+
+/// Uniform ranks whose mean is nearly normal.
+const SUMMANDS: u64 = 12;
 
 impl Ranks {
     /// The distribution over `blocks` blocks; `None` if it is uniform.
@@ -48,6 +58,11 @@ impl Ranks {
             Skew::Uniform => return None,
             Skew::Zipf { theta } => zipf(theta, &edges),
             Skew::Pareto { h } => pareto(h, &edges),
+            Skew::Normal { .. } => Vec::new(),
+        };
+        let width = match skew {
+            Skew::Normal { width } => Some(width.of(blocks)),
+            _ => None,
         };
         let total: u128 = weights.iter().sum::<u128>().max(1);
         let mut sum = 0;
@@ -55,7 +70,7 @@ impl Ranks {
             sum += weight;
             scaled(sum, total)
         });
-        Some(Self { blocks, below: below.collect(), edges })
+        Some(Self { blocks, below: below.collect(), edges, width })
     }
 
     /// The number of blocks.
@@ -65,6 +80,11 @@ impl Ranks {
 
     /// Draws the rank of the next access, from 0.
     pub(super) fn draw(&self, prng: &mut Prng) -> u64 {
+        if let Some(width) = self.width {
+            let sum: u64 = (0..SUMMANDS).map(|_| prng.below(self.blocks)).sum();
+            let beside = prng.below(width + 1) + self.blocks - width / 2;
+            return (sum / SUMMANDS + beside) % self.blocks;
+        }
         let at = prng.next_u64() >> 1;
         let bucket = self.below.partition_point(|below| *below <= at).min(self.below.len() - 1);
         let (start, end) = (self.edges[bucket], self.edges[bucket + 1]);
@@ -179,6 +199,18 @@ mod tests {
             let few: u64 = counts[..(h * blocks as f64) as usize].iter().sum();
             let share = few as f64 / DRAWS as f64;
             assert!((share - (1.0 - h)).abs() < 0.003, "h {h}: {share}");
+        }
+    }
+
+    #[test]
+    fn a_normal_one_has_most_in_the_middle() {
+        for (width, within) in [(0.0, 0.083), (0.5, 0.167)] {
+            let skew = Skew::Normal { width: Fixed::from_f64(width) };
+            let counts = counts(skew, 10_000);
+            let at = |rank: usize| (rank as f64 / 10_000.0 - 0.5, counts[rank] as f64);
+            let variance: f64 = (0..10_000).map(at).map(|(x, count)| x * x * count).sum();
+            let deviation = (variance / DRAWS as f64).sqrt();
+            assert!((deviation - within).abs() < 0.003, "{width}: {deviation}");
         }
     }
 

@@ -1,14 +1,15 @@
 //! The sequence of a task's I/Os, from its own seeded generators.
 
 use super::blocks::Blocks;
-use super::direction::{Direction, Ops};
+use super::direction::{Direction, Ops, PerOp};
 use super::flush::{Durable, FlushEvery, Flushes};
-use super::order::{IoOrder, Steps};
-use super::pace::{Pace, Rates, Turn};
+use super::order::{IoOrder, Steps, Zone};
+use super::pace::{Arrivals, Pace, Rates, Turn};
 use super::task::TaskSpec;
 use super::walk::{Extent, Style, Walk};
 use crate::host::FileSpec;
 use fairdisk_core::{Instant, Op, Prng, Span};
+use std::num::NonZeroU64;
 
 /// The I/Os that a task asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +26,15 @@ pub struct StreamSpec {
     pub bytes: u64,
     /// When the task is done.
     pub limits: Limits,
+    /// What random positions are multiples of, in bytes, if not the smallest I/O; without a
+    /// distribution or a memory of what was visited.
+    pub align: PerOp<Option<NonZeroU64>>,
+    /// Where random positions fall, by zones of each file; empty if anywhere.
+    pub zones: Vec<Zone>,
     /// Rate limits.
     pub rates: Rates,
+    /// When I/Os arrive that have a rate.
+    pub arrivals: Arrivals,
     /// When the task flushes its writes.
     pub flush: FlushEvery,
     /// The seeds of its random numbers.
@@ -43,7 +51,10 @@ impl Default for StreamSpec {
             offset: 0,
             bytes: u64::MAX,
             limits: Limits::default(),
+            align: PerOp::all(None),
+            zones: Vec::new(),
             rates: Rates::default(),
+            arrivals: Arrivals::Linear,
             flush: FlushEvery::default(),
             seeds: Seeds::default(),
         }
@@ -155,7 +166,7 @@ impl Stream {
             began: Instant::ZERO,
             chosen: None,
             twin: None,
-            pace: Pace::new(spec.rates),
+            pace: pace(&spec, prng),
             flushes: Flushes::new(spec.flush),
             bytes: 0,
             ios: 0,
@@ -252,7 +263,8 @@ impl Stream {
         let step = self.steps.next(op, places);
         let walk = &mut self.walks[at];
         let size = self.spec.blocks.of(op);
-        let Some((offset, bytes)) = walk.step(step, op, size, places, choices) else {
+        let align = self.spec.align.of(op).map_or_else(|| size.smallest(), NonZeroU64::get);
+        let Some((offset, bytes)) = walk.step(step, op, (size, align), places, choices) else {
             walk.ended = true;
             return None;
         };
@@ -302,6 +314,15 @@ impl Stream {
     }
 }
 
+fn pace(spec: &StreamSpec, prng: &Prng) -> Pace {
+    let PerOp { read, write, trim } = &spec.blocks;
+    let smallest = PerOp { read: read.smallest(), write: write.smallest(), trim: trim.smallest() };
+    match spec.arrivals {
+        Arrivals::Linear => Pace::new(spec.rates),
+        Arrivals::Poisson => Pace::at_random(spec.rates, smallest, prng.fork(3)),
+    }
+}
+
 /// The walks over those files of the task that have a used part.
 fn walks(task: &TaskSpec, files: &[FileSpec], places: &mut Prng) -> Vec<Walk> {
     let StreamSpec { order, blocks, offset, bytes, limits, .. } = &task.stream;
@@ -318,6 +339,7 @@ fn walks(task: &TaskSpec, files: &[FileSpec], places: &mut Prng) -> Vec<Walk> {
         alone: used.len() == 1,
         ranks: None,
     };
-    let mut walk = |(file, extent)| Walk::new(file, extent, &mut style, places.next_u64());
+    let zones = &task.stream.zones;
+    let mut walk = |(file, extent)| Walk::new(file, extent, &mut style, zones, places.next_u64());
     used.into_iter().map(&mut walk).collect()
 }

@@ -3,7 +3,7 @@
 use super::blocks::BlockSize;
 use super::direction::PerOp;
 use super::free_map::FreeMap;
-use super::order::{IoOrder, Step};
+use super::order::{IoOrder, Step, Zone, ZoneLength};
 use super::skew::{Ranks, Skew};
 use fairdisk_core::{Op, Prng};
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub(super) struct Walk {
     /// Whether an operation that reaches the end of the file continues at its start.
     wraps: bool,
     places: Places,
+    /// Where positions fall, if not anywhere.
+    zones: Zones,
     /// The range of the last I/O of each operation.
     last: PerOp<Stretch>,
     /// Whether there was no I/O since the walk started, or started over.
@@ -60,6 +62,10 @@ enum Places {
     Ranked { ranks: Arc<Ranks>, shift: u64, prng: Prng },
 }
 
+/// The percentage of positions in each zone of a file, and where the zone ends in bytes.
+#[derive(Debug)]
+struct Zones(Box<[(u64, u64)]>);
+
 /// Properties that all files of a task have in common.
 #[derive(Debug)]
 pub(super) struct Style {
@@ -80,7 +86,13 @@ pub(super) struct Style {
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15_u64.wrapping_neg();
 
 impl Walk {
-    pub(super) fn new(file: u32, extent: Extent, style: &mut Style, seed: u64) -> Self {
+    pub(super) fn new(
+        file: u32,
+        extent: Extent,
+        style: &mut Style,
+        zones: &[Zone],
+        seed: u64,
+    ) -> Self {
         Self {
             file,
             extent,
@@ -91,6 +103,7 @@ impl Walk {
             endless: style.endless,
             wraps: style.endless && style.alone,
             places: Places::new(extent.bytes, style, seed),
+            zones: Zones::new(extent.bytes, zones),
             last: PerOp::all(Stretch::default()),
             is_fresh: true,
             ended: false,
@@ -113,15 +126,15 @@ impl Walk {
     }
 
     /// The offset in the file and the length of the next I/O; `None` if it does not fit any more.
+    /// Drawn positions are multiples of `align`.
     pub(super) fn step(
         &mut self,
         step: Step,
         op: Op,
-        size: &BlockSize,
+        (size, align): (&BlockSize, u64),
         prng: &mut Prng,
         sizes: &mut Prng,
     ) -> Option<(u64, u64)> {
-        let align = size.smallest();
         let at = match step {
             Step::Draw => self.draw(align, prng)?,
             Step::Follow => match self.follow(op) {
@@ -204,7 +217,10 @@ impl Walk {
             return None;
         }
         let block = match self.places {
-            Places::Anywhere => prng.below(blocks),
+            Places::Anywhere => {
+                let (first, count) = self.zones.draw(blocks, align, prng);
+                first + prng.below(count)
+            }
             _ => self.draw_block(blocks, prng)?,
         };
         block.checked_mul(align)
@@ -232,6 +248,42 @@ impl Walk {
                 }
             }
         }
+    }
+}
+
+impl Zones {
+    fn new(bytes: u64, zones: &[Zone]) -> Self {
+        let mut end = 0_u64;
+        let mut end_of = |zone: &Zone| {
+            let length = match zone.length {
+                ZoneLength::Percent(percent) => {
+                    (u128::from(bytes) * u128::from(percent) / 100) as u64
+                }
+                ZoneLength::Bytes(length) => length,
+            };
+            end = bytes.min(end.saturating_add(length));
+            (u64::from(zone.percent), end)
+        };
+        Self(zones.iter().map(&mut end_of).collect())
+    }
+
+    /// The first block of the zone for the next position, and how many it has; of one without a
+    /// whole block, all blocks.
+    #[inline]
+    fn draw(&self, blocks: u64, align: u64, prng: &mut Prng) -> (u64, u64) {
+        if self.0.is_empty() {
+            return (0, blocks);
+        }
+        let (mut at, mut first) = (prng.below(100), 0);
+        for (percent, end) in &self.0 {
+            let next = end / align;
+            if at < *percent && next > first {
+                return (first, next - first);
+            }
+            at = at.saturating_sub(*percent);
+            first = next;
+        }
+        (0, blocks)
     }
 }
 

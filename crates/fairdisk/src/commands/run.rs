@@ -29,8 +29,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
     fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --duration 30s --on file:scratch\n  \
     fairdisk run two-groups --sweep tasks.count=1..8+1 --report curves.html")]
 pub(crate) struct Args {
-    /// An experiment of `fairdisk catalog experiments`, or the path of a .toml file, of a fio job
-    /// file, or of a .iozone file with a command of iozone
+    /// An experiment of `fairdisk catalog experiments`; the path of a .toml file, of a fio job
+    /// file or `-` for one on standard input, or of a .iozone file with a command of iozone; or a
+    /// command line of fio: fairdisk run --name=x --rw=randread --size=1g
     spec: String,
     /// Where: in the lab (lab), or in real time on a file or block device (file:PATH), which is
     /// made if it is not there
@@ -83,7 +84,7 @@ const OF_RUNS: [&str; 15] = [
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let place = Place::parse(&args.on)?;
     if args.show_job {
-        return show_job(&args.spec, args.results.json);
+        return show_job(args);
     }
     args.results.demand_place()?;
     match place {
@@ -105,12 +106,13 @@ fn style(args: &Args) -> Style {
     Style { disks: args.disks, ..output::style() }
 }
 
-fn show_job(spec: &str, json: bool) -> Result<(), Failure> {
+fn show_job(args: &Args) -> Result<(), Failure> {
+    let (spec, json) = (args.spec.as_str(), args.results.json);
     if !job::is_job_file(spec) {
         let message = format!("--show-job is for job files; {spec} is an experiment");
         return Err(Failure::BadInput(message));
     }
-    let rows = job::resolve(spec)?;
+    let rows = job::resolve(spec, args.changes.values.approximate)?;
     if !json {
         return Ok(output::print(&job::to_text(&rows))?);
     }

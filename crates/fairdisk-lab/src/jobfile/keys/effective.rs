@@ -2,7 +2,7 @@
 
 use super::{Does, Key};
 use crate::jobfile::draft::{self, Draft};
-use crate::jobfile::job::WriteSync;
+use crate::jobfile::job::{Arrivals, WriteSync};
 use crate::jobfile::setting::Given;
 use crate::jobfile::span::FileSystem;
 use crate::jobfile::submission::Hint;
@@ -61,6 +61,16 @@ pub(super) static KEYS: &[Key] = &[
     set("bssplit", &[], "weighted list of block sizes", |d, g| {
         g.merge(&mut d.bssplit, blocks::split(g))
     }),
+    set("bs_unaligned", &["blocksize_unaligned"], "sizes are no multiples", |d, g| {
+        g.set(&mut d.unaligned, g.switch())
+    }),
+    set("ba", &["blockalign"], "what random offsets are multiples of", |d, g| {
+        let bytes = |part: Given<'_>| match part.bytes()? {
+            0 => ValueError::bad("at least 1 byte, such as 4k"),
+            bytes => Ok(bytes),
+        };
+        g.merge(&mut d.align, g.per_op(bytes))
+    }),
     set("size", &[], "bytes or percentage of the target to work on", |d, g| {
         g.set(&mut d.size, span::extent(g))
     }),
@@ -103,6 +113,15 @@ pub(super) static KEYS: &[Key] = &[
     }),
     set("iodepth_low", &[], "refill the queue at this depth", |d, g| {
         g.set(&mut d.iodepth_low, g.count32(0))
+    }),
+    set(
+        "iodepth_batch_complete_min",
+        &["iodepth_batch_complete"],
+        "requests waited for at once",
+        |d, g| g.set(&mut d.completes_min, g.count32(0)),
+    ),
+    set("io_submit_mode", &[], "whether threads of their own submit requests", |d, g| {
+        g.set(&mut d.offloads, g.choice(&[("inline", false), ("offload", true)]))
     }),
     set("direct", &[], "around the page cache", |d, g| g.set(&mut d.direct, g.flag())),
     set("buffered", &[], "through the page cache", |d, g| {
@@ -192,6 +211,10 @@ pub(super) static KEYS: &[Key] = &[
     }),
     set("rate_iops", &[], "requests each second at most", |d, g| {
         g.merge(&mut d.rate_iops, g.per_op(|part| part.bytes()))
+    }),
+    set("rate_process", &[], "the times at which a rate has requests begin", |d, g| {
+        let words = [("linear", Arrivals::Linear), ("poisson", Arrivals::Poisson)];
+        g.set(&mut d.arrivals, g.choice(&words))
     }),
     set("randseed", &[], "seed of the job's randomness", |d, g| {
         g.set(&mut d.randseed, g.count(0..=U64_MAX))

@@ -2,7 +2,7 @@
 
 use super::{Does, Key, Shape};
 
-use Shape::{Anything, Flag, Number, Only, Pattern, Percentiles, Switch, Text, Word};
+use Shape::{Anything, Flag, Number, Pattern, Percentiles, Switch, Text, Word};
 
 const fn inert(name: &'static str, shape: Shape, help: &'static str) -> Key {
     Key { name, aliases: &[], help, engines: &[], does: Does::Nothing(shape) }
@@ -28,7 +28,6 @@ const VERIFY: &str = "only changes how data is verified; no data is verified";
 const LAYOUT: &str = "only changes how files are made; they exist before the run";
 const ERRORS: &str = "only matters when requests fail";
 const CALLS: &str = "only changes the cost of a system call; CPU time is not modelled";
-const DEFAULT: &str = "is what Fairdisk does";
 const OWN_RANDOM: &str = "Fairdisk has its own generator; the distribution is the same";
 const USER: &str = "only changes who runs the job";
 const PROFILE: &str = "only means something with `profile=`; fio takes no notice of it without";
@@ -95,6 +94,7 @@ pub(super) static KEYS: &[Key] = &[
         inert("mem", Word(&["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge"]), MEMORY),
         &["iomem"],
     ),
+    alias(inert("iomem_align", Number(0, MAX), MEMORY), &["mem_align"]),
     inert("hugepage-size", Number(0, MAX), MEMORY),
     inert("verify_interval", Number(80, MAX), VERIFY),
     inert("verify_offset", Number(40, MAX), VERIFY),
@@ -102,12 +102,11 @@ pub(super) static KEYS: &[Key] = &[
     inert("verify_fatal", Flag, VERIFY),
     inert("verify_dump", Flag, VERIFY),
     inert("verify_async", Number(0, MAX), VERIFY),
+    inert("verify_async_cpus", Anything, CPU),
     inert("verify_state_save", Flag, VERIFY),
     inert("trim_verify_zero", Flag, VERIFY),
     inert("create_serialize", Flag, LAYOUT),
     inert("create_fsync", Flag, LAYOUT),
-    inert("create_only", Only(&["0"]), LAYOUT),
-    inert("create_on_open", Only(&["0"]), LAYOUT),
     inert("allow_file_create", Flag, LAYOUT),
     inert("allow_mounted_write", Flag, LAYOUT),
     inert("fallocate", Word(&["none", "native", "posix", "keep", "truncate", "0", "1"]), LAYOUT),
@@ -127,35 +126,7 @@ pub(super) static KEYS: &[Key] = &[
     inert("exec_postrun", Text, "commands are not run"),
     inert("random_generator", Word(&["tausworthe", "lfsr", "tausworthe64"]), OWN_RANDOM),
     inert("softrandommap", Flag, "only matters when memory for the map is missing"),
-    inert("exit_what", Only(&["group"]), "the default: exitall ends the report group"),
-    inert("pre_read", Only(&["0"]), DEFAULT),
-    inert("file_append", Only(&["0"]), DEFAULT),
-    inert("unlink_each_loop", Only(&["0"]), DEFAULT),
-    inert("lockfile", Only(&["none"]), DEFAULT),
-    inert("file_service_type", Only(&["roundrobin"]), DEFAULT),
-    inert("write_barrier", Only(&["0"]), DEFAULT),
-    inert("write_hint", Only(&["none"]), DEFAULT),
-    inert("zonemode", Only(&["none"]), DEFAULT),
-    inert("rate_process", Only(&["linear"]), DEFAULT),
-    inert("rate_cycle", Only(&["1000"]), DEFAULT),
-    inert("rate_ignore_thinktime", Only(&["0"]), DEFAULT),
-    inert("thinktime_blocks_type", Only(&["complete"]), DEFAULT),
-    inert("thinktime_iotime", Only(&["0"]), DEFAULT),
-    inert("bs_is_seq_rand", Only(&["0"]), DEFAULT),
-    inert("offset_align", Only(&["0"]), DEFAULT),
-    alias(inert("fill_device", Only(&["0"]), DEFAULT), &["fill_fs"]),
-    inert("serialize_overlap", Only(&["0"]), DEFAULT),
-    inert("io_submit_mode", Only(&["inline"]), DEFAULT),
-    alias(inert("iodepth_batch_complete_min", Only(&["1"]), DEFAULT), &["iodepth_batch_complete"]),
-    inert("iodepth_batch_complete_max", Only(&["1"]), DEFAULT),
-    inert("atomic", Only(&["0"]), DEFAULT),
-    inert("trim_percentage", Only(&["0"]), DEFAULT),
-    inert("experimental_verify", Only(&["0"]), DEFAULT),
-    inert("verify_state_load", Only(&["0"]), DEFAULT),
-    inert("flow", Only(&["0"]), DEFAULT),
-    inert("latency_run", Only(&["0"]), DEFAULT),
     inert("read_iolog_chunked", Flag, "only matters with read_iolog, which is not supported"),
-    inert("lockmem", Only(&["0"]), DEFAULT),
     of(URING, inert("fixedbufs", Switch, CALLS)),
     of(URING, inert("registerfiles", Switch, CALLS)),
     of(URING, inert("sqthread_poll", Switch, CALLS)),
@@ -165,6 +136,8 @@ pub(super) static KEYS: &[Key] = &[
     of(&["pvsync2"], inert("hipri_percentage", Number(0, 100), CALLS)),
     of(&["libaio"], inert("userspace_reap", Switch, CALLS)),
     of(&["mmap"], inert("thp", Number(0, MAX), MEMORY)),
+    inert("write_hint", Word(&["none", "short", "medium", "long", "extreme"]), DATA),
+    inert("iodepth_batch_complete_max", Number(0, MAX), "requests are taken back one by one"),
     inert("block", Number(0, MAX), PROFILE),
     inert("numruns", Number(0, MAX), PROFILE),
     inert("dir", Text, PROFILE),

@@ -1,16 +1,41 @@
 //! Keys of fio that Fairdisk could only ignore, and therefore refuses, each with what to do
 //! instead.
 
-use super::{Does, Key};
+use super::harmless::{Harmless, Lacks};
+use super::{Does, Key, Shape};
 
+use Shape::{Anything, Flag, Number, Percentiles, Switch, Text, Time, Word};
+
+/// A key that always has an effect.
 const fn refuse(name: &'static str, remedy: &'static str) -> Key {
-    Key { name, aliases: &[], help: remedy, engines: &[], does: Does::Refuse }
+    harmless(name, Anything, &[], Lacks::Nothing, remedy)
+}
+
+/// A key without effect if it has one of these values, or if the job lacks something. What fio
+/// does not accept as its value is refused anyway.
+const fn harmless(
+    name: &'static str,
+    shape: Shape,
+    values: &'static [&'static str],
+    lacks: Lacks,
+    remedy: &'static str,
+) -> Key {
+    let does = Does::Refuse(Harmless { shape, values, lacks });
+    Key { name, aliases: &[], help: remedy, engines: &[], does }
 }
 
 const fn alias(mut key: Key, aliases: &'static [&'static str]) -> Key {
     key.aliases = aliases;
     key
 }
+
+const fn of(engines: &'static [&'static str], mut key: Key) -> Key {
+    key.engines = engines;
+    key
+}
+
+const AIO: &[&str] = &["libaio", "io_uring"];
+const NOWAIT: &[&str] = &["pvsync2", "libaio", "io_uring"];
 
 const LATER: &str = "it would change the result and is not modelled yet; remove it";
 const REPLAY: &str = "traces cannot be replayed yet; write the jobs out";
@@ -22,60 +47,72 @@ const LATENCY: &str = "runs do not adapt to latency yet; set iodepth";
 const STOP: &str = "runs do not end by what they measure; set runtime";
 const CMDPRIO: &str = "priorities are per job; make a job for each priority";
 
+const MAX: u64 = u32::MAX as u64;
+const NUMBER: Shape = Number(0, MAX);
+const BYTES: Shape = Number(0, i64::MAX as u64);
+const SIZE: &str = "write the size of what is to be filled with size";
+
+const IOLOG: Lacks = Lacks::Keys(&["read_iolog"]);
+const TRIM: Lacks = Lacks::Keys(&["trim_percentage"]);
+const ZONEMODE: Lacks = Lacks::Keys(&["zonemode"]);
+const TARGET: Lacks = Lacks::Keys(&["latency_target"]);
+const STEADY: Lacks = Lacks::Keys(&["steadystate"]);
+const FLOW: Lacks = Lacks::Keys(&["flow"]);
+const RATE_MIN: Lacks = Lacks::Keys(&["rate_min", "rate_iops_min"]);
+const CMDPRIO_SET: Lacks = Lacks::Keys(&["cmdprio_percentage", "cmdprio_bssplit"]);
+
 pub(super) static KEYS: &[Key] = &[
     refuse("ioscheduler", "name the scheduler with `scheduler=`"),
     refuse("exec_prerun", "commands are not run; caches start cold"),
     refuse("opendir", "name the files with filename"),
     refuse("filename_format", "name the files with filename"),
-    refuse("openfiles", LATER),
-    alias(refuse("ba", LATER), &["blockalign"]),
-    alias(refuse("bs_unaligned", LATER), &["blocksize_unaligned"]),
-    refuse("sync_file_range", LATER),
-    refuse("max_latency", STOP),
+    harmless("openfiles", NUMBER, &[], Lacks::Files, LATER),
+    harmless("sync_file_range", Anything, &[], Lacks::Writes, LATER),
+    harmless("max_latency", Anything, &["0"], Lacks::Nothing, STOP),
     refuse("profile", PROFILE),
-    refuse("verify_only", LATER),
-    refuse("verify_backlog", LATER),
-    refuse("verify_backlog_batch", LATER),
-    refuse("trim_backlog", LATER),
-    refuse("trim_backlog_batch", LATER),
+    harmless("verify_only", Switch, &[], Lacks::Verify, LATER),
+    harmless("verify_backlog", NUMBER, &["0"], Lacks::Verify, LATER),
+    harmless("verify_backlog_batch", NUMBER, &["0"], Lacks::Verify, LATER),
+    harmless("trim_backlog", NUMBER, &["0"], TRIM, LATER),
+    harmless("trim_backlog_batch", NUMBER, &["0"], TRIM, LATER),
     refuse("read_iolog", REPLAY),
-    refuse("replay_no_stall", REPLAY),
-    refuse("replay_redirect", REPLAY),
-    refuse("replay_scale", REPLAY),
+    harmless("replay_no_stall", Flag, &[], IOLOG, REPLAY),
+    harmless("replay_redirect", Text, &[], IOLOG, REPLAY),
+    harmless("replay_scale", NUMBER, &[], IOLOG, REPLAY),
     refuse("replay_align", REPLAY),
-    refuse("replay_time_scale", REPLAY),
-    refuse("replay_skip", REPLAY),
+    harmless("replay_time_scale", Number(1, MAX), &[], IOLOG, REPLAY),
+    harmless("replay_skip", Anything, &[], IOLOG, REPLAY),
     refuse("merge_blktrace_file", REPLAY),
     refuse("merge_blktrace_scalars", REPLAY),
     refuse("merge_blktrace_iters", REPLAY),
-    refuse("zonesize", ZONES),
-    refuse("zonecapacity", ZONES),
-    refuse("zonerange", ZONES),
-    refuse("zoneskip", ZONES),
-    refuse("read_beyond_wp", ZONES),
-    refuse("max_open_zones", ZONES),
-    refuse("job_max_open_zones", ZONES),
-    refuse("ignore_zone_limits", ZONES),
+    harmless("zonesize", BYTES, &[], ZONEMODE, ZONES),
+    harmless("zonecapacity", BYTES, &[], ZONEMODE, ZONES),
+    harmless("zonerange", BYTES, &[], ZONEMODE, ZONES),
+    harmless("zoneskip", BYTES, &[], ZONEMODE, ZONES),
+    harmless("read_beyond_wp", Flag, &[], ZONEMODE, ZONES),
+    harmless("max_open_zones", Number(0, 4096), &[], ZONEMODE, ZONES),
+    harmless("job_max_open_zones", Number(0, 4096), &[], ZONEMODE, ZONES),
+    harmless("ignore_zone_limits", Flag, &[], ZONEMODE, ZONES),
     refuse("zone_reset_threshold", ZONES),
     refuse("zone_reset_frequency", ZONES),
-    alias(refuse("rate_min", STOP), &["ratemin"]),
-    refuse("rate_iops_min", STOP),
-    refuse("latency_target", LATENCY),
-    refuse("latency_window", LATENCY),
-    refuse("latency_percentile", LATENCY),
+    alias(harmless("rate_min", Anything, &["0"], Lacks::Nothing, STOP), &["ratemin"]),
+    harmless("rate_iops_min", Anything, &["0"], Lacks::Nothing, STOP),
+    harmless("latency_target", Anything, &["0"], Lacks::Nothing, LATENCY),
+    harmless("latency_window", Time, &[], TARGET, LATENCY),
+    harmless("latency_percentile", Percentiles, &[], TARGET, LATENCY),
     alias(refuse("steadystate", STOP), &["ss"]),
-    alias(refuse("steadystate_duration", STOP), &["ss_dur"]),
-    alias(refuse("steadystate_ramp_time", STOP), &["ss_ramp"]),
-    refuse("flow_id", LATER),
-    refuse("flow_sleep", LATER),
+    alias(harmless("steadystate_duration", Time, &["0"], STEADY, STOP), &["ss_dur"]),
+    alias(harmless("steadystate_ramp_time", Time, &["0"], STEADY, STOP), &["ss_ramp"]),
+    harmless("flow_id", NUMBER, &[], FLOW, LATER),
+    harmless("flow_sleep", NUMBER, &[], FLOW, LATER),
     refuse("flow_watermark", LATER),
-    refuse("cmdprio_percentage", CMDPRIO),
-    refuse("cmdprio_class", CMDPRIO),
-    refuse("cmdprio", CMDPRIO),
-    refuse("cmdprio_bssplit", CMDPRIO),
-    refuse("uncached", LATER),
-    refuse("nowait", LATER),
-    refuse("force_async", LATER),
+    of(AIO, harmless("cmdprio_percentage", Anything, &["0"], Lacks::Nothing, CMDPRIO)),
+    of(AIO, harmless("cmdprio_class", Number(0, 3), &[], CMDPRIO_SET, CMDPRIO)),
+    of(AIO, harmless("cmdprio", Number(0, 7), &[], CMDPRIO_SET, CMDPRIO)),
+    of(AIO, refuse("cmdprio_bssplit", CMDPRIO)),
+    of(&["pvsync2", "io_uring"], harmless("uncached", Flag, &["0"], Lacks::Nothing, LATER)),
+    of(NOWAIT, harmless("nowait", Flag, &["0"], Lacks::Nothing, LATER)),
+    of(&["io_uring"], harmless("force_async", NUMBER, &["0"], Lacks::Nothing, LATER)),
     refuse("cmd_type", ENGINE),
     refuse("hostname", ENGINE),
     refuse("port", ENGINE),
@@ -135,5 +172,42 @@ pub(super) static KEYS: &[Key] = &[
     refuse("http_s3_sse_customer_key", ENGINE),
     refuse("http_s3_sse_customer_algorithm", ENGINE),
     refuse("http_swift_auth_token", ENGINE),
+    harmless("create_only", Anything, &["0"], Lacks::Nothing, LATER),
+    harmless("create_on_open", Anything, &["0"], Lacks::Nothing, LATER),
+    harmless("exit_what", Word(&["group", "stonewall", "all"]), &["group"], Lacks::ExitAll, LATER),
+    harmless("pre_read", Anything, &["0"], Lacks::Nothing, LATER),
+    harmless("file_append", Anything, &["0"], Lacks::Nothing, LATER),
+    harmless("unlink_each_loop", Flag, &["0"], Lacks::Passes, LATER),
+    harmless("lockfile", Anything, &["none"], Lacks::Nothing, LATER),
+    harmless(
+        "file_service_type",
+        Word(&["roundrobin", "random", "sequential", "zipf", "pareto", "normal"]),
+        &["roundrobin"],
+        Lacks::Files,
+        LATER,
+    ),
+    harmless("write_barrier", Anything, &["0"], Lacks::Writes, LATER),
+    harmless("zonemode", Anything, &["none"], Lacks::Nothing, ZONES),
+    harmless("rate_cycle", NUMBER, &["1000"], RATE_MIN, STOP),
+    harmless("rate_ignore_thinktime", Flag, &["0"], Lacks::Rate, LATER),
+    harmless(
+        "thinktime_blocks_type",
+        Word(&["complete", "issue"]),
+        &["complete"],
+        Lacks::Think,
+        LATER,
+    ),
+    harmless("thinktime_iotime", Time, &["0"], Lacks::Think, LATER),
+    harmless("bs_is_seq_rand", Anything, &["0"], Lacks::Nothing, LATER),
+    harmless("offset_align", Anything, &["0"], Lacks::Nothing, LATER),
+    alias(harmless("fill_device", Anything, &["0"], Lacks::Nothing, SIZE), &["fill_fs"]),
+    harmless("serialize_overlap", Flag, &["0"], Lacks::Depth, LATER),
+    harmless("atomic", Anything, &["0"], Lacks::Writes, LATER),
+    harmless("trim_percentage", Anything, &["0"], Lacks::Writes, LATER),
+    harmless("experimental_verify", Flag, &["0"], Lacks::Verify, LATER),
+    harmless("verify_state_load", Flag, &["0"], Lacks::Verify, LATER),
+    harmless("flow", Anything, &["0"], Lacks::Nothing, LATER),
+    harmless("latency_run", Flag, &["0"], TARGET, LATENCY),
+    harmless("lockmem", Anything, &["0"], Lacks::Nothing, LATER),
     refuse("rwmixcycle", "fio dropped it; remove it"),
 ];

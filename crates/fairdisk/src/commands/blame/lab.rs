@@ -29,7 +29,7 @@ pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<
     };
     // Read once, because the file may be edited while the runs last.
     let jobs = match job::is_job_file(spec) {
-        true => Some(job::resolve(spec)?),
+        true => Some(job::resolve(spec, false)?),
         false => None,
     };
     let planner = |options: &Options| -> Result<Plan, CatalogError> {
