@@ -3,6 +3,7 @@
 
 use clap::CommandFactory as _;
 use fairdisk_lab::jobfile::is_fio_option;
+use std::borrow::Cow;
 use std::ffi::OsString;
 
 /// The commands that take one.
@@ -18,24 +19,36 @@ pub(crate) fn joined(arguments: Vec<OsString>) -> Vec<OsString> {
     };
     let Some((first, rest)) = split(command, &words[2..]) else { return arguments };
     let kept = arguments[..2 + first].iter().cloned();
-    let quoted = shlex::try_join(rest.iter().copied()).unwrap_or_else(|_| rest.join(" "));
-    kept.chain([format!("fio {quoted}").into()]).collect()
+    let quoted: Vec<_> = rest.iter().map(|word| quoted(word)).collect();
+    kept.chain([format!("fio {}", quoted.join(" ")).into()]).collect()
+}
+
+/// The word as a shell reads it; most words of fio are read as they are.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=:/.,%+@".contains(c);
+    if word.chars().all(is_plain) && !word.is_empty() {
+        return word.into();
+    }
+    shlex::try_quote(word).unwrap_or_else(|_| word.into())
 }
 
 /// How many words come before those of fio, and those behind the word `fio`.
 fn split<'a>(command: &str, words: &'a [&'a str]) -> Option<(usize, &'a [&'a str])> {
     let cli = crate::cli::Cli::command();
-    let own: Vec<String> = cli
+    let own: Vec<&clap::Arg> = cli
         .find_subcommand(command)
         .into_iter()
         .flat_map(clap::Command::get_arguments)
-        .filter_map(|argument| argument.get_long().map(str::to_owned))
+        .filter(|argument| argument.get_long().is_some())
         .collect();
-    let is_own = |word: &str| {
+    let own_named = |word: &str| {
         let name = word.strip_prefix("--").unwrap_or_default().split('=').next();
-        name.is_some_and(|name| own.iter().any(|own| own == name))
+        own.iter().find(|argument| argument.get_long() == name)
     };
-    let is_value = |at: usize| at > 0 && is_own(words[at - 1]) && !words[at - 1].contains('=');
+    let is_own = |word: &str| own_named(word).is_some();
+    let wants_value =
+        |word: &str| own_named(word).is_some_and(|argument| argument.get_action().takes_values());
+    let is_value = |at: usize| at > 0 && !words[at - 1].contains('=') && wants_value(words[at - 1]);
     let at = (0..words.len()).find(|at| match words[*at] {
         "--" => words[at + 1..].iter().any(|word| word.starts_with('-')),
         "fio" => !is_value(*at) && *at + 1 < words.len(),
@@ -61,10 +74,13 @@ mod tests {
         for line in [
             "fairdisk run --device nvme --name=x --rw=randread --size 1m",
             "fairdisk run --device nvme -- --name=x --rw=randread --size 1m",
+            "fairdisk run --json fio --name=x --rw=randread --size 1m",
             "fairdisk run --device nvme fio --name=x --rw=randread --size 1m",
             "fairdisk run --device nvme -- fio --name=x --rw=randread --size 1m",
         ] {
-            assert_eq!(joined_words(line), ["fairdisk", "run", "--device", "nvme", fio], "{line}");
+            let joined = joined_words(line);
+            assert_eq!(joined.last().unwrap(), fio, "{line}");
+            assert!([4, 5].contains(&joined.len()), "{joined:?}");
         }
     }
 

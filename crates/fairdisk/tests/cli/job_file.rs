@@ -120,6 +120,42 @@ fn a_job_file_may_have_any_name() {
 }
 
 #[test]
+fn a_command_line_of_fio_is_a_job_file() {
+    const WORDS: [&str; 5] = ["--name=wal", "--rw=write", "--fdatasync=1", "--size", "1m"];
+    let place = Place::new();
+    let shown =
+        place.run(&["run", "--show-job", "fio --name=wal --rw=write --fdatasync=1 --size=1m"]);
+    let shown = shown.quiet();
+    assert!(shown.contains("[wal]") && shown.contains("fdatasync=1"), "{shown}");
+    for before in [&[][..], &["--"], &["fio"], &["--", "fio"]] {
+        let words = [&["run", "--show-job"], before, &WORDS].concat();
+        assert_eq!(place.run(&words).quiet(), shown, "{before:?}");
+    }
+    let pasted = "$ sudo fio --name=wal --rw=write \\\n  --fdatasync=1 --size=1m --output=x\n";
+    place.write("pasted", pasted);
+    let stdin = fs::File::open(place.write("stdin", pasted)).unwrap();
+    let mut from_stdin = place.command(&["run", "-", "--show-job"]);
+    let from_stdin = Ended::of(from_stdin.stdin(stdin).output().unwrap()).quiet();
+    assert_eq!(place.run(&["run", "pasted", "--show-job"]).quiet(), from_stdin);
+    assert!(from_stdin.starts_with(&shown), "{from_stdin}");
+    let refused = place.run(&["run", "--name=x", "--seeds", "1"]);
+    demand_one_line(&refused, &["command line:3: unknown key `seeds`"]);
+}
+
+#[test]
+fn what_is_not_supported_can_be_left_out() {
+    let place = Place::new();
+    place.write("a.fio", "[a]\nsize=1m\nmax_latency=1s\npre_read=1\nruntime=1sec\n");
+    let refused = place.run(&["run", "a.fio"]);
+    assert!(refused.err.contains("max_latency") && refused.err.contains("pre_read"));
+    let shown = place.run(&["run", "a.fio", "--approximate", "--show-job"]).quiet();
+    for key in ["`max_latency`", "`pre_read`", "`runtime`"] {
+        let note = shown.lines().find(|line| line.contains(key) && line.contains("LEFT OUT"));
+        assert!(note.is_some(), "{key}: {shown}");
+    }
+}
+
+#[test]
 fn what_is_shown_reads_as_the_same_jobs() {
     let place = Place::new();
     place.write("two.fio", JOB.replace("${SIZE}", "64m"));

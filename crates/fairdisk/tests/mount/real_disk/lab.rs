@@ -27,7 +27,9 @@ impl Lab {
 
 impl Ground for Lab {
     fn takes(&self, scheduler: &Scheduler, load: &Load) -> bool {
-        !scheduler.is_bare() && load.jobs.iter().all(|job| job.work.fits_a_job_file())
+        !scheduler.is_bare()
+            && scheduler.without.is_none()
+            && load.jobs.iter().all(|job| job.work.fits_a_job_file())
     }
 
     fn open(&mut self, scheduler: &Scheduler, _: &Load) -> Result<(), String> {

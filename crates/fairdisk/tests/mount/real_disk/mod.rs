@@ -12,6 +12,7 @@ mod lab;
 mod loads;
 mod mounts;
 mod report;
+mod rules;
 mod settings;
 mod turns;
 
@@ -29,6 +30,7 @@ fn loads_in_turns() {
         match turns::take(storage, &settings) {
             Ok(outcome) => {
                 println!("{}", report::section(&outcome, &settings));
+                println!("{}", rules::table(&outcome));
                 measured.push(outcome);
             }
             Err(why) => println!("skipped: {}: {why}", storage.name()),

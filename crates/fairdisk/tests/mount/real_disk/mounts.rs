@@ -193,6 +193,12 @@ impl Ground for Mounts {
         if let Some(name) = scheduler.mounts {
             self.mount(name)?;
         }
+        if let Some(rule) = scheduler.without {
+            let said = self.host.ctl(&["scheduler", "fair", &format!("rules.{rule}=false")]);
+            if !said.status.success() {
+                return Err(text(&said));
+            }
+        }
         for job in &load.jobs {
             self.host.make_group(job.group);
             if scheduler.mounts.is_some_and(|name| name != "noop") {

@@ -51,7 +51,7 @@ fn spread(
     Some(if samples.len() == 1 { median } else { format!("{median} ({least}–{most})") })
 }
 
-fn kept(sample: &Sample, job: usize) -> f64 {
+pub(super) fn kept(sample: &Sample, job: usize) -> f64 {
     sample.beside.figures[job].rate / sample.alone[job].rate
 }
 
@@ -165,7 +165,7 @@ impl Told<'_> {
     }
 }
 
-fn line(cells: impl IntoIterator<Item = String>) -> String {
+pub(super) fn line(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().fold("|".to_owned(), |line, cell| line + " " + &cell + " |") + "\n"
 }
 

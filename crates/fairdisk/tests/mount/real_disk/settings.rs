@@ -2,12 +2,14 @@
 //!
 //! - `FAIRDISK_REAL_DISK=long`: the long form;
 //! - `FAIRDISK_REAL_DISK_STORAGE`, `…_SCHEDULERS`, `…_LOADS`: names, separated by spaces. A family
-//!   of loads stands for all of it, and `all` for every load;
+//!   of loads stands for all of it, and `all` for every load. `fair-RULE` is `fair` without a rule,
+//!   and `rules` stands for all of these: with them and `fair`, what each rule is worth is told;
 //! - `FAIRDISK_REAL_DISK_SECONDS`, `…_ROUNDS`: how long and how often;
 //! - `FAIRDISK_SCRATCH`: a directory on the disk that is measured, else `/var/tmp`;
 //! - `UPDATE=1`: the tables of what was measured are rewritten.
 
 use super::loads::{self, Load};
+use fairdisk_sched::fair::{RULES, Rule};
 use std::env;
 use std::path::PathBuf;
 
@@ -66,23 +68,40 @@ pub(super) struct Scheduler {
     pub(super) mounts: Option<&'static str>,
     /// Whether it knows what requests cost.
     pub(super) costs: bool,
+    /// The rule of `fair` that is off.
+    pub(super) without: Option<&'static str>,
 }
 
 impl Scheduler {
     const fn mounted(name: &'static str, mounts: &'static str, costs: bool) -> Self {
-        Self { name, mounts: Some(mounts), costs }
+        Self { name, mounts: Some(mounts), costs, without: None }
     }
 
     pub(super) const NOOP: Self = Self::mounted("noop", "noop", false);
-    const BARE: Self = Self { name: "bare", mounts: None, costs: false };
+    const BARE: Self = Self { name: "bare", mounts: None, costs: false, without: None };
+    pub(super) const FAIR: Self = Self::mounted("fair", "fair", false);
     pub(super) const ALL: [Self; 6] = [
         Self::BARE,
         Self::NOOP,
-        Self::mounted("fair", "fair", false),
+        Self::FAIR,
         Self::mounted("fair+costs", "fair", true),
         Self::mounted("two-layer-cfq", "two-layer-cfq", false),
         Self::mounted("bfq", "bfq", false),
     ];
+
+    /// `fair` without each of its rules, as `fair-RULE`.
+    fn without_rules() -> Vec<Self> {
+        let without = |rule: &Rule| {
+            let name: &'static str = format!("fair-{}", rule.name).leak();
+            Self { without: Some(rule.name), ..Self::mounted(name, "fair", false) }
+        };
+        RULES.iter().map(without).collect()
+    }
+
+    /// This scheduler with all rules of `fair` on.
+    pub(super) const fn with_all_rules(self) -> Self {
+        if self.without.is_some() { Self::FAIR } else { self }
+    }
 
     pub(super) const fn is_bare(&self) -> bool {
         self.mounts.is_none()
@@ -133,8 +152,12 @@ impl Settings {
         let storages = chosen("STORAGE", &Storage::ALL, |one| vec![one.name()], usual)?;
         let mut usual = Scheduler::ALL.to_vec();
         usual.retain(|one| long || SHORT_SCHEDULERS.contains(&one.name));
-        let schedulers =
-            chosen("SCHEDULERS", &Scheduler::ALL, |one| vec![one.name.to_owned()], usual)?;
+        let known = [Scheduler::ALL.to_vec(), Scheduler::without_rules()].concat();
+        let names = |one: &Scheduler| {
+            let all = one.without.map(|_| "rules".to_owned());
+            all.into_iter().chain([one.name.to_owned()]).collect()
+        };
+        let schedulers = chosen("SCHEDULERS", &known, names, usual)?;
         let all = loads::all();
         let names = if long { loads::TABLE } else { loads::SHORT };
         let usual = all.iter().filter(|load| names.contains(&load.name.as_str())).cloned();

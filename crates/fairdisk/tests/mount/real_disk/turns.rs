@@ -67,6 +67,8 @@ impl Alone {
         job: &Job,
         ground: &mut dyn Ground,
     ) -> Result<Figures, String> {
+        // Nobody is held back alone, so that a rule more or less changes nothing.
+        let scheduler = &scheduler.with_all_rules();
         if let Some(known) = self.known(scheduler, &job.work) {
             return Ok(known);
         }
