@@ -76,12 +76,12 @@ const OWN: &[Own] = &[
 ];
 
 /// Whether a text is a command line of fio: its first word is `fio`, perhaps behind a prompt, a
-/// path or `sudo`.
+/// path or `sudo`, and it has an option.
 #[must_use]
 pub fn is_fio_command(text: &str) -> bool {
     let line = text.trim_start().lines().next().unwrap_or_default();
     let mut words = line.split_whitespace().skip_while(|word| is_before_fio(word));
-    words.next().is_some_and(is_fio) && words.next().is_some()
+    words.next().is_some_and(is_fio) && words.any(|word| word.starts_with('-'))
 }
 
 /// Whether a word of a job is one that fio knows as an option, with `-` or `--` before it.
@@ -106,7 +106,7 @@ impl JobFile {
     /// Returns every word that cannot be parsed.
     pub fn parse_command(text: &str) -> Result<Self, Problems> {
         let text = text.trim_start().trim_start_matches(['$', '#', '%']);
-        let Some(words) = shlex::split(text) else {
+        let Some(words) = shlex::split(&text.replace("\\\n", " ")) else {
             let place = place(0);
             let remedy = "a quotation mark is not closed".to_owned();
             let line = text.lines().next().unwrap_or_default().to_owned();
@@ -237,12 +237,12 @@ mod tests {
     #[test]
     fn words_that_are_no_options_of_jobs_are_refused_by_their_place() {
         let refused = |text| JobFile::parse_command(text).unwrap_err().to_string();
-        assert!(refused("fio jobs.fio").contains("command line:2: `jobs.fio`: it is no option"));
+        assert!(refused("fio jobs.fio --minimal").contains("command line:2: `jobs.fio`: it is no option"));
         assert!(refused("fio --client=box --name=x").contains("`--client=box`: no remote"));
         assert!(refused("fio --name='x").contains("a quotation mark"));
         let unknown = JobFile::parse_command("fio --name=x --size=1m --sizes=1m").unwrap();
         let unknown = unknown.resolve().unwrap_err().to_string();
         assert!(unknown.contains("command line:4: unknown key `sizes`"), "{unknown}");
-        assert!(!is_fio_command("fio") && !is_fio_command("[fio]\nrw=read"));
+        assert!(!is_fio_command("fio version 2 iolog") && !is_fio_command("[fio]\nrw=read"));
     }
 }
