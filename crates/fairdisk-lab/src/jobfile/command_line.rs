@@ -237,7 +237,10 @@ mod tests {
     #[test]
     fn words_that_are_no_options_of_jobs_are_refused_by_their_place() {
         let refused = |text| JobFile::parse_command(text).unwrap_err().to_string();
-        assert!(refused("fio jobs.fio --minimal").contains("command line:2: `jobs.fio`: it is no option"));
+        assert!(
+            refused("fio jobs.fio --minimal")
+                .contains("command line:2: `jobs.fio`: it is no option")
+        );
         assert!(refused("fio --client=box --name=x").contains("`--client=box`: no remote"));
         assert!(refused("fio --name='x").contains("a quotation mark"));
         let unknown = JobFile::parse_command("fio --name=x --size=1m --sizes=1m").unwrap();
