@@ -314,7 +314,10 @@ fn a_ramp_that_is_never_passed_takes_nothing_away() {
     let ensembles = [Ensemble { arm: 0, row: 0, runs: vec![run] }];
     let notes = Outcome::new(&plan, Shell::Lab, &ensembles).caveats;
     let note = notes.iter().find(|note| note.contains("ramp_time"));
-    assert_eq!(note.unwrap(), "Done within ramp_time, so that all of it is counted: `short`.");
+    assert_eq!(
+        note.unwrap(),
+        "All that is done is counted, as ramp_time is not over by then: `short`."
+    );
 }
 
 #[test]

@@ -168,7 +168,7 @@ impl DmIoband {
         if self.outstanding <= self.params.io_throttle {
             return self.first_come();
         }
-        if self.ready.first().is_none() {
+        if self.ready.first().is_none() && self.spent.first().is_some() {
             self.begin_epoch();
         }
         self.ready.first().map(|(group, _)| group)
@@ -250,3 +250,23 @@ impl Merging for DmIoband {
 }
 
 fairdisk_core::default_extensions!(DmIoband: Driving, Hearing, Promising, Reporting, Attaching);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::request;
+    use fairdisk_core::Op;
+
+    /// However often it is asked while nothing is queued, no epoch passes.
+    #[test]
+    fn who_has_nothing_to_serve_begins_no_epoch() {
+        let mut elevator = DmIoband::new(DmIobandParams::default());
+        for slot in 0..8 {
+            let _ = elevator.admit(Instant::ZERO, &request(slot, 1, Op::Read, Instant::ZERO));
+        }
+        while let Decision::Dispatch(..) = elevator.decide(Instant::ZERO) {}
+        let epoch = elevator.epoch.number;
+        let _ = elevator.decide(Instant::ZERO);
+        assert_eq!(elevator.epoch.number, epoch);
+    }
+}

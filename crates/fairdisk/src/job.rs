@@ -11,6 +11,7 @@ use fairdisk_lab::looks::Looks;
 use fairdisk_lab::text_file;
 use std::env;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Whether `spec` names an iozone command: its extension is `.iozone`.
 pub(crate) fn is_iozone(spec: &str) -> bool {
@@ -42,9 +43,16 @@ pub(crate) fn is_job_file(spec: &str) -> bool {
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn read(path: &str) -> Result<String, Failure> {
-    let path = if path == STANDARD_INPUT { "/dev/stdin" } else { path };
-    let text = text_file::read(Path::new(path));
-    text.map_err(|error| Failure::BadInput(format!("{path}: cannot be read: {error}")))
+    // Of standard input there is one look, and some commands read a file again.
+    static INPUT: OnceLock<String> = OnceLock::new();
+    let is_input = path == STANDARD_INPUT;
+    if let Some(text) = INPUT.get().filter(|_| is_input) {
+        return Ok(text.clone());
+    }
+    let text = text_file::read(Path::new(if is_input { "/dev/stdin" } else { path }));
+    let text =
+        text.map_err(|error| Failure::BadInput(format!("{path}: cannot be read: {error}")))?;
+    Ok(if is_input { INPUT.get_or_init(|| text).clone() } else { text })
 }
 
 /// Where the iozone command of the file at `path` begins.

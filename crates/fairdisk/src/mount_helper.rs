@@ -274,11 +274,11 @@ fn translate(helper: Helper, asked: &Asked) -> Result<Vec<String>, String> {
 }
 
 fn unknown(helper: Helper, key: &str, value: Option<&str>, known: &[OwnOption]) -> String {
-    if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == key) {
-        return format!("option `{key}` is not supported: {why}");
-    }
     if value.is_some() && (IGNORED.contains(&key) || OWN_FLAGS.contains(&key)) {
         return format!("option `{key}` takes no value");
+    }
+    if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == key) {
+        return format!("option `{key}` is not supported: {why}");
     }
     let words = known.iter().map(|own| &*own.name).chain(OWN_FLAGS).chain(IGNORED);
     match nearest(&key.replace('_', "-"), words) {

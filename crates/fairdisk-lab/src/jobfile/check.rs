@@ -87,7 +87,7 @@ fn mix_uses(draft: &Draft) -> PerOp<bool> {
 }
 
 /// The number of files by which a job's size is divided.
-fn file_count(draft: &Draft) -> u64 {
+pub(super) fn file_count(draft: &Draft) -> u64 {
     let named = draft.filename.as_ref().map(|names| names.value.len() as u64);
     named.unwrap_or_else(|| u64::from(value(&draft.nrfiles).unwrap_or(1))).max(1)
 }
@@ -393,18 +393,9 @@ fn about_size(draft: &Draft, notes: &mut Notes) {
 fn about_queue(draft: &Draft, notes: &mut Notes) {
     let engine = value(&draft.ioengine).unwrap_or(submission::DEFAULT);
     let depth = value(&draft.iodepth).unwrap_or(1);
-    let buffered = engine.kind == EngineKind::Async && !value(&draft.direct).unwrap_or(false);
-    let waits = match engine.kind {
-        EngineKind::Sync => !(finish::offloads(draft) && value(&draft.direct).unwrap_or(false)),
-        EngineKind::Mapped => true,
-        _ => false,
-    };
-    let one_by_one = buffered || waits;
-    let text = if buffered {
-        "no effect: buffered requests go one at a time; set direct=1".to_owned()
-    } else {
-        format!("no effect: ioengine {} has one request in flight", engine.name)
-    };
+    let reason = finish::one_by_one(draft);
+    let one_by_one = reason.is_some();
+    let text = format!("no effect: {}", reason.unwrap_or_default());
     say(notes, &draft.iodepth, one_by_one && depth > 1, &text);
     say(notes, &draft.iodepth_batch, one_by_one, &text);
     say(notes, &draft.iodepth_low, one_by_one, &text);

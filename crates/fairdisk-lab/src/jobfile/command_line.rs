@@ -81,18 +81,23 @@ const OWN: &[Own] = &[
 pub fn is_fio_command(text: &str) -> bool {
     let line = text.trim_start().lines().next().unwrap_or_default();
     let mut words = line.split_whitespace().skip_while(|word| is_before_fio(word));
-    words.next().is_some_and(is_fio) && words.any(|word| word.starts_with('-'))
+    words.next().is_some_and(is_fio) && words.any(is_option)
 }
 
-/// Whether a word of a job is one that fio knows as an option, with `-` or `--` before it.
+fn is_option(word: &str) -> bool {
+    let name = word.trim_start_matches('-');
+    name.len() < word.len() && !name.is_empty()
+}
+
+/// Whether fio knows a word as an option, with `-` or `--` before it.
 #[must_use]
 pub fn is_fio_option(word: &str) -> bool {
     let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
-    word.starts_with('-') && keys::find(name).is_some()
+    word.starts_with('-') && (keys::find(name).is_some() || OWN.iter().any(|own| own.name == name))
 }
 
 fn is_before_fio(word: &str) -> bool {
-    ["$", "#", "%", "sudo", "time"].contains(&word)
+    ["$", "%", "sudo", "time"].contains(&word)
 }
 
 fn is_fio(word: &str) -> bool {
@@ -105,7 +110,7 @@ impl JobFile {
     /// # Errors
     /// Returns every word that cannot be parsed.
     pub fn parse_command(text: &str) -> Result<Self, Problems> {
-        let text = text.trim_start().trim_start_matches(['$', '#', '%']);
+        let text = text.trim_start().trim_start_matches(['$', '%']);
         let Some(words) = shlex::split(&text.replace("\\\n", " ")) else {
             let place = place(0);
             let remedy = "a quotation mark is not closed".to_owned();
@@ -201,7 +206,8 @@ impl Reader<'_> {
 
 /// Whether a key cannot be without a value, so that the next word is that.
 fn takes_value(name: &str) -> bool {
-    let Some(key) = keys::find(name) else { return false };
+    // What an unknown key is given is no word by itself.
+    let Some(key) = keys::find(name) else { return true };
     let place = place(0);
     let alone = Given { key: key.name, raw: None, place: &place, base: KbBase::default() };
     match key.does {
@@ -246,6 +252,7 @@ mod tests {
         let unknown = JobFile::parse_command("fio --name=x --size=1m --sizes=1m").unwrap();
         let unknown = unknown.resolve().unwrap_err().to_string();
         assert!(unknown.contains("command line:4: unknown key `sizes`"), "{unknown}");
+        assert!(!is_fio_command("# fio --minimal x.fio\n[a]\nrw=read"));
         assert!(!is_fio_command("fio version 2 iolog") && !is_fio_command("[fio]\nrw=read"));
     }
 }

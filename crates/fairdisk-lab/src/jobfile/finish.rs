@@ -172,6 +172,22 @@ fn submission(draft: &Draft) -> Submission {
     Submission { engine: engine.name, class, hint, dropped }
 }
 
+/// Why the job has one request in flight whatever its `iodepth`, if so.
+pub(super) fn one_by_one(draft: &Draft) -> Option<String> {
+    let engine = value(&draft.ioengine).unwrap_or(submission::DEFAULT);
+    let direct = value(&draft.direct).unwrap_or(false);
+    match engine.kind {
+        EngineKind::Async if !direct => {
+            Some("buffered requests go one at a time; set direct=1".to_owned())
+        }
+        EngineKind::Sync if direct && offloads(draft) => None,
+        EngineKind::Sync | EngineKind::Mapped => {
+            Some(format!("ioengine {} has one request in flight", engine.name))
+        }
+        _ => None,
+    }
+}
+
 /// Whether threads of their own submit the requests, each of which waits for one.
 pub(super) fn offloads(draft: &Draft) -> bool {
     value(&draft.offloads).unwrap_or(false)
@@ -185,8 +201,14 @@ fn queue(draft: &Draft) -> Queue {
         0 => depth,
         count => count.min(depth),
     };
-    let done_at_once = value(&draft.completes_min).filter(|count| *count > 1).unwrap_or(0);
-    let low = within(value(&draft.iodepth_low), 0).min(depth.saturating_sub(done_at_once));
+    let low = within(value(&draft.iodepth_low), 0);
+    let low = match value(&draft.completes_min) {
+        // So many at a time are waited for until the mark is reached.
+        Some(count @ 2..) => {
+            depth.saturating_sub((depth - low).max(1).div_ceil(count).saturating_mul(count))
+        }
+        _ => low,
+    };
     Queue { depth, batch: within(value(&draft.iodepth_batch), 1), low }
 }
 

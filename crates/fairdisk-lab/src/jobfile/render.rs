@@ -367,7 +367,10 @@ fn submission(lines: &mut Lines, submission: &Submission) {
         }
         lines.set("iodepth", queue.depth, "");
         lines.set("iodepth_batch", queue.batch, "submitted together");
-        lines.set("iodepth_low", queue.low, "refilled from here");
+        match queue.low {
+            0 => lines.set("iodepth_batch_complete_min", queue.depth, "refilled when empty"),
+            low => lines.set("iodepth_low", low, "refilled from here"),
+        }
     }
 }
 

@@ -117,6 +117,7 @@ impl JobFile {
 struct Work {
     /// Whether what cannot be honoured is left out, with a note.
     approximates: bool,
+    engine_is_refused: bool,
     jobs: Vec<Job>,
     notes: Notes,
     asked: Vec<Asked>,
@@ -210,6 +211,9 @@ impl Work {
 
     /// Refuses a setting, or runs the job without it if that was asked for.
     fn leave_out(&mut self, error: Error) {
+        self.engine_is_refused |= matches!(
+            &error.kind, ErrorKind::UnsupportedValue { key, .. } if key == "ioengine"
+        );
         match &error.kind {
             ErrorKind::UnsupportedKey { key, remedy } if self.approximates => {
                 let text = format!("LEFT OUT, the result differs from fio's: {remedy}");
@@ -237,12 +241,12 @@ impl Work {
 
     /// To fio, the keys of an engine are unknown while another engine is set.
     fn engine_keys(&mut self, draft: &mut Draft) {
-        let refused = |error: &Error| match &error.kind {
-            ErrorKind::UnsupportedValue { key, .. } => key == "ioengine",
-            _ => false,
-        };
-        if self.wrong.iter().any(refused) {
-            return; // The engine of these keys may be the one that was refused.
+        if self.engine_is_refused {
+            // The engine of these keys may be the one that was refused.
+            for (key, place) in draft.engine_keys.drain(..) {
+                self.notes.add(&place, key.name, "no effect: its engine is not supported");
+            }
+            return;
         }
         let engine = value(&draft.ioengine).map(|engine| engine.name);
         for (key, place) in draft.engine_keys.drain(..) {

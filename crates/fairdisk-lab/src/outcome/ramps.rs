@@ -1,4 +1,4 @@
-//! Jobs that were done within their `ramp_time`.
+//! Jobs that got no further than their `ramp_time`.
 
 use crate::plan::Plan;
 use crate::run::Ensemble;
@@ -8,12 +8,13 @@ use std::collections::BTreeSet;
 pub(super) fn note(plan: &Plan, ensembles: &[Ensemble]) -> Option<String> {
     let names = ensembles.iter().flat_map(|ensemble| {
         let names = plan.rows[ensemble.row].load.task_names();
-        let ended = |at: usize| ensemble.runs.iter().any(|run| run.tasks[at].ended_in_ramp);
-        names.into_iter().enumerate().filter(move |(at, _)| ended(*at)).map(|(_, name)| name)
+        let are_in = |at: usize| ensemble.runs.iter().any(|run| run.tasks[at].in_ramp);
+        names.into_iter().enumerate().filter(move |(at, _)| are_in(*at)).map(|(_, name)| name)
     });
     let names: BTreeSet<String> = names.map(|name| format!("`{name}`")).collect();
     let names: Vec<String> = names.into_iter().collect();
     (!names.is_empty()).then(|| {
-        format!("Done within ramp_time, so that all of it is counted: {}.", names.join(", "))
+        let names = names.join(", ");
+        format!("All that is done is counted, as ramp_time is not over by then: {names}.")
     })
 }

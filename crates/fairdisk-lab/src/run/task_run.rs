@@ -27,8 +27,8 @@ pub struct TaskRun {
     pub each: Vec<Span>,
     /// Whether all tasks finished.
     pub finished: bool,
-    /// Whether a task ended within its ramp, so that all it did is counted.
-    pub ended_in_ramp: bool,
+    /// Whether a task got no further than its ramp, so that all it did is counted.
+    pub in_ramp: bool,
 }
 
 impl TaskRun {
@@ -54,7 +54,7 @@ impl TaskRun {
             memory,
             elapsed: each.iter().copied().max().unwrap_or(Span::ZERO),
             each,
-            ended_in_ramp: reports.iter().any(|report| report.ended_in_ramp()),
+            in_ramp: reports.iter().any(|report| report.is_in_ramp()),
             finished: reports.iter().all(|report| report.finished.is_some() && !report.cut_off),
         }
     }
@@ -76,7 +76,7 @@ impl TaskRun {
         self.elapsed = self.elapsed.max(other.elapsed);
         self.each.append(&mut other.each);
         self.finished &= other.finished;
-        self.ended_in_ramp |= other.ended_in_ramp;
+        self.in_ramp |= other.in_ramp;
         self
     }
 }

@@ -93,6 +93,8 @@ struct Disk {
     mounts: Arc<Mounts>,
     metrics: Arc<Switch>,
     about: Mutex<About>,
+    /// Held from looking at what is set to noting what is set instead.
+    changing: Mutex<()>,
     /// The cached status for those who may only query.
     shown: Mutex<Option<Arc<Shown>>>,
 }
@@ -119,7 +121,8 @@ impl Server {
         path.parent().map_or(Ok(()), prepare)?;
         let listener = listen(path)?;
         let own = Own::at(path.to_owned())?;
-        let disk = Disk { mounts, metrics, about: Mutex::new(about), shown: Mutex::new(None) };
+        let (about, shown) = (Mutex::new(about), Mutex::new(None));
+        let disk = Disk { mounts, metrics, about, changing: Mutex::new(()), shown };
         let talk = move |stream: &UnixStream, place: &Place<UnixListener>| {
             // A client that disconnects early is no concern of ours.
             let _ = disk.converse(stream, place);
@@ -233,6 +236,7 @@ impl Disk {
     }
 
     fn tell_metrics(&self, address: Option<&str>) -> Answer {
+        let _changing = self.changing();
         let Some(text) = address else {
             self.metrics.turn_off();
             self.about().settings.metrics = None;
@@ -276,6 +280,7 @@ impl Disk {
 
     /// Switches to the scheduler `name`. What is set already is kept if it runs already.
     fn switch(&self, name: &str, tunables: &[String]) -> Answer {
+        let _changing = self.changing();
         let gate = self.mounts.gate();
         let from = gate.scheduler();
         let About { find, settings, .. } = self.about().clone();
@@ -314,6 +319,10 @@ impl Disk {
         let About { disk, settings, choice, .. } = self.about().clone();
         let scheduler = settings.scheduler.unwrap_or_default();
         Tunables { disk, scheduler, tunables: choice.tunables }
+    }
+
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn about(&self) -> MutexGuard<'_, About> {
@@ -474,7 +483,8 @@ mod tests {
         let mounts = Arc::new(Mounts::new(gate, Path::new("/nonexistent"), None));
         let page = Page::new(Arc::clone(&mounts), None, "sdx".to_owned());
         let metrics = Arc::new(Switch::new(page));
-        Disk { mounts, metrics, about: Mutex::new(about), shown: Mutex::new(None) }
+        let (about, shown) = (Mutex::new(about), Mutex::new(None));
+        Disk { mounts, metrics, about, changing: Mutex::new(()), shown }
     }
 
     /// However often clients ask, locks that programs wait for are taken at most ten times per

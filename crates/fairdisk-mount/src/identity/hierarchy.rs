@@ -166,13 +166,22 @@ impl Hierarchy {
     /// What the rules say of a group, and where; what counts more comes later.
     fn ruled(&self, group: &str) -> Vec<(Setting, Origin)> {
         let rules = self.rules.get();
-        let kernels = rules.kernel_weights.as_ref().and_then(|says| {
+        let others = self.is_named_by_others(group);
+        let kernels = rules.kernel_weights.as_ref().filter(|_| !others);
+        let kernels = kernels.and_then(|says| {
             let weight = self.kernel_weight(group)?;
             Some((Setting::Weight(Some(weight)), says.clone()))
         });
-        let ruled = rules.of(group, self.disk.as_deref());
+        let ruled = rules.of(group, self.disk.as_deref(), others);
         let ruled = ruled.map(|(setting, origin)| (setting, origin.clone()));
         kernels.into_iter().chain(ruled).collect()
+    }
+
+    /// Whether somebody but root and the user who runs us could have made the group, and so chosen
+    /// its name and its kernel weight.
+    fn is_named_by_others(&self, group: &str) -> bool {
+        let directory = self.directory(group);
+        directory.parent().is_some_and(|outer| !kept::is_only_ours(outer))
     }
 
     /// The weight that the kernel goes by, if somebody has said one.
@@ -397,7 +406,9 @@ fn above(cgroup: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rules::Directory;
     use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
 
     const MOUNTS: &str = "\
 25 20 0:22 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
@@ -412,6 +423,27 @@ mod tests {
 
     fn named(name: &str) -> Hierarchy {
         choose(MOUNTS, Some(name)).unwrap().unwrap()
+    }
+
+    /// Whoever may make cgroups somewhere gives them names as it likes.
+    #[test]
+    fn a_group_that_others_have_named_has_only_rules_for_whole_paths() {
+        let place = tempfile::tempdir().unwrap();
+        let (files, groups) = (place.path().join("rules"), place.path().join("groups"));
+        std::fs::create_dir_all(groups.join("theirs/db.service")).unwrap();
+        std::fs::create_dir_all(groups.join("ours/db.service")).unwrap();
+        std::fs::create_dir(&files).unwrap();
+        let text = "[[group]]\nunit = \"db\"\nweight = 400\n\
+                    [[group]]\nmatch = \"/*/db.service\"\nmax_iops = 10\n";
+        std::fs::write(files.join("groups.toml"), text).unwrap();
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(groups.join("theirs"), open).unwrap();
+        let (rules, loaded) = Shared::of(Directory::at(files));
+        assert!(loaded.problems.is_empty());
+        let hierarchy = Hierarchy::in_directory(&groups).with_rules(rules);
+        let keys = |group| hierarchy.origins(group).into_keys().collect::<Vec<_>>();
+        assert_eq!(keys("/ours/db.service"), ["max_iops", "weight"]);
+        assert_eq!(keys("/theirs/db.service"), ["max_iops"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use fairdisk_core::{Contradiction, QosKey};
 use rustix::fd::OwnedFd;
 use rustix::fs::{
     Mode, OFlags, Stat, XattrFlags, fgetxattr, flistxattr, fstat, listxattr, open, removexattr,
-    setxattr,
+    setxattr, stat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -359,6 +359,11 @@ fn names(list: &[u8]) -> impl Iterator<Item = &str> {
 /// Whether settings in the user's namespace count.
 fn counts_users(directory: &OwnedFd) -> bool {
     fstat(directory).is_ok_and(|stat| is_safe(&stat))
+}
+
+/// Whether nobody but root and the user who runs us may make anything in a directory.
+pub(super) fn is_only_ours(directory: &Path) -> bool {
+    stat(directory).is_ok_and(|stat| is_safe(&stat))
 }
 
 /// Whether nobody but root and the user who runs us may change attributes in the user's namespace.

@@ -47,6 +47,11 @@ impl Rule {
         self.pattern.matches(path)
     }
 
+    /// Whether it is about whole paths.
+    fn is_for_paths(&self) -> bool {
+        self.pattern.is_for_paths()
+    }
+
     /// The settings on `disk`; those for that disk alone come last.
     fn on<'a>(&'a self, disk: Option<&'a str>) -> impl Iterator<Item = Setting> + 'a {
         let of = |own: bool| {
@@ -86,13 +91,16 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The settings of the cgroup `path` on `disk`, with their places, the ones that win last.
+    /// The settings of the cgroup `path` on `disk`, with their places, the ones that win last. Of a
+    /// cgroup to which `others` gave its name, only rules for whole paths count.
     pub(super) fn of<'a>(
         &'a self,
         path: &'a str,
         disk: Option<&'a str>,
+        others: bool,
     ) -> impl Iterator<Item = (Setting, &'a Origin)> {
-        let matching = self.all.iter().filter(|rule| rule.is_for(path));
+        let counts = move |rule: &&Rule| rule.is_for(path) && (!others || rule.is_for_paths());
+        let matching = self.all.iter().filter(counts);
         matching.flat_map(move |rule| rule.on(disk).map(|setting| (setting, &rule.origin)))
     }
 }
@@ -163,7 +171,7 @@ mod tests {
                     [[group]]\nmatch = \"/a/b\"\nweight = 300\n";
         let rules = read(Path::new("groups.toml"), text).expect("it is right");
         let of = |path, disk| -> Vec<String> {
-            let all = rules.of(path, disk);
+            let all = rules.of(path, disk, false);
             all.map(|(setting, origin)| format!("{}@{}", setting.in_words(), origin.line)).collect()
         };
         assert_eq!(of("/a/c", None), ["weight=200@1", "max_bps=10485760@1"]);

@@ -164,11 +164,11 @@ impl Ceiling {
         }
     }
 
-    /// Replaces the limits; what the buckets hold is kept.
+    /// Replaces the limits; what the buckets hold is kept, up to a burst where that gets smaller:
+    /// whoever had a peak owes nothing for it once the peak is gone.
     pub(crate) fn change(&mut self, now: Instant, old: &Qos, new: &Qos) {
         let limits = old.limits().into_iter().zip(new.limits());
         for (bucket, (old, new)) in self.0.iter_mut().zip(limits) {
-            let [old, new] = [old, new].map(|limit| limit.map(|limit| limit.rate));
             bucket.change(now, old, new);
         }
     }
@@ -184,14 +184,14 @@ impl Bucket {
         self.empty_at = self.empty_at.max(now) + time_of(units, rate);
     }
 
-    fn change(&mut self, now: Instant, old: Option<NonZeroU64>, new: Option<NonZeroU64>) {
-        let left = u128::from(self.empty_at.since(now).as_ns());
-        self.empty_at = match (old, new) {
-            (Some(old), Some(new)) => {
-                now + span((left * u128::from(old.get())).div_ceil(u128::from(new.get())))
-            }
-            _ => now,
+    fn change(&mut self, now: Instant, old: Option<Limit>, new: Option<Limit>) {
+        let (Some(old), Some(new)) = (old, new) else {
+            self.empty_at = now;
+            return;
         };
+        let left = u128::from(self.empty_at.since(now).as_ns()) * u128::from(old.rate.get());
+        let left = span(left.div_ceil(u128::from(new.rate.get())));
+        self.empty_at = now + if new.burst < old.burst { left.min(new.burst) } else { left };
     }
 }
 
@@ -341,6 +341,16 @@ mod tests {
         assert_eq!(ceiling.ready_at(&fast, IO), at(510));
         ceiling.change(at(500), &fast, &Qos::NONE);
         assert_eq!(ceiling.ready_at(&Qos::NONE, IO), Instant::ZERO);
+    }
+
+    #[test]
+    fn nothing_is_owed_for_a_peak_that_is_gone() {
+        let plain = capped(iops(100), 100);
+        let peak = Qos { peak: iops(500), peak_for: Span::from_s(60), ..plain };
+        let mut ceiling = Ceiling::EMPTY;
+        (0..10_000).for_each(|_| ceiling.pass(at(0), &peak, IO));
+        ceiling.change(at(0), &peak, &plain);
+        assert_eq!(ceiling.ready_at(&plain, IO), at(10));
     }
 
     /// Writes wait for their own ceiling, and reads pass.

@@ -307,14 +307,16 @@ impl<E: Elevator> Machine<E> {
     /// Goes on with what the task needed the pages for, after the CPU time to take and insert them.
     fn allocated(&mut self, now: Instant, index: u32, it: &Allocation) -> bool {
         let pages = self.hands[index as usize].1.pages();
+        if let Some(since) = it.stalled_since {
+            self.tell(index, |report| report.count_memory_wait(since, now));
+        }
         let Some(reclaiming) = &mut self.reclaiming else { return true };
         let burst = reclaiming.take(pages);
         let task = &mut self.tasks[index as usize];
-        if let Some(since) = it.stalled_since {
-            task.report.count_memory_wait(since, now);
-            if let (Some(stalls), Some(memory)) = (&mut reclaiming.stalls, self.pages.frames()) {
-                stalls.ended(now, index, memory.vmstat());
-            }
+        if it.stalled_since.is_some()
+            && let (Some(stalls), Some(memory)) = (&mut reclaiming.stalls, self.pages.frames())
+        {
+            stalls.ended(now, index, memory.vmstat());
         }
         task.step = it.then;
         self.run_later(now, index, burst);

@@ -15,22 +15,28 @@ pub(super) struct Stay {
 impl<E: Elevator> Machine<E> {
     /// Moves a task to another group. What it asks for from now on is of that group; requests that
     /// are queued stay in the one before. An I/O counts for the group in which its task is when it
-    /// completes.
+    /// completes. A task that is done moves nowhere.
     pub fn move_task(&mut self, now: Instant, index: u32, group: GroupId) {
         let task = &mut self.tasks[index as usize];
+        if task.report.finished.is_some() {
+            return;
+        }
         let before = std::mem::replace(&mut task.group, group);
         let mut last = self.stays.iter_mut().rev().find(|stay| stay.task == index);
+        if task.report.started.is_none() {
+            // A task that has not begun was in no group before.
+            last.into_iter().for_each(|stay| stay.group = group);
+            return;
+        }
         if last.is_none() {
             let report = task.report.clone();
             self.stays.push(Stay { task: index, group: before, report });
             last = self.stays.last_mut();
         }
         let Some(Stay { report, .. }) = last else { return };
-        let (counted_from, finished) = (report.counted_from.max(now), report.finished);
-        // A task that has not begun begins in the new group.
-        let started = report.started.map(|_| now);
-        report.finish(now, started.is_none());
-        let report = TaskReport { started, counted_from, finished, ..TaskReport::default() };
+        let counted_from = report.counted_from.max(now);
+        report.finish(now, false);
+        let report = TaskReport { started: Some(now), counted_from, ..TaskReport::default() };
         self.stays.push(Stay { task: index, group, report });
     }
 

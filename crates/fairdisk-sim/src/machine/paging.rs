@@ -167,7 +167,7 @@ impl<E: Elevator> Machine<E> {
     pub(super) fn count_uses(&mut self, now: Instant, index: u32, uses: u64, misses: u64) {
         if self.reclaiming.is_some() {
             self.pages.count_used(uses);
-            self.task(index).report.count_uses(now, uses, misses);
+            self.tell(index, |report| report.count_uses(now, uses, misses));
         }
     }
 

@@ -151,10 +151,10 @@ impl TaskReport {
         self.started.map_or(Span::ZERO, |started| end - started.max(self.counted_from))
     }
 
-    /// Whether the task ended before its ramp was over, so that all it did is counted.
+    /// Whether its ramp is not over, or it ended before, so that all it did is counted.
     #[must_use]
-    pub const fn ended_in_ramp(&self) -> bool {
-        self.in_ramp && self.finished.is_some()
+    pub const fn is_in_ramp(&self) -> bool {
+        self.in_ramp
     }
 
     /// Counts uses of pages, the misses among them.

@@ -277,10 +277,10 @@ impl Zones {
         let (mut at, mut first) = (prng.below(100), 0);
         for (percent, end) in &self.0 {
             let next = end / align;
-            if at < *percent && next > first {
-                return (first, next - first);
+            if at < *percent {
+                return if next > first { (first, next - first) } else { (0, blocks) };
             }
-            at = at.saturating_sub(*percent);
+            at -= percent;
             first = next;
         }
         (0, blocks)

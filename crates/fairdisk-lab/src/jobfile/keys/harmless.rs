@@ -2,9 +2,8 @@
 
 use crate::jobfile::draft::{Draft, value};
 use crate::jobfile::setting::Given;
-use crate::jobfile::submission::EngineKind;
 use crate::jobfile::value::Read;
-use crate::jobfile::{finish, source};
+use crate::jobfile::{check, finish, source};
 
 use super::{Does, Key, Shape};
 
@@ -102,7 +101,7 @@ impl Lacks {
             Self::Writes => (!finish::mix(draft).uses().write, "nothing is written"),
             Self::Rate => (draft.rate.is_none() && draft.rate_iops.is_none(), "there is no rate"),
             Self::Think => (value(&draft.think_ns).unwrap_or(0) == 0, "there is no thinktime"),
-            Self::Files => (file_count(draft) == 1, "there is one file"),
+            Self::Files => (check::file_count(draft) == 1, "there is one file"),
             Self::Depth => (is_one_by_one(draft), "one request is in flight"),
             Self::Passes => (has_one_pass(draft), "the work is done once"),
             Self::ExitAll => (!value(&draft.exitall).unwrap_or(false), "there is no exitall"),
@@ -111,15 +110,8 @@ impl Lacks {
     }
 }
 
-fn file_count(draft: &Draft) -> usize {
-    let named = draft.filename.as_ref().map(|names| names.value.len());
-    named.unwrap_or_else(|| value(&draft.nrfiles).unwrap_or(1) as usize)
-}
-
 fn is_one_by_one(draft: &Draft) -> bool {
-    let depth = value(&draft.iodepth).unwrap_or(1);
-    let is_async = value(&draft.ioengine).is_some_and(|engine| engine.kind == EngineKind::Async);
-    depth == 1 || !(is_async || finish::offloads(draft))
+    value(&draft.iodepth).unwrap_or(1) == 1 || finish::one_by_one(draft).is_some()
 }
 
 fn has_one_pass(draft: &Draft) -> bool {

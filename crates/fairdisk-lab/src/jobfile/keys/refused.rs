@@ -70,7 +70,7 @@ pub(super) static KEYS: &[Key] = &[
     harmless("sync_file_range", Anything, &[], Lacks::Writes, LATER),
     harmless("max_latency", Anything, &["0"], Lacks::Nothing, STOP),
     refuse("profile", PROFILE),
-    harmless("verify_only", Switch, &[], Lacks::Verify, LATER),
+    harmless("verify_only", Switch, &["0"], Lacks::Writes, LATER),
     harmless("verify_backlog", NUMBER, &["0"], Lacks::Verify, LATER),
     harmless("verify_backlog_batch", NUMBER, &["0"], Lacks::Verify, LATER),
     harmless("trim_backlog", NUMBER, &["0"], TRIM, LATER),

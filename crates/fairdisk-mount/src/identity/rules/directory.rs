@@ -154,7 +154,7 @@ mod tests {
         fs::write(place.path().join("groups.toml"), "weights = \"io.weight\"\n").unwrap();
         let loaded = directory.changed().expect("they are there");
         let weights: Vec<_> =
-            loaded.rules.of("/a", None).map(|(setting, _)| setting.in_words()).collect();
+            loaded.rules.of("/a", None, false).map(|(setting, _)| setting.in_words()).collect();
         assert_eq!(weights, ["weight=2", "weight=3", "weight=4"]);
         assert_eq!((loaded.files, loaded.problems.len()), (4, 0));
         assert!(loaded.rules.kernel_weights.is_some());

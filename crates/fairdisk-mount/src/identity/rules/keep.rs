@@ -17,7 +17,8 @@ impl Directory {
     /// differ between disks. Returns the file.
     ///
     /// # Errors
-    /// The file cannot be written, or is no file of rules.
+    /// The file cannot be written, or is no file of rules; or the settings are none by themselves,
+    /// as a burst without its ceiling.
     pub fn keep(
         &self,
         path: &str,
@@ -36,10 +37,14 @@ impl Directory {
         super::read(&file, &text).map_err(|problems| broken(problems[0].to_string()))?;
         let mut document: DocumentMut =
             text.parse().map_err(|error: toml_edit::TomlError| broken(error.to_string()))?;
-        change(&mut document, path, settings, disk);
+        let other = || broken("write rules as [[group]] and [group.disk.NAME]".to_owned());
+        change(&mut document, path, settings, disk).ok_or_else(other)?;
+        let text = format!("{head}{document}");
+        // What would not be read again must not be written.
+        super::read(&file, &text).map_err(|problems| broken(problems[0].text.clone()))?;
         let new = file.with_extension("toml.new");
         let mut written = File::create(&new)?;
-        written.write_all(format!("{head}{document}").as_bytes())?;
+        written.write_all(text.as_bytes())?;
         written.sync_all()?;
         fs::rename(&new, &file)?;
         locked.sync_all()?;
@@ -47,10 +52,16 @@ impl Directory {
     }
 }
 
-fn change(document: &mut DocumentMut, path: &str, settings: &[Setting], disk: Option<&str>) {
+/// `None` if the file is written in a way that is not changed here.
+fn change(
+    document: &mut DocumentMut,
+    path: &str,
+    settings: &[Setting],
+    disk: Option<&str>,
+) -> Option<()> {
     let pattern = glob::Pattern::escape(path);
     let groups = document.entry("group").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-    let Some(groups) = groups.as_array_of_tables_mut() else { return };
+    let groups = groups.as_array_of_tables_mut()?;
     let is_it = |it: &Table| it.get("match").and_then(Item::as_str) == Some(&pattern);
     let known = groups.iter().position(is_it);
     let at = known.unwrap_or(groups.len());
@@ -59,16 +70,16 @@ fn change(document: &mut DocumentMut, path: &str, settings: &[Setting], disk: Op
         rule.insert("match", value(&pattern));
         groups.push(rule);
     }
-    let Some(rule) = groups.get_mut(at) else { return };
+    let rule = groups.get_mut(at)?;
     for setting in settings {
         let own = disk.filter(|_| !setting.is_of_share());
         match own {
             None => put(rule, *setting),
             Some(disk) => {
                 let disks = rule.entry("disk").or_insert_with(implicit);
-                let Some(disks) = disks.as_table_mut() else { continue };
+                let disks = disks.as_table_mut()?;
                 let table = disks.entry(disk).or_insert(Item::Table(Table::new()));
-                table.as_table_mut().into_iter().for_each(|table| put(table, *setting));
+                put(table.as_table_mut()?, *setting);
             }
         }
     }
@@ -85,6 +96,7 @@ fn change(document: &mut DocumentMut, path: &str, settings: &[Setting], disk: Op
     if rule.len() == 1 {
         groups.remove(at);
     }
+    Some(())
 }
 
 /// A table that has only other tables.
@@ -100,8 +112,9 @@ fn put(table: &mut Table, setting: Setting) {
         (key, None) => drop(table.remove(key)),
         (key, Some(text)) => {
             let number = text.parse::<i64>().map(Value::from);
-            let new = number.or_else(|_| text.parse::<f64>().map(Value::from));
-            table.insert(key, value(new.unwrap_or_else(|_| Value::from(text))));
+            let part = || text.contains('.').then(|| text.parse::<f64>().ok()).flatten();
+            let number = number.ok().or_else(|| part().map(Value::from));
+            table.insert(key, value(number.unwrap_or_else(|| Value::from(text))));
         }
     }
 }
@@ -109,6 +122,21 @@ fn put(table: &mut Table, setting: Setting) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::at(place.path().join("fairdisk"));
+        let keep =
+            |settings: &[&str]| directory.keep("/db", &Setting::parse_all(settings).unwrap(), None);
+        let refused = keep(&["burst_iops=5000"]).unwrap_err().to_string();
+        assert!(refused.contains("max_iops"), "{refused}");
+        assert!(!directory.kept().exists());
+        let file = keep(&["max_iops=18446744073709551615"]).unwrap();
+        assert!(directory.load().problems.is_empty(), "{:?}", directory.load().problems);
+        fs::write(&file, "group = [{ match = \"/db\", weight = 2 }]\n").unwrap();
+        assert!(keep(&["weight=3"]).unwrap_err().to_string().contains("[[group]]"));
+    }
 
     #[test]
     fn what_is_kept_is_a_rule_and_the_rest_of_the_file_stays() {
@@ -131,7 +159,7 @@ mod tests {
         assert!(!text.contains("group.disk"), "{text}");
         let loaded = directory.load();
         let of = |path| -> Vec<String> {
-            let all = loaded.rules.of(path, Some("sda"));
+            let all = loaded.rules.of(path, Some("sda"), false);
             all.map(|(setting, _)| setting.in_words()).collect()
         };
         assert_eq!((of("/a"), of("/b[1]")), (vec!["weight=300".into()], vec!["min_iops=5".into()]));

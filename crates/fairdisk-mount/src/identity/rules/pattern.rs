@@ -71,6 +71,11 @@ impl Pattern {
         Ok(Self { kind, text: text.to_owned(), glob })
     }
 
+    /// Whether it is about whole paths, which nobody but their owners can make.
+    pub(super) fn is_for_paths(&self) -> bool {
+        self.kind == Kind::Match && self.text.starts_with('/')
+    }
+
     /// Whether the cgroup `path` is one of those that are meant.
     pub(super) fn matches(&self, path: &str) -> bool {
         let last = path.rsplit('/').next().unwrap_or_default();
