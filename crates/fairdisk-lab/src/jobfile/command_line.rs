@@ -93,7 +93,9 @@ fn is_option(word: &str) -> bool {
 #[must_use]
 pub fn is_fio_option(word: &str) -> bool {
     let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
-    word.starts_with('-') && (keys::find(name).is_some() || OWN.iter().any(|own| own.name == name))
+    // What has fio run nothing, such as --help, is meant for others.
+    let prints = || OWN.iter().any(|own| own.name == name && own.refused.is_none());
+    word.starts_with('-') && (keys::find(name).is_some() || prints())
 }
 
 fn is_before_fio(word: &str) -> bool {

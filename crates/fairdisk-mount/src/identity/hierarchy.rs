@@ -531,7 +531,7 @@ mod tests {
         std::fs::create_dir(&rules).unwrap();
         let text = "weights = \"io.weight\"\n[[group]]\nmatch = \"/c\"\nweight = 7\n";
         std::fs::write(rules.join("groups.toml"), text).unwrap();
-        let (rules, _) = Shared::of(crate::identity::rules::Directory::at(rules));
+        let (rules, _) = Shared::of(Directory::at(rules));
         let hierarchy = Hierarchy::in_directory(place.path()).with_rules(rules);
         for (group, kernels) in
             [("a", "default 400\n8:0 200\n"), ("b", "default 100\n"), ("c", "default 300\n")]

@@ -61,7 +61,11 @@ impl Directory {
     pub fn of_user() -> Self {
         let named = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty());
         let own = || {
-            let home = || Some(PathBuf::from(named("HOME")?).join(".config"));
+            // With sudo and su the home may be that of somebody else.
+            let is_own =
+                |home: &PathBuf| fs::metadata(home).is_ok_and(|it| it.uid() == geteuid().as_raw());
+            let home = || Some(PathBuf::from(named("HOME")?)).filter(is_own);
+            let home = || Some(home()?.join(".config"));
             let place = named("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
             (!geteuid().is_root()).then(|| place.join("fairdisk"))
         };
