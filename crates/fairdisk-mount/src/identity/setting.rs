@@ -57,10 +57,12 @@ impl Asks {
     pub fn with(mut self, setting: Setting) -> Self {
         let Self { share, idle, qos } = &mut self;
         match setting {
-            Setting::Weight(weight) => *share = weight.map_or(Share::DEFAULT, Share::Weight),
-            Setting::Priority(priority) => {
-                *share = priority.map_or(Share::DEFAULT, Share::Priority);
-            }
+            Setting::Weight(Some(weight)) => *share = Share::Weight(weight),
+            Setting::Priority(Some(priority)) => *share = Share::Priority(priority),
+            // Without a weight, a priority that is said still holds, and the other way round.
+            Setting::Weight(None) if matches!(share, Share::Priority(_)) => {}
+            Setting::Priority(None) if matches!(share, Share::Weight(_)) => {}
+            Setting::Weight(None) | Setting::Priority(None) => *share = Share::DEFAULT,
             Setting::Idle(to) => *idle = to,
             Setting::Qos(key, value) => key.set(qos, value),
         }

@@ -93,20 +93,31 @@ impl Directory {
     }
 
     /// The files, in the order in which they count.
-    fn files(&self) -> Vec<PathBuf> {
-        let further = fs::read_dir(self.further()).into_iter().flatten().flatten();
-        let further = further.map(|entry| entry.path());
+    ///
+    /// # Errors
+    /// The directory of further files is there, but cannot be read.
+    fn files(&self) -> io::Result<Vec<PathBuf>> {
+        let entries = match fs::read_dir(self.further()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            entries => Some(entries?),
+        };
+        let further = entries.into_iter().flatten().flatten().map(|entry| entry.path());
         let mut further: Vec<_> =
             further.filter(|path| path.extension().is_some_and(|it| it == "toml")).collect();
         further.sort_by_key(|path| (path.ends_with(KEPT), path.clone()));
-        [self.path.join("groups.toml")].into_iter().chain(further).collect()
+        Ok([self.path.join("groups.toml")].into_iter().chain(further).collect())
     }
 
     /// Reads all files.
     #[must_use]
     pub fn load(&self) -> Loaded {
         let mut loaded = Loaded::default();
-        for file in self.files() {
+        let files = self.files().unwrap_or_else(|error| {
+            let (file, text) = (self.further(), format!("cannot be read: {error}"));
+            loaded.problems.push(Problem { file, place: None, text });
+            Vec::new()
+        });
+        for file in files {
             let text = match fs::read_to_string(&file) {
                 Ok(text) => text,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -130,7 +141,8 @@ impl Directory {
 
     /// The rules, if any file has changed since the last call, or at the first one.
     pub fn changed(&mut self) -> Option<Loaded> {
-        let now = Some(self.files().into_iter().map(Look::at).collect());
+        let files = self.files().unwrap_or_else(|_| vec![self.further()]);
+        let now = Some(files.into_iter().map(Look::at).collect());
         if self.seen == now {
             return None;
         }
