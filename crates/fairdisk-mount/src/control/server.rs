@@ -239,7 +239,6 @@ impl Disk {
         let _changing = self.changing();
         let Some(text) = address else {
             self.metrics.turn_off();
-            self.about().settings.metrics = None;
             return Answer::Done;
         };
         let address: Address = match text.parse() {
@@ -247,10 +246,7 @@ impl Disk {
             Err(error) => return Answer::Error(format!("{text}: {error}")),
         };
         match self.metrics.turn_on(&address) {
-            Ok(()) => {
-                self.about().settings.metrics = Some(address.to_string());
-                Answer::Done
-            }
+            Ok(()) => Answer::Done,
             Err(error) => Answer::Failed(format!("{text}: {error}")),
         }
     }
@@ -261,7 +257,7 @@ impl Disk {
                         namespace); use --separate for a scheduler of your own";
             return Answer::Error(text.to_owned());
         }
-        let conflict = || self.about().conflict(&wanted.settings, &self.mounts.list());
+        let conflict = || self.current().conflict(&wanted.settings, &self.mounts.list());
         // Whoever can share the disk need not wait for what is still being written to it.
         self.mounts.settle(conflict().is_some());
         if self.mounts.are_closed() {
@@ -283,9 +279,9 @@ impl Disk {
         let _changing = self.changing();
         let gate = self.mounts.gate();
         let from = gate.scheduler();
-        let About { find, settings, .. } = self.about().clone();
-        let kept = if from == name { &settings.tunables[..] } else { &[] };
-        let choice = match find(name, &[kept, tunables].concat()) {
+        let About { find, choice, .. } = self.about().clone();
+        let kept = if from == name { choice.changed() } else { Vec::new() };
+        let choice = match find(name, &[&kept, tunables].concat()) {
             Ok(choice) => choice,
             Err(error) => return Answer::Error(error),
         };
@@ -295,7 +291,6 @@ impl Disk {
                 tracing::info!(from, to = name, tunables = changed.join(" "), "scheduler switched");
                 let mut about = self.about();
                 about.settings.scheduler = Some(name.to_owned());
-                about.settings.tunables = changed;
                 about.choice = choice;
                 drop(about);
                 match refusal {
@@ -329,8 +324,16 @@ impl Disk {
         self.about.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What is served now, with the settings that may have changed since the first mount.
+    fn current(&self) -> About {
+        let mut about = self.about().clone();
+        about.settings.tunables = about.choice.changed();
+        about.settings.metrics = self.metrics.address();
+        about
+    }
+
     fn status(&self, groups: Vec<GroupEntry>) -> Status {
-        let About { disk, settings, .. } = self.about().clone();
+        let About { disk, settings, .. } = self.current();
         let gate = self.mounts.gate();
         Status {
             schema: 2,
@@ -342,7 +345,7 @@ impl Disk {
             costs: settings.costs,
             io: settings.io,
             cgroups: settings.cgroups,
-            metrics: self.metrics.address(),
+            metrics: settings.metrics,
             rules: gate.hierarchy().and_then(|it| it.rules().directory()),
             uptime_s: gate.now().as_ns() as f64 / 1e9,
             unattributed_writes: self.mounts.unattributed_writes(),

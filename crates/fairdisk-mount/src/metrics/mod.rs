@@ -9,4 +9,4 @@ mod switch;
 
 pub use address::{Address, AddressError, Listener};
 pub use page::Page;
-pub use switch::Switch;
+pub use switch::{Switch, SwitchError};

@@ -1,6 +1,6 @@
 //! Whether somebody is answered, and where: turned on and off while mounts run.
 
-use super::address::Address;
+use super::address::{Address, Listener};
 use super::page::Page;
 use super::server::MetricsServer;
 use std::fmt;
@@ -46,14 +46,21 @@ impl Switch {
     /// # Errors
     /// That is not possible. They are served where they were.
     pub fn turn_on(&self, address: &Address) -> Result<(), SwitchError> {
-        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = address.to_string();
-        if served.as_ref().is_some_and(|(at, _)| *at == name) {
+        if self.address().is_some_and(|at| at == address.to_string()) {
             return Ok(());
         }
-        let listener = address.listen().map_err(SwitchError::Listen)?;
+        self.serve(address, address.listen().map_err(SwitchError::Listen)?)
+    }
+
+    /// Serves them from now on to those who come to `listener`, which listens at `address`.
+    ///
+    /// # Errors
+    /// The system refuses to start threads.
+    pub fn serve(&self, address: &Address, listener: Listener) -> Result<(), SwitchError> {
         let server = MetricsServer::start(listener, self.page.clone());
-        *served = Some((name, server.map_err(SwitchError::Threads)?));
+        let server = server.map_err(SwitchError::Threads)?;
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        *served = Some((address.to_string(), server));
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use crate::notify;
 use fairdisk_mount::control::{self, About, Choice, Claim, Server, Settings};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::identity::rules::{Directory, Shared};
-use fairdisk_mount::metrics::{Address, Page, Switch};
+use fairdisk_mount::metrics::{Address, Listener, Page, Switch, SwitchError};
 use fairdisk_mount::{BlockDevice, Mounts, Rounds, ScheduledGate};
 use fairdisk_plane::disk::Served;
 use std::path::{Path, PathBuf};
@@ -56,14 +56,13 @@ pub(super) fn run(
         args.remark("no cgroup hierarchy is mounted; everybody is in one group");
     }
     let cgroups = engine.hierarchy.as_ref().map(|it| it.name().to_owned());
-    let (spec, changed) = (engine.choice.spec, engine.choice.changed());
+    let spec = engine.choice.spec;
     let disk = disk::start(args, &spec, &engine.disk, device)?;
     if spec.honours().costs && engine.disk.could_be_measured(device) {
         tracing::info!("what requests cost there is not known; see fairdisk calibrate");
     }
     let (scheduler, io) = (Some(engine.name.clone()), Some(disk.served().name().to_owned()));
-    let settings =
-        Settings { scheduler, tunables: changed, io, cgroups, ..args.settings(None, &[]) };
+    let settings = Settings { scheduler, io, cgroups, ..args.settings(None, &[]) };
     let (disk_name, choice) = (device.name.clone(), engine.choice);
     let about = About { disk: disk_name, settings, choice, find: scheduler::find };
     if let (disk::Io::Auto, Served::Threads(why)) = (args.io, disk.served()) {
@@ -73,7 +72,7 @@ pub(super) fn run(
     loaded.problems.iter().for_each(|why| args.remark(&format!("{why}; that file does not count")));
     let hierarchy = engine.hierarchy.map(|it| it.for_disk(&device.name).with_rules(rules));
     let gate = Arc::new(ScheduledGate::new(disk, &engine.name, hierarchy));
-    args.metrics.as_ref().map_or(Ok(()), can_listen)?;
+    let listener = args.metrics.as_ref().map(listen).transpose()?;
     let socket = claim.as_ref().map_or_else(|| socket_of(args), |it| it.socket().to_owned());
     let mounts = Arc::new(Mounts::new(gate, &socket, args.guardian()));
     let mountpoint = mounts
@@ -81,7 +80,9 @@ pub(super) fn run(
         .unwrap_or_else(|| args.mountpoint.clone());
     let page = Page::new(Arc::clone(&mounts), args.device_model.clone(), device.name.clone());
     let metrics = Arc::new(Switch::new(page));
-    args.metrics.as_ref().map_or(Ok(()), |address| tell_metrics(&metrics, address))?;
+    if let Some((address, listener)) = args.metrics.as_ref().zip(listener) {
+        metrics.serve(address, listener).map_err(|error| not_told(address, &error))?;
+    }
     let server = answer(args, &socket, (&mounts, &metrics), about);
     args.say_served(&mountpoint, &engine.name);
     let public = Public { _server: server, _metrics: metrics, _claim: claim };
@@ -96,19 +97,12 @@ struct Public {
     _claim: Option<Claim>,
 }
 
-/// Checks, before anything is mounted, that scrapes can be listened for.
-fn can_listen(address: &Address) -> Result<(), Failure> {
-    address
-        .listen()
-        .map(drop)
-        .map_err(|error| not_told(address, &format!("cannot listen there: {error}")))
+/// Listens for scrapes. Called before anything is mounted, so that a bad address is reported first.
+fn listen(address: &Address) -> Result<Listener, Failure> {
+    address.listen().map_err(|error| not_told(address, &SwitchError::Listen(error)))
 }
 
-fn tell_metrics(metrics: &Switch, address: &Address) -> Result<(), Failure> {
-    metrics.turn_on(address).map_err(|error| not_told(address, &error.to_string()))
-}
-
-fn not_told(address: &Address, why: &str) -> Failure {
+fn not_told(address: &Address, why: &SwitchError) -> Failure {
     Failure::Run(format!("--metrics {address}: {why}"))
 }
 
