@@ -166,6 +166,9 @@ impl Hierarchy {
     /// What the rules say of a group, and where; what counts more comes later.
     fn ruled(&self, group: &str) -> Vec<(Setting, Origin)> {
         let rules = self.rules.get();
+        if rules.are_none() {
+            return Vec::new();
+        }
         let others = self.is_named_by_others(group);
         let kernels = rules.kernel_weights.as_ref().filter(|_| !others);
         let kernels = kernels.and_then(|says| {

@@ -91,6 +91,11 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// Whether nothing is said of any cgroup.
+    pub(super) const fn are_none(&self) -> bool {
+        self.all.is_empty() && self.kernel_weights.is_none()
+    }
+
     /// The settings of the cgroup `path` on `disk`, with their places, the ones that win last. Of a
     /// cgroup to which `others` gave its name, only rules for whole paths count.
     pub(super) fn of<'a>(
