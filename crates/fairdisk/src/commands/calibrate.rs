@@ -6,11 +6,11 @@ mod io_cost;
 use super::mount::disk::Io;
 use crate::failure::Failure;
 use crate::own_file::OwnFile;
-use crate::real::{Ended, RealBench};
+use crate::real::{Ended, RealBench, Spread};
 use crate::results::command;
 use crate::{interrupt, number_arg, output, time_arg};
 use clap::ValueHint;
-use doubts::{Activity, Spreads, doubts};
+use doubts::{Activity, doubts, furthest};
 use fairdisk_core::{SECTOR_BYTES, Span, parse_number};
 use fairdisk_lab::calibrate::{Bench as _, FewReads, Figures, Length, few_reads, loads, measure};
 use fairdisk_lab::catalog::device::{demand_id, keys_of, to_toml};
@@ -152,7 +152,7 @@ fn measured(
     args: &Args,
     disk: &Disk,
     stop: &Arc<AtomicBool>,
-) -> Result<Option<(MeasuredParams, u64, Spreads)>, Failure> {
+) -> Result<Option<(MeasuredParams, u64, Vec<Spread>)>, Failure> {
     let bytes = if disk.is_device { SIZE_MIN } else { args.size };
     let needs = FileNeeds {
         sectors: bytes / SECTOR_BYTES,
@@ -171,7 +171,7 @@ fn measured(
             let bytes = bench.bytes();
             let sectors = disk.sectors.unwrap_or(bytes / SECTOR_BYTES);
             let device = figures.device(sectors, bench.depth(), rotational);
-            Ok(Some((device, bytes, Spreads::of(bench.spreads()))))
+            Ok(Some((device, bytes, bench.spreads().to_vec())))
         }
         Err(Ended::Stopped) => Ok(None),
         Err(Ended::Failed(why)) => Err(Failure::Run(format!("{}: {why}", args.path.display()))),
@@ -214,7 +214,7 @@ impl Args {
         disk: &Disk,
         device: &MeasuredParams,
         bytes: u64,
-        (spreads, doubts): (&Spreads, &[String]),
+        (spreads, doubts): (&[Spread], &[String]),
     ) -> String {
         let title = format!("{}, as measured", disk.name);
         let what = if disk.is_device { "on the device" } else { "in a scratch file" };
@@ -226,7 +226,7 @@ impl Args {
                 self.time.as_ns() as f64 / 1e9,
             ),
         ];
-        notes.extend(spreads.words());
+        notes.extend(furthest(spreads));
         notes.extend(doubts.iter().map(|doubt| format!("Doubt: {doubt}")));
         if self.reads_only {
             notes

@@ -44,6 +44,7 @@ pub(crate) struct RealBench<C = MonotonicClock> {
 }
 
 /// How far apart looks at a load were.
+#[derive(Clone, Debug)]
 pub(crate) struct Spread {
     /// The load in words.
     pub(crate) load: String,

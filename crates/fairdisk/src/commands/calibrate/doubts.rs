@@ -60,24 +60,18 @@ fn cpu() -> (u64, u64) {
     (idle, times.iter().sum())
 }
 
-/// How far apart looks at loads were: each load with its percent.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Spreads(Vec<(String, u64)>);
-
-impl Spreads {
-    pub(super) fn of(spreads: &[Spread]) -> Self {
-        Self(spreads.iter().map(|spread| (spread.load.clone(), spread.percent)).collect())
-    }
-
-    /// The furthest, in words.
-    pub(super) fn words(&self) -> Option<String> {
-        let (load, percent) = self.0.iter().max_by_key(|(_, percent)| *percent)?;
-        Some(format!("Looks at a load were up to {percent} % apart ({load})"))
-    }
+/// The looks that were furthest apart, in words.
+pub(super) fn furthest(spreads: &[Spread]) -> Option<String> {
+    let Spread { load, percent } = spreads.iter().max_by_key(|spread| spread.percent)?;
+    Some(format!("Looks at a load were up to {percent} % apart ({load})"))
 }
 
 /// What speaks against the figures of a device.
-pub(super) fn doubts(before: &Activity, spreads: &Spreads, device: &MeasuredParams) -> Vec<String> {
+pub(super) fn doubts(
+    before: &Activity,
+    spreads: &[Spread],
+    device: &MeasuredParams,
+) -> Vec<String> {
     let mut doubts = Vec::new();
     if before.ios > IOS_MOST {
         let ms = WATCHED.as_millis();
@@ -86,7 +80,7 @@ pub(super) fn doubts(before: &Activity, spreads: &Spreads, device: &MeasuredPara
     if before.cpu_percent > CPU_MOST {
         doubts.push(format!("others used {} % of the CPUs before", before.cpu_percent));
     }
-    for (load, percent) in spreads.0.iter().filter(|(_, percent)| *percent > SPREAD_MOST) {
+    for Spread { load, percent } in spreads.iter().filter(|it| it.percent > SPREAD_MOST) {
         doubts.push(format!("looks at {load} were {percent} % apart, four of them; measure again"));
     }
     for (what, times) in [("reads", &device.read), ("writes", &device.write)] {
@@ -141,7 +135,7 @@ mod tests {
     #[test]
     fn a_noisy_second_is_doubted() {
         let quiet = Activity::default();
-        let spreads = |percent| Spreads(vec![("reads".to_owned(), percent)]);
+        let spreads = |percent| [Spread { load: "reads".to_owned(), percent }];
         assert_eq!(doubts(&quiet, &spreads(3), &device(471)), [""; 0]);
         let found = doubts(&quiet, &spreads(3), &device(945));
         assert!(found[0].starts_with("sequential reads of 256 KiB are slower"), "{found:?}");
@@ -150,6 +144,6 @@ mod tests {
         let busy = Activity { ios: 500, cpu_percent: 90 };
         let found = doubts(&busy, &spreads(3), &device(471));
         assert!(found[0].contains("500 I/Os") && found[1].contains("90 %"), "{found:?}");
-        assert!(spreads(7).words().is_some_and(|words| words.contains("7 % apart (reads)")));
+        assert!(furthest(&spreads(7)).is_some_and(|words| words.contains("7 % apart (reads)")));
     }
 }
