@@ -20,11 +20,11 @@ const FILE: &str = "command line";
 struct Own {
     name: &'static str,
     takes_value: bool,
-    /// Why the command cannot be run with it; without, the option changes only what fio prints.
+    /// Why the command cannot be run with it; without, the option changes nothing of the jobs.
     refused: Option<&'static str>,
 }
 
-const fn printing(name: &'static str, takes_value: bool) -> Own {
+const fn harmless(name: &'static str, takes_value: bool) -> Own {
     Own { name, takes_value, refused: None }
 }
 
@@ -37,24 +37,24 @@ const NO_RUN: &str = "with it fio runs no job; remove it";
 
 /// The options of fio 3.33 that are no keys of jobs.
 const OWN: &[Own] = &[
-    printing("debug", true),
-    printing("output", true),
-    printing("bandwidth-log", false),
-    printing("minimal", false),
-    printing("output-format", true),
-    printing("append-terse", false),
-    printing("terse-version", true),
-    printing("eta", true),
-    printing("eta-newline", true),
-    printing("eta-interval", true),
-    printing("status-interval", true),
-    printing("alloc-size", true),
-    printing("warnings-fatal", false),
-    printing("max-jobs", true),
-    printing("idle-prof", true),
-    printing("inflate-log", true),
-    printing("aux-path", true),
-    printing("readonly", false),
+    harmless("debug", true),
+    harmless("output", true),
+    harmless("bandwidth-log", false),
+    harmless("minimal", false),
+    harmless("output-format", true),
+    harmless("append-terse", false),
+    harmless("terse-version", true),
+    harmless("eta", true),
+    harmless("eta-newline", true),
+    harmless("eta-interval", true),
+    harmless("status-interval", true),
+    harmless("alloc-size", true),
+    harmless("warnings-fatal", false),
+    harmless("max-jobs", true),
+    harmless("idle-prof", true),
+    harmless("inflate-log", true),
+    harmless("aux-path", true),
+    harmless("readonly", false),
     refused("parse-only", false, "print the jobs with --show-job"),
     refused("showcmd", false, "print the jobs with --show-job"),
     refused("merge-blktrace-only", false, NO_RUN),
@@ -94,8 +94,8 @@ fn is_option(word: &str) -> bool {
 pub fn is_fio_option(word: &str) -> bool {
     let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
     // What has fio run nothing, such as --help, is meant for others.
-    let prints = || OWN.iter().any(|own| own.name == name && own.refused.is_none());
-    word.starts_with('-') && (keys::find(name).is_some() || prints())
+    let is_harmless = || OWN.iter().any(|own| own.name == name && own.refused.is_none());
+    word.starts_with('-') && (keys::find(name).is_some() || is_harmless())
 }
 
 fn is_before_fio(word: &str) -> bool {
@@ -187,7 +187,11 @@ impl Reader<'_> {
         let value = value.or_else(|| self.next_word(own.takes_value));
         match own.refused {
             None => {
-                self.notes.add(&place, own.name, "no effect: only changes what fio prints");
+                self.notes.add(
+                    &place,
+                    own.name,
+                    "no effect: it is about fio itself, not about its jobs",
+                );
                 Ok(())
             }
             Some(why) => {

@@ -229,29 +229,22 @@ const ZONES: &str = "write the percentage of requests and the length of each zon
                      without a length";
 
 fn zoned(parameter: Option<&str>, length: impl Fn(&str) -> Read<Extent>) -> Read<Distribution> {
-    let mut open = 0;
     let zone = |text: &str| {
         let parts = text.split_once('/').map(|(percent, length)| (percent.trim().parse(), length));
         let Some((Ok(percent), text)) = parts else { return ValueError::unsupported(ZONES) };
-        if text.trim().is_empty() {
-            open += 1;
-            return Ok(Zone { percent, length: Extent::Whole });
-        }
-        Ok(Zone { percent, length: length(text)? })
+        let is_open = text.trim().is_empty();
+        Ok(Zone { percent, length: if is_open { Extent::Whole } else { length(text)? } })
     };
     let zones = parameter.unwrap_or_default().split(':').map(zone).collect::<Read<Vec<_>>>()?;
     // One without a length has the rest of the file, which is one zone only at the end.
-    let ends_open =
-        open == 0 || (open == 1 && zones.last().map(|zone| zone.length) == Some(Extent::Whole));
-    if !ends_open {
-        return ValueError::unsupported(ZONES);
-    }
+    let is_open = |zone: &Zone| zone.length == Extent::Whole;
+    let goes_on = zones.iter().rev().skip(1).any(is_open);
     let requests: u32 = zones.iter().map(|zone| u32::from(zone.percent)).sum();
     let lengths = zones.iter().map(|zone| match zone.length {
         Extent::Percent(percent) => u32::from(percent),
         Extent::Bytes(_) | Extent::Whole => 0,
     });
-    let is_whole = requests == 100 && lengths.sum::<u32>() <= 100;
+    let is_whole = requests == 100 && lengths.sum::<u32>() <= 100 && !goes_on;
     if is_whole { Ok(Distribution::Zoned(zones)) } else { ValueError::unsupported(ZONES) }
 }
 

@@ -214,17 +214,17 @@ impl Work {
         self.engine_is_refused |= matches!(
             &error.kind, ErrorKind::UnsupportedValue { key, .. } if key == "ioengine"
         );
-        match &error.kind {
+        let (key, value, remedy) = match &error.kind {
             ErrorKind::UnsupportedKey { key, remedy } if self.approximates => {
-                let text = format!("LEFT OUT, the result differs from fio's: {remedy}");
-                self.notes.add(&error.place, key, text);
+                (key, String::new(), *remedy)
             }
             ErrorKind::UnsupportedValue { key, value, remedy } if self.approximates => {
-                let text = format!("`{value}` LEFT OUT, the result differs from fio's: {remedy}");
-                self.notes.add(&error.place, key, text);
+                (key, format!("`{value}` "), &**remedy)
             }
-            _ => self.wrong.push(error),
-        }
+            _ => return self.wrong.push(error),
+        };
+        let text = format!("{value}LEFT OUT, the result differs from fio's: {remedy}");
+        self.notes.add(&error.place, key, text);
     }
 
     /// Keeps a key that belongs to an engine for a look at the job's engine.

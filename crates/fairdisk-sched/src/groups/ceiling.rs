@@ -1,5 +1,5 @@
 //! Ceilings as leaky buckets. Whatever a group does fills its buckets, which drain at the rate of
-//! the ceiling. There is one bucket for I/Os and one for bytes, and both must have room. (Turner,
+//! the ceiling. There is one bucket for each limit, and all must have room. (Turner,
 //! "New directions in communications", 1986; represented by the time at which a bucket will be
 //! empty, this is the generic cell rate algorithm of ITU-T I.371.)
 //!
