@@ -203,8 +203,8 @@ fn queue(draft: &Draft) -> Queue {
     };
     let low = within(value(&draft.iodepth_low), 0);
     let low = match value(&draft.completes_min) {
-        // So many at a time are waited for until the mark is reached.
-        Some(count @ 2..) => {
+        // So many at a time are waited for until the mark is reached. Of one there is no choice.
+        Some(count @ 2..) if depth > 1 => {
             depth.saturating_sub((depth - low).max(1).div_ceil(count).saturating_mul(count))
         }
         _ => low,

@@ -32,7 +32,7 @@ impl Job {
         self.identity(&mut lines, before);
         self.pattern_lines(&mut lines);
         blocks(&mut lines, &self.blocks);
-        limits(&mut lines, "ba", &self.align_bytes, "random offsets are multiples of it");
+        alignment(&mut lines, self);
         self.span_lines(&mut lines);
         submission(&mut lines, &self.submission);
         self.flush_lines(&mut lines);
@@ -297,6 +297,16 @@ fn blocks(lines: &mut Lines, sizes: &PerOp<BlockSize>) {
     }
     if sizes.iter().any(BlockSize::is_unaligned) {
         lines.flag("bs_unaligned", "sizes are no multiples of the smallest");
+    }
+}
+
+/// What random offsets are multiples of, where that is not the smallest block of each operation.
+fn alignment(lines: &mut Lines, job: &Job) {
+    if job.align_bytes.iter().any(Option::is_some) {
+        let own = job.align_bytes.iter().zip(job.blocks.iter());
+        let parts =
+            own.map(|(align, block)| align.unwrap_or_else(|| block.min_bytes()).to_string());
+        lines.set("ba", one_or_three(&parts.collect::<Vec<_>>()), "random offsets are multiples");
     }
 }
 
