@@ -236,7 +236,7 @@ fn list_of(list: &Placed<PerOp<Option<u64>>>) -> String {
 fn offload_through_cache(draft: &Draft) -> Option<Error> {
     let offloads = draft.offloads.as_ref().filter(|placed| placed.value)?;
     let is_deep = value(&draft.iodepth).is_some_and(|depth| depth > 1);
-    let is_buffered = !value(&draft.direct).unwrap_or(false);
+    let is_buffered = !draft.is_direct();
     (is_deep && is_buffered).then(|| {
         unsupported(
             offloads,
@@ -448,8 +448,7 @@ fn about_rest(draft: &Draft, notes: &mut Notes) {
     say(notes, &draft.prioclass, unlevelled, "prio is not set: level 0, the highest, is used");
     let unclassed = value(&draft.prioclass).unwrap_or(0) == 0;
     say(notes, &draft.prio, unclassed, "prioclass is not set: best effort is used");
-    let is_free = draft.rate.is_none() && draft.rate_iops.is_none();
-    say(notes, &draft.arrivals, is_free, "no effect: there is no rate");
+    say(notes, &draft.arrivals, !draft.has_rate(), "no effect: there is no rate");
     say(notes, &draft.think_blocks, draft.think_ns.is_none(), "no effect: thinktime is not set");
     say(notes, &draft.nrfiles, draft.filename.is_some(), "no effect: filename lists the files");
     say(notes, &draft.randrepeat, draft.randseed.is_some(), "no effect: randseed is set");

@@ -120,6 +120,21 @@ impl Draft {
     pub(super) fn base(&self) -> KbBase {
         value(&self.kb_base).unwrap_or_default()
     }
+
+    pub(super) fn is_direct(&self) -> bool {
+        value(&self.direct).unwrap_or(false)
+    }
+
+    pub(super) const fn has_rate(&self) -> bool {
+        self.rate.is_some() || self.rate_iops.is_some()
+    }
+
+    /// Keeps a key that belongs to an engine for a look at the job's engine.
+    pub(super) fn note_engine_key(&mut self, key: &'static Key, place: &Place) {
+        if !key.engines.is_empty() {
+            self.engine_keys.push((key, place.clone()));
+        }
+    }
 }
 
 /// The key that enables flushing at the end, if one does.

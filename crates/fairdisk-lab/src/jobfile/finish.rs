@@ -43,10 +43,7 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
         offset: value(&draft.offset).flatten().unwrap_or(Extent::Bytes(0)),
         offset_increment: value(&draft.offset_increment).flatten().unwrap_or(Extent::Bytes(0)),
         submission: submission(draft),
-        caching: match value(&draft.direct) {
-            Some(true) => Caching::Direct,
-            _ => Caching::Buffered,
-        },
+        caching: if draft.is_direct() { Caching::Direct } else { Caching::Buffered },
         flush: Flush {
             write_sync: value(&draft.sync).unwrap_or(WriteSync::None),
             fsync_writes: value(&draft.fsync).and_then(NonZeroU32::new),
@@ -154,7 +151,7 @@ fn target(draft: &Draft) -> Target {
 
 fn submission(draft: &Draft) -> Submission {
     let engine = value(&draft.ioengine).unwrap_or(submission::DEFAULT);
-    let direct = value(&draft.direct).unwrap_or(false);
+    let direct = draft.is_direct();
     let class = match engine.kind {
         EngineKind::Mapped => SubmissionClass::Mapped,
         EngineKind::Null => SubmissionClass::Null,
@@ -175,7 +172,7 @@ fn submission(draft: &Draft) -> Submission {
 /// Why the job has one request in flight whatever its `iodepth`, if so.
 pub(super) fn one_by_one(draft: &Draft) -> Option<String> {
     let engine = value(&draft.ioengine).unwrap_or(submission::DEFAULT);
-    let direct = value(&draft.direct).unwrap_or(false);
+    let direct = draft.is_direct();
     match engine.kind {
         EngineKind::Async if !direct => {
             Some("buffered requests go one at a time; set direct=1".to_owned())

@@ -178,7 +178,7 @@ impl Work {
             Does::Limit(limit) => limits::read(draft, limit, given),
             Does::Nothing(shape) => shape.check(given).map(|()| self.inert(draft, key, setting)),
             Does::Refuse(harmless) => harmless.check(given).map(|()| {
-                self.of_engine(draft, key, setting);
+                draft.note_engine_key(key, &setting.place);
                 draft.refused.retain(|before| before.key.name != key.name);
                 draft.refused.push(Refused { key, setting: setting.clone() });
             }),
@@ -227,15 +227,8 @@ impl Work {
         self.notes.add(&error.place, key, text);
     }
 
-    /// Keeps a key that belongs to an engine for a look at the job's engine.
-    fn of_engine(&self, draft: &mut Draft, key: &'static Key, setting: &Setting) {
-        if !key.engines.is_empty() {
-            draft.engine_keys.push((key, setting.place.clone()));
-        }
-    }
-
     fn inert(&mut self, draft: &mut Draft, key: &'static Key, setting: &Setting) {
-        self.of_engine(draft, key, setting);
+        draft.note_engine_key(key, &setting.place);
         self.notes.add(&setting.place, &setting.key, format!("no effect: {}", key.help));
     }
 

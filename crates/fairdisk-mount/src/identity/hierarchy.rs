@@ -198,15 +198,15 @@ impl Hierarchy {
     #[must_use]
     pub fn origins(&self, group: &str) -> BTreeMap<String, String> {
         let stated = kept::stated(&self.directory(group), &self.view(group));
+        let states_share = Setting::keys_of_share().iter().any(|key| stated.contains(key));
         let mut origins = BTreeMap::new();
         for (setting, origin) in self.ruled(group) {
             let replaced = setting.instead_of();
             replaced.iter().for_each(|key| drop(origins.remove(*key)));
-            origins.insert(setting.key().to_owned(), origin.to_string());
+            if !(stated.contains(setting.key()) || setting.is_of_share() && states_share) {
+                origins.insert(setting.key().to_owned(), origin.to_string());
+            }
         }
-        let is_share = |key: &str| matches!(key, "weight" | "ioprio");
-        let states_share = stated.iter().any(|key| is_share(key));
-        origins.retain(|key, _| !(stated.contains(&**key) || is_share(key) && states_share));
         origins
     }
 

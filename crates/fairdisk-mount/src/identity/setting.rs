@@ -156,6 +156,11 @@ impl Setting {
         matches!(self, Self::Weight(_) | Self::Priority(_))
     }
 
+    /// The keys of the share.
+    pub(super) const fn keys_of_share() -> [&'static str; 2] {
+        [Self::Weight(None).key(), Self::Priority(None).key()]
+    }
+
     /// Whether it is one of a floor.
     pub(crate) const fn is_of_floor(&self) -> bool {
         matches!(self, Self::Qos(QosKey::MinIops | QosKey::MinBps, _))

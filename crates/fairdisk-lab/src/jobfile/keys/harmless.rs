@@ -99,7 +99,7 @@ impl Lacks {
             }
             Self::Verify => (!value(&draft.verify).unwrap_or(false), "nothing is verified"),
             Self::Writes => (!finish::mix(draft).uses().write, "nothing is written"),
-            Self::Rate => (draft.rate.is_none() && draft.rate_iops.is_none(), "there is no rate"),
+            Self::Rate => (!draft.has_rate(), "there is no rate"),
             Self::Think => (value(&draft.think_ns).unwrap_or(0) == 0, "there is no thinktime"),
             Self::Files => (check::file_count(draft) == 1, "there is one file"),
             Self::Depth => (is_one_by_one(draft), "one request is in flight"),

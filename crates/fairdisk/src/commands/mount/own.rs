@@ -35,8 +35,7 @@ impl Engine {
             }
         })?;
         let name = args.scheduler.clone().unwrap_or_else(|| SCHEDULER.to_owned());
-        scheduler::find(&name, &[])
-            .map_err(|error| Failure::BadInput(format!("--scheduler: {error}")))?;
+        scheduler::id(&name).map_err(|error| Failure::BadInput(format!("--scheduler: {error}")))?;
         let choice = scheduler::find(&name, &args.tunable)
             .map_err(|error| Failure::BadInput(format!("--tunable {error}")))?;
         Ok(Self { name, choice, disk: disk::Kind::of(args)?, hierarchy })

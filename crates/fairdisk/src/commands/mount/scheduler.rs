@@ -13,6 +13,21 @@ use fairdisk_sched::SchedulerSpec;
 /// There is no such scheduler, and the message lists the known ones; or a tunable is unknown or out
 /// of its range.
 pub(in crate::commands) fn find(name: &str, tunables: &[String]) -> Result<Choice, String> {
+    let Tuned { spec, tunables } = tuned(id(name)?, tunables).map_err(|error| error.to_string())?;
+    let tunables = tunables.into_iter().map(|it| Tunable {
+        key: it.key,
+        value: it.value,
+        default: it.default,
+        allowed: it.allowed,
+    });
+    Ok(Choice { spec, tunables: tunables.collect() })
+}
+
+/// What the catalogue calls the scheduler that a mount runs under `name`.
+///
+/// # Errors
+/// There is no such scheduler; the message lists the known ones.
+pub(super) fn id(name: &str) -> Result<&str, String> {
     if is_path(name) {
         // The process that serves a mount may see other files than whoever asks.
         return Err(format!(
@@ -22,14 +37,7 @@ pub(in crate::commands) fn find(name: &str, tunables: &[String]) -> Result<Choic
     }
     let id = under_mounts(name).unwrap_or(name);
     if Kind::Revision.ids().any(|known| known == id) {
-        let Tuned { spec, tunables } = tuned(id, tunables).map_err(|error| error.to_string())?;
-        let tunables = tunables.into_iter().map(|it| Tunable {
-            key: it.key,
-            value: it.value,
-            default: it.default,
-            allowed: it.allowed,
-        });
-        return Ok(Choice { spec, tunables: tunables.collect() });
+        return Ok(id);
     }
     let families = SchedulerSpec::NAMES;
     let revisions = Kind::Revision.ids().filter(|id| !families.contains(id));
