@@ -164,12 +164,19 @@ impl Ceiling {
         }
     }
 
-    /// Replaces the limits; what the buckets hold is kept, up to a burst where that gets smaller:
-    /// whoever had a peak owes nothing for it once the peak is gone.
+    /// Replaces the limits; what the buckets hold is kept. What a peak allowed is not owed once the
+    /// peak is gone or smaller.
     pub(crate) fn change(&mut self, now: Instant, old: &Qos, new: &Qos) {
         let limits = old.limits().into_iter().zip(new.limits());
-        for (bucket, (old, new)) in self.0.iter_mut().zip(limits) {
-            bucket.change(now, old, new);
+        for (bucket, limits) in self.0.iter_mut().zip(limits) {
+            let (Some(before), Some(after)) = limits else {
+                bucket.empty_at = now;
+                continue;
+            };
+            bucket.change(now, before.rate, after.rate);
+            if !old.peak.is_none() && after.burst < before.burst {
+                bucket.empty_at = bucket.empty_at.min(now + after.burst);
+            }
         }
     }
 }
@@ -184,14 +191,9 @@ impl Bucket {
         self.empty_at = self.empty_at.max(now) + time_of(units, rate);
     }
 
-    fn change(&mut self, now: Instant, old: Option<Limit>, new: Option<Limit>) {
-        let (Some(old), Some(new)) = (old, new) else {
-            self.empty_at = now;
-            return;
-        };
-        let left = u128::from(self.empty_at.since(now).as_ns()) * u128::from(old.rate.get());
-        let left = span(left.div_ceil(u128::from(new.rate.get())));
-        self.empty_at = now + if new.burst < old.burst { left.min(new.burst) } else { left };
+    fn change(&mut self, now: Instant, old: NonZeroU64, new: NonZeroU64) {
+        let left = u128::from(self.empty_at.since(now).as_ns()) * u128::from(old.get());
+        self.empty_at = now + span(left.div_ceil(u128::from(new.get())));
     }
 }
 
