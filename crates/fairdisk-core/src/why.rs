@@ -36,7 +36,6 @@ impl Why {
             Self::HeldForThinker
                 | Self::DepthLimited
                 | Self::TargetRoomUsed
-                | Self::WritePaced
                 | Self::BacklogLimited
                 | Self::AtCeiling
                 | Self::BudgetUsed
@@ -125,7 +124,6 @@ reasons! {
     /// The device has as much outstanding work as a group's latency target leaves room for.
     TargetRoomUsed => "a latency target leaves no more room at the device",
     /// Writes have to keep the pace that another group's latency target leaves them.
-    WritePaced => "writes keep the pace a latency target leaves them",
     /// The request's group still has the disk.
     GroupSliceContinues => "its group still has the disk",
     /// The request's group has just got the disk because the previous group is at its ceiling.

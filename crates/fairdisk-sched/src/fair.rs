@@ -12,8 +12,8 @@
 //!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `absence`, `think`.
 //!   Who thinks for too long is served once it is back: `returning`, `allowance`.
 //! - Where several are served at once, their modelled cost is charged: `queueing`, `device`,
-//!   `untold`. Groups make room for each other (`expected`, `reserved`, `trial`, `room_worth`),
-//!   and tasks of a group (`inside`). A task that streams from several heads gets turns alone:
+//!   `untold`. Groups make room for each other (`expected`, `reserved`, `room_worth`), and tasks of
+//!   a group (`inside`). A task that streams from several heads gets turns alone:
 //!   `stream`, `idle`, `pace`.
 //! - Promises to a group: `ceiling` and `saving`, `floor`, `target`. What another group waits for
 //!   goes first: `awaited`.
@@ -73,7 +73,6 @@ mod sharing;
 mod stream;
 mod target;
 mod think;
-mod trial;
 mod turn;
 mod untold;
 mod usual;
@@ -228,7 +227,6 @@ impl Elevator for Fair {
         }
         if entry.is_quiet() {
             if entry.was_away(now, self.params.credit) {
-                entry.past.trial.break_off();
                 entry.past.worth.break_off();
             }
             entry.past.burst = Span::ZERO;

@@ -71,9 +71,7 @@ pub(super) struct Notes {
     pub(super) is_contended: bool,
     /// Whether groups are held back for a promise to another.
     pub(super) is_for_promise: bool,
-    /// How often others had to make all of the room, and a part of it.
-    pub(super) made: Made,
-    /// The request that is held back for it.
+    /// The request that is held back for one.
     pub(super) held: Option<Held>,
     /// Whether room for a floor is needed, where that was looked at.
     pub(super) floor_room: Option<FloorRoom>,
@@ -83,8 +81,6 @@ pub(super) struct Notes {
     pub(super) delayed: Option<Delayed>,
     /// Whether the disk is kept free at the cost of the group whose turn it is.
     pub(super) at_own_cost: bool,
-    /// For how long that group was waited for in vain, if its pauses are longer.
-    pub(super) late: Option<Span>,
     /// Since when the disk is kept free for a thinker.
     pub(super) held_since: Option<Instant>,
 }
@@ -102,8 +98,6 @@ pub(super) struct Bar {
 pub(super) enum Cause {
     /// It is at its ceiling.
     Ceiling,
-    /// Its next write has to keep the pace for a latency target of another.
-    WritePace,
     /// Its next write would delay the flush of another.
     Flush,
 }
@@ -137,14 +131,6 @@ pub(super) struct Held {
     pub(super) until: Instant,
     /// Whether it waits for another task of its own group.
     pub(super) is_inside: bool,
-}
-
-/// How often others had to make all of the room, and how often they had a little more because
-/// nobody needed all of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Made {
-    pub(super) all: u64,
-    pub(super) less: u64,
 }
 
 /// Whether others leave room for a group's floor.

@@ -3,7 +3,6 @@
 //! An account is changed in many places and read in more, and a wrong one shows much later, as an
 //! unfair share. So storms check all of them after each call.
 
-use super::requests::Rq;
 use super::{Fair, NIL};
 use fairdisk_core::Span;
 
@@ -36,7 +35,7 @@ impl Fair {
         for (at, group) in self.groups.iter().enumerate() {
             assert_eq!((group.waiting, group.in_flight), of_groups[at], "requests of group {at}");
         }
-        let charged = self.requests.all().map(Rq::work);
+        let charged = self.requests.all().map(|rq| rq.dispatched.charged);
         let reserved = self.groups.iter().map(|group| group.beside.reserved);
         let work = charged.chain(reserved).fold(Span::ZERO, |sum, one| sum + one);
         assert_eq!(self.load.at_work, work, "work at the device");
@@ -50,8 +49,6 @@ impl Fair {
         let count = |is: fn(&super::Group) -> bool| {
             self.groups.iter().filter(|group| is(group)).count() as u32
         };
-        let needing_all = count(|group| group.beside.needs_all_room);
-        assert_eq!(self.expected.needing_all(), needing_all, "groups that need all their room");
         assert_eq!(
             self.returning.back(),
             count(|group| group.past.absence.is_back),

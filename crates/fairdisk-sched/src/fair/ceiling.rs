@@ -101,14 +101,10 @@ impl Barred {
         self.until.first().filter(|(_, at)| *at <= now).map(|(group, _)| group)
     }
 
-    /// Begins a bar. A group whose writes wait for others is not charged with that: it keeps its
-    /// place.
-    fn begin(&mut self, Bar { group, until, cause }: Bar, tree: &mut Hierarchy) {
+    /// Begins a bar.
+    fn begin(&mut self, group: u32, until: Instant, tree: &mut Hierarchy) {
         self.until.place(group, Some(until));
-        match cause {
-            Cause::Ceiling => tree.set_barred(group, true),
-            Cause::WritePace | Cause::Flush => tree.set_paced(group),
-        }
+        tree.set_barred(group, true);
     }
 }
 
@@ -149,13 +145,12 @@ impl Fair {
                 let full = self.groups[bar.group as usize].full_at();
                 self.promises.barred.saves_until(bar.group, Some(full));
             }
-            Cause::WritePace => self.hold_back_in_look(),
             Cause::Flush => {
                 self.hold_back_in_look();
                 self.hold_for_flush(bar);
             }
         }
-        self.promises.barred.begin(bar, &mut self.tree);
+        self.promises.barred.begin(bar.group, bar.until, &mut self.tree);
     }
 
     /// Lifts the bar of the group, and lets floors that waited for it claim service again.
@@ -189,13 +184,7 @@ impl Fair {
     }
 
     fn why_barred_until(&self, group: u32, at: Instant) -> Why {
-        if self.is_held_for_flush(group, at) {
-            Why::BacklogLimited
-        } else if self.is_for_write_pace(at) {
-            Why::WritePaced
-        } else {
-            Why::AtCeiling
-        }
+        if self.is_held_for_flush(group, at) { Why::BacklogLimited } else { Why::AtCeiling }
     }
 
     /// The reason for the first bar on the group or on one around it that has not ended by `now`.

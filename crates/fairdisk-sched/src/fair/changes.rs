@@ -153,7 +153,7 @@ mod tests {
         let (now, mut fair) = (Instant::ZERO, Fair::new(&FairParams::default()));
         dispatch(&mut fair, now, 0);
         fair.configure(now, &change);
-        fair.groups[1].beside.needs_all_room
+        fair.tree.is_there(1)
     }
 
     #[test]

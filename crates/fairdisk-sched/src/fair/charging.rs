@@ -38,10 +38,7 @@ impl Fair {
         (rq.dispatched.charged, rq.dispatched.at) = (cost, now);
         rq.dispatched.is_counted = !rq.may_be_cached;
         self.device.cache.reads += u32::from(rq.dispatched.is_counted);
-        if rq.is_durable() && self.params.rules.programs {
-            rq.dispatched.is_programmed = self.device.begin_durable(cost);
-        }
-        self.load.at_work += rq.work();
+        self.load.at_work += cost;
         let group = self.queues[queue].group;
         let past = &mut self.groups[group as usize].past;
         (past.burst, past.spent) = (past.burst + cost, past.spent + cost);
@@ -67,7 +64,6 @@ impl Fair {
         if !self.device.is_measured() && self.requests[at].dispatched.for_floor {
             self.forgive_floor(group, time);
         }
-        self.try_room(now, group, cost);
     }
 
     /// Charges the idle period of the device that ends with this request. If others had to wait
@@ -122,7 +118,7 @@ impl Fair {
         if !self.device.is_serial() {
             self.look(now, rq);
         }
-        self.load.at_work = self.load.at_work - rq.work();
+        self.load.at_work = self.load.at_work - rq.dispatched.charged;
         self.expected.done += rq.dispatched.charged;
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
@@ -190,9 +186,6 @@ impl Fair {
         }
         if !rq.op.is_write() {
             return (now.since(before), false);
-        }
-        if rq.is_durable() {
-            self.device.end_durable(now, rq);
         }
         if rq.is_durable() || self.device.cache.reads == 0 || !self.device.is_measured() {
             return (now.since(before), false);

@@ -197,7 +197,6 @@ impl Fair {
         waits
             .or_else(|| self.make_room(now, group, at, notes))
             .or_else(|| self.ceiling_bar(now, at).map(bar))
-            .or_else(|| self.write_pace_bar(now, group, at).map(bar))
             .or_else(|| self.flush_bar(now, group, at, notes).map(bar))
             .or_else(|| self.hold_write(now, at, notes))
     }
@@ -275,7 +274,7 @@ impl Fair {
         if notes.is_for_promise {
             self.hold_back_in_look();
         }
-        self.expected.note(notes.made, notes.held);
+        self.expected.note(notes.held);
         if let Some(room) = notes.floor_room {
             self.promises.floors.room_needed = room;
         }
@@ -287,9 +286,6 @@ impl Fair {
         }
         if notes.at_own_cost {
             self.begin_keeping(now);
-        }
-        if let Some(waited) = notes.late {
-            self.note_late(waited);
         }
         if let Some(since) = notes.held_since {
             self.returning.hold_since(since);

@@ -5,10 +5,10 @@
 //! queued is *expected* while it has requests or flushes at the device, and for its usual think
 //! time after that. Once the device is fully busy, a group gets no further request there while a
 //! group that is further behind is expected. A device that is not fully busy takes reads from
-//! anybody. `trial` finds out whose room may be smaller.
+//! anybody.
 
 use super::Fair;
-use super::answer::{Held, Made};
+use super::answer::Held;
 use super::patience::wait_for;
 use super::reserved::Reserved;
 use crate::groups::Order;
@@ -22,10 +22,6 @@ const THINK_BURSTS_MOST: u64 = 64;
 #[derive(Debug)]
 pub(super) struct Expected {
     until: Order<Instant>,
-    /// The number of expected groups that need all of their room.
-    needing_all: u32,
-    /// How often others had to make all of the room, and how often only a part of it.
-    pub(super) made: Made,
     /// How often anything was held back on a device without a head, and the cost of all that was
     /// done.
     pub(super) held_back: u64,
@@ -39,11 +35,8 @@ pub(super) struct Expected {
 
 impl Expected {
     pub(super) fn new() -> Self {
-        let (until, made) = (Order::new(), Made::default());
         Self {
-            until,
-            needing_all: 0,
-            made,
+            until: Order::new(),
             held_back: 0,
             done: Span::ZERO,
             held: None,
@@ -62,21 +55,9 @@ impl Expected {
         self.until.key(group).is_some()
     }
 
-    /// The number of expected groups that need all of their room.
-    pub(super) const fn needing_all(&self) -> u32 {
-        self.needing_all
-    }
-
-    /// Whether any expected group needs all of its room.
-    pub(super) const fn need_all(&self) -> bool {
-        self.needing_all > 0
-    }
-
-    /// Notes how often others had to make room in a decision, and what was held back for it.
+    /// Notes what was held back in a decision.
     #[inline]
-    pub(super) fn note(&mut self, made: Made, held: Option<Held>) {
-        self.made.all += made.all;
-        self.made.less += made.less;
+    pub(super) fn note(&mut self, held: Option<Held>) {
         if held.is_some() {
             (self.held, self.held_back) = (held, self.held_back + 1);
         }
@@ -94,17 +75,6 @@ impl Fair {
     #[inline]
     pub(super) fn expect_no_more(&mut self, group: u32) {
         self.expected.until.place(group, None);
-        self.note_need(group, false);
-    }
-
-    /// Notes whether the group is expected and needs all of its room.
-    #[inline]
-    fn note_need(&mut self, group: u32, expected: bool) {
-        let entry = &mut self.groups[group as usize];
-        let needs = expected && entry.past.trial.has_all_room();
-        let needed = core::mem::replace(&mut entry.beside.needs_all_room, needs);
-        let needing = &mut self.expected.needing_all;
-        *needing = *needing - u32::from(needed) + u32::from(needs);
     }
 
     /// Stops expecting the groups that should have come back by `now`.
@@ -143,7 +113,6 @@ impl Fair {
             self.reserve(now, group, queue);
         }
         self.tree.set_expected(group, expected);
-        self.note_need(group, expected);
     }
 
     /// Until when a group whose last request, of this queue, has just completed is expected; `None`

@@ -1,6 +1,6 @@
 //! The state of a group, apart from its place in the hierarchy.
 
-use super::absence::{Absence, Away};
+use super::absence::Absence;
 use super::backlog::Held;
 use super::ceiling::Ceiling;
 use super::commits::Commits;
@@ -11,7 +11,6 @@ use super::queue::Queue;
 use super::room_worth::RoomWorth;
 use super::sharing;
 use super::target::{Interval, PRESENT, Room};
-use super::trial::Trial;
 use super::{Fair, NIL};
 use crate::groups::Amount;
 use fairdisk_core::list::List;
@@ -80,8 +79,6 @@ pub(super) struct Targeted {
 /// What others leave to a group at the device, or it to others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Beside {
-    /// Whether the group is expected and needs all of its room.
-    pub(super) needs_all_room: bool,
     /// The cost of the request for which there is a place at an array.
     pub(super) reserved: Span,
     /// Its write that is held for another group's flush.
@@ -103,8 +100,6 @@ pub(super) struct Past {
     /// The cost of all its requests, and whether room for it is worth that others make it.
     pub(super) spent: Span,
     pub(super) worth: RoomWorth,
-    /// How much room the group needs at the device.
-    pub(super) trial: Trial,
     /// What it was charged for writes that the device did after it had acknowledged them.
     pub(super) deferred: Span,
     /// How it has writes flushed.
@@ -120,7 +115,6 @@ impl Past {
             burst: Span::ZERO,
             spent: Span::ZERO,
             worth: RoomWorth::default(),
-            trial: Trial::default(),
             deferred: Span::ZERO,
             commits: Commits::new(),
         }
@@ -246,21 +240,21 @@ impl Fair {
     /// it left its turn early.
     pub(super) fn note_back(&mut self, now: Instant, group: u32, queue: u32) {
         let is_known = self.note_thought(now, group);
-        if self.groups[group as usize].past.absence.away != Away::No {
+        if self.groups[group as usize].past.absence.left_early() {
             self.came_back(now, (group, queue), is_known);
         }
     }
 
-    /// Notes that a group is back that was away for longer than usual, or left its turn early.
+    /// Notes that a group is back that left its turn early.
     #[cold]
     fn came_back(&mut self, now: Instant, (group, queue): (u32, u32), is_known: bool) {
-        let entry = &mut self.groups[group as usize];
-        if entry.past.absence.ends_pause(now, is_known) {
-            self.set_back(group, true);
-            // Where the disk takes several commands, the group is due as a whole.
-            let due = if self.device.is_serial() { queue } else { self.thinker(group) };
-            self.returning.note_return(group, due);
+        if is_known {
+            self.groups[group as usize].past.absence.ends_pause(now);
         }
+        self.set_back(group, true);
+        // Where the disk takes several commands, the group is due as a whole.
+        let due = if self.device.is_serial() { queue } else { self.thinker(group) };
+        self.returning.note_return(group, due);
     }
 
     /// The queue after whose last request the group was away, or `NIL` if that is gone.
@@ -272,7 +266,8 @@ impl Fair {
 
     /// Notes that a group thinks no more, as it has a flush. That is served at once in any case.
     pub(super) fn note_flush(&mut self, now: Instant, group: u32) {
-        let is_known = self.note_thought(now, group);
-        self.groups[group as usize].past.absence.ends_pause(now, is_known);
+        if self.note_thought(now, group) {
+            self.groups[group as usize].past.absence.ends_pause(now);
+        }
     }
 }

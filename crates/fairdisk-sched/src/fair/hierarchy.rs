@@ -46,8 +46,6 @@ struct Node {
     expected: bool,
     /// Whether the group gets no service for now, such as at its ceiling.
     barred: bool,
-    /// Whether that is because its writes have to keep a pace for others.
-    paced: bool,
 }
 
 /// The tree of groups.
@@ -122,7 +120,6 @@ impl Hierarchy {
                 wants: false,
                 expected: false,
                 barred: false,
-                paced: false,
             });
             self.members.extend([OUTERMOST, own].map(Member::new));
             self.lines.push(Line::default());
@@ -205,8 +202,8 @@ impl Hierarchy {
                 let weights = members.filter(move |one| one.state == state).map(|one| one.weight);
                 weights.sum::<u64>()
             };
-            let weights = [State::InLine, State::Expected, State::Paced].map(of);
-            let accounts = [line.weight, line.expected_weight, line.paced_weight];
+            let weights = [State::InLine, State::Expected].map(of);
+            let accounts = [line.weight, line.expected_weight];
             assert_eq!(accounts, weights, "weights of line {at}");
         }
     }
@@ -261,8 +258,7 @@ impl Hierarchy {
 
     /// Sets whether the group, and with it every group inside, gets no service.
     pub(super) fn set_barred(&mut self, group: u32, barred: bool) {
-        let node = &mut self.nodes[group as usize];
-        (node.barred, node.paced) = (barred, false);
+        self.nodes[group as usize].barred = barred;
         self.refresh(of_group(group));
     }
 
@@ -415,24 +411,15 @@ impl Hierarchy {
         let node = &self.nodes[at as usize / 2];
         let inside = &self.lines[at as usize / 2 + 1];
         let is_tasks = at == of_tasks(at / 2);
-        let (wants, expected, paced) = match (is_tasks, node.inner > 0) {
-            (true, false) => (false, false, false),
-            (true, true) | (false, false) => (node.wants, node.expected, false),
-            (false, true) => {
-                (!inside.tree.is_empty(), !inside.expected.is_empty(), !inside.paced.is_empty())
-            }
+        let (wants, expected) = match (is_tasks, node.inner > 0) {
+            (true, false) => (false, false),
+            (true, true) | (false, false) => (node.wants, node.expected),
+            (false, true) => (!inside.tree.is_empty(), !inside.expected.is_empty()),
         };
         match (wants, expected) {
-            _ if node.barred && !is_tasks => {
-                if node.paced && wants {
-                    State::Paced
-                } else {
-                    State::Away
-                }
-            }
+            _ if node.barred && !is_tasks => State::Away,
             (true, _) => State::InLine,
             (false, true) => State::Expected,
-            (false, false) if paced => State::Paced,
             (false, false) => State::Away,
         }
     }

@@ -6,7 +6,6 @@ use super::Fair;
 use super::answer::{After, Answer, Held, Notes, Over};
 use super::hierarchy::WHOLE_DISK;
 use super::queue::WEIGHT_MOST;
-use super::requests::Rq;
 use super::turn::Turn;
 use fairdisk_core::{Bio, Instant, Request, Span, TaskId, Why};
 
@@ -142,12 +141,9 @@ impl Fair {
             false => Some(self.expected_inside(now, group, self.requests[at].queue)?),
         };
         notes.is_contended = true;
-        let rq = &self.requests[at];
-        let waits = match rq.op.is_write() {
-            true => {
-                self.is_saturated(self.load.at_work + self.cost_of(at) + self.programs_beside(rq))
-            }
-            false => self.has_no_room_for_read(at, notes),
+        let waits = match self.requests[at].op.is_write() {
+            true => self.is_saturated(self.load.at_work + self.cost_of(at)),
+            false => self.has_no_room_for_read(at),
         };
         let due = inside.and_then(|queue| self.expected_until(queue)).unwrap_or(Instant::MAX);
         if !waits || !self.device.is_flash() {
@@ -183,21 +179,14 @@ impl Fair {
 
     /// Whether the device is fully busy for this read.
     #[inline]
-    fn has_no_room_for_read(&self, at: u32, notes: &mut Notes) -> bool {
-        let (rq, more) = (&self.requests[at], self.device.more_to_saturate());
+    fn has_no_room_for_read(&self, at: u32) -> bool {
+        let rq = &self.requests[at];
         let is_large = self.device.is_filled_by(rq.op, rq.bytes());
-        match is_large && self.params.rules.large_requests {
-            true => self.is_saturated(self.load.at_work + self.cost_of(at) - more),
-            false => {
-                self.is_saturated(self.load.at_work - more) && !self.may_have_more(more, notes)
-            }
-        }
-    }
-
-    /// What the device programs beside a write that is durable when it completes, and counts like
-    /// it: all of that delays the reads for which there is to be room.
-    fn programs_beside(&self, rq: &Rq) -> Span {
-        if rq.is_durable() { self.device.programs } else { Span::ZERO }
+        let cost = match is_large && self.params.rules.large_requests {
+            true => self.cost_of(at),
+            false => Span::ZERO,
+        };
+        self.is_saturated(self.load.at_work + cost)
     }
 
     /// How long those in line are held back at most, with this request of the group as the next: a

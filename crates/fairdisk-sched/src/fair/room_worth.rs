@@ -133,9 +133,5 @@ impl Fair {
         if other.is_none() {
             expected.tries_room = worth.ways.is_tried().then_some((group, now + OTHERS_WAIT));
         }
-        // Others make room at all or not: how much of it the group needs is another question.
-        if worth.ways.is_tried() {
-            entry.past.trial.break_off();
-        }
     }
 }

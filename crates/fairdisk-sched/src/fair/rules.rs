@@ -57,8 +57,6 @@ rules! {
         "writes are held while they would delay the flush of a group that is behind";
     idling ["patience"]
         "the disk is kept free for a group or task that will be back soon";
-    pauses []
-        "a group with two kinds of think time is also waited for as long as its pauses are";
     returning ["returning"]
         "a group that thinks for too long is served as soon as it is back";
     write_allowance ["allowance"]
@@ -87,16 +85,12 @@ rules! {
         "a device that is fully busy takes nothing more while a group that is behind is expected";
     reserved ["reserved"]
         "the place of a task that is due back at an array counts as work there";
-    less_room ["trial"]
-        "others get a little more room where a group is as fast with less";
     depth_limit ["depth_limit"]
         "how much others may have at a device is searched for where no costs are told";
     room_worth ["room_worth"]
         "no room is made for a group that gains less by it than all others lose";
     sharing ["sharing"]
         "groups are served in turns where that is fairer and no costs are told";
-    programs []
-        "a durable write that programs a page counts beside the reads it delays";
     large_requests []
         "one request that fills a device without a head by itself waits as a write does";
     floor_room ["floor/room"]
@@ -107,8 +101,6 @@ rules! {
         "others leave room for a latency target on a device that takes several requests";
     target_rounds ["target/intervals"]
         "turns are shorter for a latency target on a disk that serves one request at a time";
-    write_pace ["target/write_pace"]
-        "others write at a pace beside a latency target";
     brought ["hierarchy/brought"]
         "virtual time waits for those that were passed over for a latency target";
 }

@@ -9,7 +9,6 @@ mod ahead;
 mod intervals;
 mod room;
 mod trouble;
-mod write_pace;
 
 pub(super) use ahead::Ahead;
 pub(super) use intervals::Interval;
@@ -38,8 +37,6 @@ pub(super) struct Targets {
     /// and until when this is taken to hold.
     room: Option<(u32, Span)>,
     room_until: Instant,
-    /// Until when others may not write, by the write pace.
-    written_until: Instant,
     pub(super) intervals: Box<Intervals>,
     /// Groups that are too far ahead for their targets.
     pub(super) ahead: Ahead,
@@ -57,7 +54,6 @@ impl Targets {
             there: Order::new(),
             room: None,
             room_until: Instant::ZERO,
-            written_until: Instant::ZERO,
             intervals: Box::new(Intervals::new()),
             ahead: Ahead::new(),
         }
@@ -151,7 +147,7 @@ impl Fair {
     #[inline]
     pub(super) fn leave_room_for_target(&self, notes: &mut Notes) -> Option<Answer> {
         let (group, most) = self.promises.targets.room.filter(|_| self.params.rules.target_room)?;
-        let there = self.device.time_of(self.load.at_work + self.device.programs);
+        let there = self.device.time_of(self.load.at_work);
         let first = self.tree.first();
         let has_turns = |turn: Turn| turn.alone || self.device.is_measured();
         let leaves_it = first == Some(group)
@@ -195,12 +191,7 @@ impl Fair {
     /// Accounts for a dispatched request, where a group has a target.
     #[inline(never)]
     pub(super) fn dispatched_beside_targets(&mut self, now: Instant, at: u32) {
-        let rq = &self.requests[at];
-        let (group, cost) = (self.queues[rq.queue].group, rq.dispatched.charged);
-        if rq.op.is_write() {
-            self.use_write_pace(now, group, cost);
-        }
-        self.update_target_due(now, group);
+        self.update_target_due(now, self.queues[self.requests[at].queue].group);
     }
 
     /// Advances virtual time for a request of the group, where a group has a target.

@@ -125,15 +125,6 @@ impl<const WAITS: bool> Ways<WAITS> {
         }
     }
 
-    /// What is known after pairs in which the second way was better by this.
-    #[cfg(test)]
-    pub(super) fn known(better: i64) -> Self {
-        let mut ways = Self::default();
-        (0..8).for_each(|_| ways.better.note_pair(better));
-        ways.is_second = better > 0;
-        ways
-    }
-
     /// Forgets which way is better, as something else is done in both.
     pub(super) fn forget(&mut self) {
         (self.better, self.pair) = (Better::default(), Pair::None);

@@ -1,7 +1,7 @@
 //! Virtual time where groups are served out of turn, for latency targets.
 //!
 //! A group that is served out of turn gets ahead of the others. If these are only expected at that
-//! moment, or wait for the write pace, it is alone in the line. Virtual time that followed it there
+//! moment, it is alone in the line. Virtual time that followed it there
 //! would forget that it is ahead, and the others would lose what they are behind by. So it stays
 //! with them until they have caught up.
 
@@ -11,13 +11,6 @@ use crate::groups::{VirtualTime, virtual_time};
 use fairdisk_core::Span;
 
 impl Hierarchy {
-    /// Notes that the group, which wants the disk, may not write yet, before it is barred for that.
-    pub(in crate::fair) fn set_paced(&mut self, group: u32) {
-        let node = &mut self.nodes[group as usize];
-        (node.barred, node.paced) = (true, true);
-        self.refresh(super::of_group(group));
-    }
-
     /// As [`reach`](Self::reach), where groups are served out of turn and get ahead by up to `debt`
     /// that way, as this one if `out_of_turn`.
     pub(in crate::fair) fn reach_beside(&mut self, group: u32, out_of_turn: bool, debt: Span) {
@@ -38,15 +31,13 @@ impl Hierarchy {
     }
 
     /// The start of the first in line; if that was served out of turn, the least of it and of those
-    /// that are expected or paced. These may be behind for another reason, such as that they want
+    /// that are expected. These may be behind for another reason, such as that they want
     /// little, so none counts as further behind than it can be for `debt` and what it may catch up
     /// on.
     fn least_there(&self, first: u32, debt: Span) -> VirtualTime {
         let Member { start, weight, line, is_brought, .. } = *self.member(first);
         let line = self.line(line);
-        let others = [&line.expected, &line.paced].map(|tree| self.order.first(tree));
-        let least = others.into_iter().flatten().map(|one| self.member(one).start).min();
-        match least {
+        match self.order.first(&line.expected).map(|one| self.member(one).start) {
             Some(least) if is_brought => {
                 let most = virtual_time(debt, weight) + virtual_time(self.lag, line.weight);
                 start.min(least.max(start.saturating_sub(most)))
@@ -96,36 +87,6 @@ mod tests {
             let served = serve_first(&mut tree, 500);
             assert_eq!(served[1] >= 500, is_ahead, "{served:?}");
         }
-    }
-
-    #[test]
-    fn who_may_not_write_yet_keeps_its_place_and_so_does_the_group_around_it() {
-        let mut tree = tree(&[(20, None), (100, None), (100, Some(1))]);
-        tree.set_wants(2, true);
-        tree.set_wants(0, true);
-        tree.set_paced(2);
-        assert_eq!((tree.first(), tree.is_barred(2)), (Some(0), true));
-        serve(&mut tree, 0, 101, true);
-        assert!(tree.is_ahead(0, DEBT));
-        tree.set_barred(2, false);
-        assert_eq!(serve_first(&mut tree, 500)[2], 500);
-        // It may go away while it is barred.
-        tree.set_paced(2);
-        tree.set_wants(2, false);
-        tree.set_barred(2, false);
-        assert_eq!(serve_first(&mut tree, 10)[0], 10);
-    }
-
-    #[test]
-    fn who_may_not_write_yet_may_be_moved() {
-        let mut tree = tree(&[(100, None), (100, None), (100, Some(1))]);
-        tree.set_wants(2, true);
-        tree.set_paced(2);
-        tree.set_parent(2, None);
-        tree.set_wants(0, true);
-        assert_eq!((tree.first(), tree.is_barred(2)), (Some(0), true));
-        tree.set_barred(2, false);
-        assert_eq!(serve_first(&mut tree, 10), [5, 0, 5]);
     }
 
     #[test]

@@ -12,8 +12,6 @@ pub(super) enum State {
     InLine,
     /// It has nothing queued, but is expected back soon.
     Expected,
-    /// It wants the disk, but may not write yet for a latency target of another.
-    Paced,
     Away,
 }
 
@@ -25,7 +23,7 @@ pub(super) struct Member {
     /// Index of the line it belongs to.
     pub(super) line: u32,
     pub(super) state: State,
-    /// When it was last in line, expected or paced.
+    /// When it was last in line or expected.
     pub(super) left: Instant,
     /// Whether it was served out of turn, and has been ahead of others in its line since.
     pub(super) is_brought: bool,
@@ -43,16 +41,14 @@ impl Member {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line {
     pub(super) tree: Tree,
-    /// The expected members, and those that are paced, by start.
+    /// The expected members, by start.
     pub(super) expected: Tree,
-    pub(super) paced: Tree,
     /// Virtual time: the smallest start in the line when a member was last served, or a smaller one
     /// (`brought`). Newcomers start near it.
     pub(super) reached: VirtualTime,
-    /// The sum of the weights of the members in the line, of those expected, and of those paced.
+    /// The sum of the weights of the members in the line, and of those expected.
     pub(super) weight: u64,
     pub(super) expected_weight: u64,
-    pub(super) paced_weight: u64,
 }
 
 impl Line {
@@ -60,7 +56,7 @@ impl Line {
     pub(super) const fn weight_with(&self, member: &Member) -> u64 {
         match member.state {
             State::InLine => self.weight,
-            State::Expected | State::Paced | State::Away => self.weight + member.weight,
+            State::Expected | State::Away => self.weight + member.weight,
         }
     }
 
@@ -69,7 +65,6 @@ impl Line {
         match state {
             State::InLine => Some(&mut self.weight),
             State::Expected => Some(&mut self.expected_weight),
-            State::Paced => Some(&mut self.paced_weight),
             State::Away => None,
         }
     }
@@ -79,7 +74,6 @@ impl Line {
         match state {
             State::InLine => Some(&mut self.tree),
             State::Expected => Some(&mut self.expected),
-            State::Paced => Some(&mut self.paced),
             State::Away => None,
         }
     }

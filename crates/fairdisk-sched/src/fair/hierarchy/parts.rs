@@ -22,19 +22,16 @@ impl Hierarchy {
         self.part_of(group, |line, member| {
             let own = match member.state {
                 State::InLine | State::Expected => 0,
-                State::Paced | State::Away => member.weight,
+                State::Away => member.weight,
             };
             (member.weight, line.weight + line.expected_weight + own)
         })
     }
 
-    /// The weight of all others that want the disk, may not write yet or are expected, as a part of
-    /// the group's own, in parts of `whole`: by how much more of its time they may delay it.
+    /// The weight of all others that want the disk or are expected, as a part of the group's own,
+    /// in parts of `whole`: by how much more of its time they may delay it.
     pub(in crate::fair) fn weight_of_others(&self, group: u32, whole: u64) -> u64 {
-        let part = self.part_of(group, |line, member| {
-            let all = line.weight + line.expected_weight + line.paced_weight;
-            (member.weight, if member.state == State::Away { all + member.weight } else { all })
-        });
+        let part = self.part_beside_all(group);
         Span::from_ns(WHOLE_DISK - part.min(WHOLE_DISK)).scaled(whole, part).as_ns()
     }
 
