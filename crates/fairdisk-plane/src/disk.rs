@@ -30,7 +30,7 @@ pub use start::{Served, StartError};
 use crate::clock::{Clock, MonotonicClock};
 use fairdisk_core::{
     AttachError, ByKind, Change, Flags, GroupAccount, GroupId, GroupLoad, Instant, IoPrio, Lba, Op,
-    OpKind, Refusal, Sectors, Span, TaskId,
+    OpKind, Refusal, Sectors, Span, TaskId, Why,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
@@ -93,6 +93,10 @@ pub struct Presence {
     pub oldest: Span,
     /// The age of the group's oldest request of each kind that is not at the device yet.
     pub waits: ByKind<Span>,
+    /// Why what is queued is not at the device: what keeps the group back, or else why the
+    /// scheduler gives the device nothing more. `None` if others go first, or the device has as
+    /// many requests as it gets at once.
+    pub why: Option<Why>,
 }
 
 /// A request that a task waits for.
@@ -271,6 +275,12 @@ impl Disk {
     #[must_use]
     pub fn presence(&self) -> BTreeMap<GroupId, Presence> {
         self.shared.lock().state.presence_at(self.shared.clock.now())
+    }
+
+    /// The number of requests that the device gets at once.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.shared.lock().state.depth()
     }
 
     /// The oldest request of each task that has waited for one for longer than `least`.

@@ -3,9 +3,10 @@
 use super::Engine;
 use super::bios::BioIndex;
 use crate::account::{Accounts, GroupLoad};
-use crate::elevator::Elevator;
+use crate::elevator::{Decision, Elevator};
 use crate::request::{Bio, BioId, GroupId, Op, Request, RequestId};
 use crate::time::Instant;
+use crate::why::Why;
 use alloc::collections::{BTreeMap, BTreeSet};
 
 impl<E: Elevator> Engine<E> {
@@ -32,6 +33,22 @@ impl<E: Elevator> Engine<E> {
     /// use.
     pub fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
         self.requests.loads()
+    }
+
+    /// Why nothing that `group` has queued goes to the device at `now`: what keeps the group back
+    /// or, if nothing does, why the elevator gives the device nothing more. `None` if others go
+    /// first, or the device has its depth in requests.
+    pub fn why_waiting(&self, now: Instant, group: GroupId) -> Option<Why> {
+        let held_back = self.elevator.held_back(now, group);
+        held_back.or_else(|| match self.last_wait? {
+            Decision::WaitUntil(_, why) | Decision::WaitCompletion(why) => Some(why),
+            Decision::Dispatch(..) | Decision::Idle => None,
+        })
+    }
+
+    /// The number of requests that the device gets at once.
+    pub const fn depth(&self) -> u32 {
+        self.config.depth
     }
 
     /// The first bio of the request in slot `id`, if the slot is in use.

@@ -93,6 +93,7 @@ mod tests {
             device_model: None,
             costs: None,
             io: None,
+            depth: None,
             cgroups: Some("fairdisk".to_owned()),
             metrics: None,
             rules: None,

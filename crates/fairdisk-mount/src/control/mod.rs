@@ -13,6 +13,7 @@ mod name;
 mod protocol;
 mod server;
 mod settings;
+mod waits;
 
 pub(crate) use alone::Alone;
 pub use claim::{Claim, ClaimError, Turn, claim};
@@ -22,6 +23,7 @@ pub(crate) use name::Name;
 pub use protocol::{Answer, Ask, GroupEntry, QosEntry, Status, Tunable, Tunables, Wanted};
 pub use server::{About, Choice, Server};
 pub use settings::{Settings, namespace};
+pub use waits::WaitEntry;
 
 use crate::fingerprint::fingerprint;
 use rustix::process::geteuid;

@@ -2,6 +2,7 @@
 
 use super::latency::{FlushWaits, Latencies, Latency, LatencyCount, ms};
 use super::settings::Settings;
+use super::waits::WaitEntry;
 use crate::identity::{Asks, Hierarchy, Said};
 use crate::mounting::mounts::MountEntry;
 use crate::mounting::options::MountOptions;
@@ -152,6 +153,9 @@ pub struct Status {
     pub costs: Option<String>,
     /// What performs the reads of a busy disk: `uring` or `threads`.
     pub io: Option<String>,
+    /// The number of requests that the disk gets at once.
+    #[serde(default)]
+    pub depth: Option<u32>,
     /// The hierarchy that groups come from.
     pub cgroups: Option<String>,
     /// The address at which the metrics are served.
@@ -252,6 +256,9 @@ pub struct GroupEntry {
     /// The age in ms of the oldest unfinished request.
     #[serde(default)]
     pub oldest_ms: f64,
+    /// Why the group waited in the last second, the commonest reason first.
+    #[serde(default)]
+    pub waits: Vec<WaitEntry>,
     /// How long operations of each kind took, from the call to the answer.
     #[serde(default)]
     pub ops: Latencies,
@@ -411,6 +418,7 @@ impl GroupEntry {
             queued: load.queued,
             in_flight: load.in_flight,
             oldest_ms: ms(oldest),
+            waits: Vec::new(),
             ops: Latencies {
                 read: (&read.latency).into(),
                 write: (&write.latency).into(),

@@ -6,6 +6,7 @@ use super::name::{NEW, Own, alone_beside, prepare, remove, visit};
 use super::protocol::{Answer, Ask, GroupEntry, Status, Tunable, Tunables, Wanted};
 use super::settings::{Settings, namespace};
 use super::socket_name;
+use super::waits::WaitEntry;
 use crate::data::scheduled::GroupStatus;
 use crate::identity::{Disks, Setting, SettingError, group_path};
 use crate::metrics::{Address, Switch};
@@ -344,6 +345,7 @@ impl Disk {
             device_model: settings.device_model,
             costs: settings.costs,
             io: settings.io,
+            depth: Some(gate.depth()),
             cgroups: settings.cgroups,
             metrics: settings.metrics,
             rules: gate.hierarchy().and_then(|it| it.rules().directory()),
@@ -365,6 +367,7 @@ impl Disk {
             GroupEntry {
                 refused: Setting::words(&Qos { floor: group.refused, ..Qos::NONE }).collect(),
                 deferred_ms: ms(group.deferred),
+                waits: group.waits.iter().map(WaitEntry::from).collect(),
                 unexamined: !examines && honours.floors && !group.asks.qos.floor.is_none(),
                 ..GroupEntry::of(place, group.asks, got, present, honours)
             }

@@ -1,22 +1,23 @@
 //! The gate of scheduled mounts: a scheduler decides when each piece of I/O is done.
 
 mod blocked;
+mod status;
+mod waits;
 
 pub use blocked::BlockedTask;
+pub use status::GroupStatus;
 
 use super::gate::{DirtyAccounts, Gate, Job, Piece};
 use crate::identity::{
-    Asks, Disks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Silent, Who,
+    Disks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Silent, Who,
 };
-use fairdisk_core::{
-    AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Qos, Rates, Refusal, Span,
-};
-use fairdisk_plane::disk::{Disk, Flushes, Order, Presence, Served, Thread, Unfinished};
+use fairdisk_core::{AttachError, Change, GroupId, Instant, Qos, Rates, Refusal};
+use fairdisk_plane::disk::{Disk, Order, Served, Thread, Unfinished};
 use fairdisk_sched::noop::NoopParams;
 use fairdisk_sched::{Scheduler, SchedulerSpec};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use waits::Waits;
 
 /// A disk with its scheduler, and the identification of who makes requests. All mounts on a disk
 /// share it, each through a [`MountGate`].
@@ -26,6 +27,7 @@ pub struct ScheduledGate {
     scheduler: Mutex<String>,
     hierarchy: Option<Hierarchy>,
     identity: Mutex<Identity>,
+    waits: Mutex<Waits>,
     /// For each mount, the function that returns its accounts with dirty data.
     dirty: Mutex<Vec<DirtyAccounts>>,
     mounts: AtomicU32,
@@ -38,31 +40,6 @@ pub struct MountGate {
     mount: u32,
 }
 
-/// A group, its settings and its accounts.
-#[derive(Clone, Debug)]
-pub struct GroupStatus {
-    /// The number by which the scheduler knows the group.
-    pub id: GroupId,
-    /// The path of the group's cgroup.
-    pub path: String,
-    /// The group's settings in force.
-    pub asks: Asks,
-    /// The enclosing group.
-    pub parent: Option<GroupId>,
-    /// The floor that the group asks for and the scheduler refused.
-    pub refused: Rates,
-    /// What the group got so far.
-    pub account: GroupAccount,
-    /// How long its flushes took.
-    pub flushes: Flushes,
-    /// How long the disk has worked on the group's writes after it had acknowledged them.
-    pub deferred: Span,
-    /// What the group has queued and in flight.
-    pub load: GroupLoad,
-    /// How long the group's oldest unanswered request has been waiting.
-    pub oldest: Span,
-}
-
 impl ScheduledGate {
     /// A gate to `disk`, whose scheduler was asked for as `scheduler`, and whose groups are the
     /// cgroups of `hierarchy`.
@@ -70,8 +47,9 @@ impl ScheduledGate {
     pub fn new(disk: Disk, scheduler: &str, hierarchy: Option<Hierarchy>) -> Self {
         let scheduler = Mutex::new(scheduler.to_owned());
         let identity = Mutex::new(Identity::new(hierarchy.clone()));
-        let (dirty, mounts) = (Mutex::default(), AtomicU32::new(0));
-        Self { disk, scheduler, hierarchy, identity, dirty, mounts }
+        let (waits, dirty) = (Mutex::default(), Mutex::default());
+        let mounts = AtomicU32::new(0);
+        Self { disk, scheduler, hierarchy, identity, waits, dirty, mounts }
     }
 
     /// The gate of a further mount.
@@ -103,65 +81,21 @@ impl ScheduledGate {
         self.disk.served()
     }
 
+    /// The number of requests that the disk gets at once.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.disk.depth()
+    }
+
     /// The time since the disk was started.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.disk.now()
     }
 
-    /// All existing groups that have made requests. What removed ones still have on its way is
-    /// shown with those that are charged for it. Locks are held only while the names, or one
-    /// group's account, are copied, so that requests are not delayed for long.
-    #[must_use]
-    pub fn groups(&self) -> Vec<GroupStatus> {
-        let status = |group: GroupName<'_>| GroupStatus {
-            id: group.id,
-            path: group.path.to_owned(),
-            asks: group.asks,
-            parent: group.parent,
-            refused: group.refused,
-            account: GroupAccount::default(),
-            flushes: Flushes::default(),
-            deferred: Span::ZERO,
-            load: GroupLoad::default(),
-            oldest: Span::ZERO,
-        };
-        let mut groups: Vec<GroupStatus> = self.identity().groups().map(status).collect();
-        let presence = self.charged(self.disk.presence());
-        for group in &mut groups {
-            group.account = self.disk.account(group.id).unwrap_or_default();
-            group.flushes = self.disk.flushes(group.id);
-            group.deferred = self.disk.deferred(group.id);
-            if let Some(now) = presence.get(&group.id) {
-                (group.load, group.oldest) = (now.load, now.oldest);
-                now.waits.iter().for_each(|(kind, wait)| group.account.waited(kind, *wait));
-            }
-        }
-        // A number that was reused meanwhile comes with the account of another group.
-        let identity = self.identity();
-        groups.retain(|group| identity.is_called(group.id, &group.path));
-        groups
-    }
-
     /// Begins a period of the longest waits lately, which are forgotten after the next one.
     pub fn begin_period(&self) {
         self.disk.begin_period();
-    }
-
-    /// What is on its way, by the groups that are charged for it.
-    fn charged(&self, present: BTreeMap<GroupId, Presence>) -> BTreeMap<GroupId, Presence> {
-        let identity = self.identity();
-        let mut charged: BTreeMap<GroupId, Presence> = BTreeMap::new();
-        for (group, more) in present {
-            let all = charged.entry(identity.heir(group)).or_default();
-            all.load.queued += more.load.queued;
-            all.load.in_flight += more.load.in_flight;
-            all.oldest = all.oldest.max(more.oldest);
-            more.waits.iter().for_each(|(kind, wait)| {
-                all.waits[kind] = all.waits[kind].max(*wait);
-            });
-        }
-        charged
     }
 
     /// The group that is charged for what `group` has written: itself or, once it is removed, the
@@ -489,6 +423,7 @@ impl Gate for MountGate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_core::Span;
     use fairdisk_core::{Cost, CostModel, EngineConfig};
     use fairdisk_plane::backend::Preference;
     use fairdisk_plane::disk::Device;

@@ -1,19 +1,19 @@
 //! The state of a shared disk, without threads and clock: it is told what happened and when, and
 //! says what to perform and whom to answer.
 
+mod views;
+
 use super::few::Few;
 use super::flushes::{FlushTimes, Flushes};
 use super::meter::Meter;
 use super::unheard::Which;
-use super::{Blocked, Device, Job, Order, Presence, Unfinished};
+use super::{Device, Job, Order};
 use fairdisk_core::{
-    AttachError, Bio, BioId, Change, Effect, Effects, Engine, EngineConfig, GroupAccount, GroupId,
-    Input, Instant, Journal, Lba, OpKind, Promising, Refusal, Request, RequestId, Sleeper, Span,
-    TaskId, dense,
+    AttachError, Bio, BioId, Change, Effect, Effects, Engine, EngineConfig, GroupId, Input,
+    Instant, Journal, Lba, OpKind, Refusal, Request, RequestId, Sleeper, TaskId, dense,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, Done};
-use std::collections::BTreeMap;
 use std::io;
 
 /// A request that the scheduler has issued, with the jobs to perform in this order.
@@ -164,61 +164,6 @@ impl State {
 
     pub(super) fn begin_period(&mut self) {
         self.engine.begin_period();
-    }
-
-    pub(super) fn account(&self, group: GroupId) -> Option<GroupAccount> {
-        self.engine.accounts().group(group).cloned()
-    }
-
-    pub(super) fn flushes(&self, group: GroupId) -> Flushes {
-        self.flushes.get(group.0 as usize).cloned().unwrap_or_default()
-    }
-
-    pub(super) fn deferred(&self, group: GroupId) -> Span {
-        self.engine.deferred(group).unwrap_or_default()
-    }
-
-    /// The unfinished requests of each group that has any, with their ages at `now`.
-    pub(super) fn presence_at(&self, now: Instant) -> BTreeMap<GroupId, Presence> {
-        let loads = self.engine.loads().into_iter();
-        let presence = |load| Presence { load, ..Presence::default() };
-        let mut all: BTreeMap<GroupId, Presence> =
-            loads.map(|(group, load)| (group, presence(load))).collect();
-        for (whose, job) in self.whose.iter().zip(&self.waiting) {
-            let Some(Whose { group, asked, kind, .. }) = *whose else { continue };
-            let known = all.entry(group).or_default();
-            let age = now - asked;
-            known.oldest = known.oldest.max(age);
-            // The job of an issued request is at the disk and not in `waiting`.
-            if job.is_some() {
-                known.waits[kind] = known.waits[kind].max(age);
-            }
-        }
-        all
-    }
-
-    /// The oldest request of each task that has waited for one for longer than `least` at `now`.
-    pub(super) fn blocked_at(&self, now: Instant, least: Span) -> Vec<Blocked> {
-        let mut oldest: BTreeMap<TaskId, Blocked> = BTreeMap::new();
-        for (whose, job) in self.whose.iter().zip(&self.waiting) {
-            let Some(Whose { task, group, asked, sync: true, kind, .. }) = *whose else { continue };
-            let blocked = Blocked { task, group, kind, age: now - asked, at_device: job.is_none() };
-            let known = oldest.entry(task).or_insert(blocked);
-            if blocked.age > known.age {
-                *known = blocked;
-            }
-        }
-        oldest.into_values().filter(|blocked| blocked.age > least).collect()
-    }
-
-    pub(super) fn unfinished(&self) -> Unfinished {
-        let there = self.whose.iter().flatten();
-        let (tasks, groups) = there.map(|whose| (whose.task, whose.group)).unzip();
-        Unfinished { tasks, groups }
-    }
-
-    pub(super) fn examines_floors(&self) -> bool {
-        self.engine.elevator().examines_floors()
     }
 
     /// When [`advance`](Self::advance) is due next.
@@ -495,7 +440,7 @@ impl Model {
 mod tests {
     use super::*;
     use crate::disk::tests::order;
-    use fairdisk_core::{Op, Sectors, Share};
+    use fairdisk_core::{Op, Sectors, Share, Span};
     use fairdisk_sched::SchedulerSpec;
 
     #[test]

@@ -34,3 +34,4 @@ mod stress;
 mod system;
 mod tunables;
 mod user;
+mod waits;

@@ -49,6 +49,7 @@ impl Observer {
     pub(super) fn look_now_and_then(&mut self, mounts: &Mounts) {
         self.rounds += 1;
         tell_unsaid(false);
+        mounts.gate().look_at_waits();
         self.tell_left(mounts.left_behind(), mounts.jobs_left_behind());
         if self.rounds.is_multiple_of(SETTINGS_ROUNDS) {
             mounts.gate().look_again(self.rounds.is_multiple_of(LOOK_ROUNDS));
@@ -211,6 +212,7 @@ mod tests {
             deferred: Span::ZERO,
             load: GroupLoad::default(),
             oldest: Span::ZERO,
+            waits: Vec::new(),
         }
     }
 

@@ -5,6 +5,7 @@ use super::screen::Latencies;
 use crate::commands::ctl::DEFERRED_LEAST;
 use crate::output::plain;
 use fairdisk_lab::columns::width;
+use fairdisk_mount::control::WaitEntry;
 use ratatui::style::Color;
 
 /// A column of the table.
@@ -22,6 +23,7 @@ pub(super) enum Column {
     Longest,
     Queued,
     Errors,
+    Waits,
     Limits,
 }
 
@@ -35,15 +37,17 @@ pub(super) struct Cell {
 /// What is between limits, of which each has spaces inside.
 const BETWEEN: &str = "  ";
 
-/// The narrowest column of names, and of limits. With less room other columns leave.
+/// The narrowest columns of names, of reasons to wait, and of limits. With less room other columns
+/// leave.
 const NAME_MIN: usize = 14;
+const WAITS_MIN: usize = 18;
 const LIMITS_MIN: usize = 32;
 
 /// A group that waits and got less than this part of what it asked for needs attention.
 const ENOUGH: f64 = 0.9;
 
 impl Column {
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 14] = [
         Self::Group,
         Self::Weight,
         Self::Asked,
@@ -56,17 +60,19 @@ impl Column {
         Self::Longest,
         Self::Queued,
         Self::Errors,
+        Self::Waits,
         Self::Limits,
     ];
 
     /// The columns that leave where there is no room, the first one first.
-    pub(super) const LEAVING: [Self; 11] = [
+    pub(super) const LEAVING: [Self; 12] = [
         Self::History,
-        Self::Limits,
         Self::P50,
         Self::Errors,
-        Self::Longest,
         Self::Queued,
+        Self::Limits,
+        Self::Longest,
+        Self::Waits,
         Self::Bytes,
         Self::Weight,
         Self::Ios,
@@ -88,13 +94,14 @@ impl Column {
             Self::Longest => "longest",
             Self::Queued => "queued",
             Self::Errors => "errors",
+            Self::Waits => "waits for",
             Self::Limits => "limits",
         }
     }
 
     /// Whether it has text, and no numbers that belong to the right.
     pub(super) const fn is_text(self) -> bool {
-        matches!(self, Self::Group | Self::History | Self::Limits)
+        matches!(self, Self::Group | Self::History | Self::Waits | Self::Limits)
     }
 
     /// The cell of a group that is called `name` here, with the latencies of these operations.
@@ -105,7 +112,7 @@ impl Column {
             Self::Weight => row.weight.to_string(),
             Self::Asked => format!("{:.1}", row.asked),
             Self::Got => format!("{:.1}", row.got),
-            Self::History => history.iter().map(|part| bar(*part)).collect(),
+            Self::History => bars(history),
             Self::Ios => amount(row.ios_per_s),
             Self::Bytes => amount(row.mb_per_s * 1e6),
             Self::P50 => time(p50),
@@ -113,6 +120,7 @@ impl Column {
             Self::Longest => time(most),
             Self::Queued => row.queued.to_string(),
             Self::Errors => row.errors.to_string(),
+            Self::Waits => waits(row),
             Self::Limits => notes(row),
         };
         Cell { text, colour: self.colour(row) }
@@ -158,6 +166,7 @@ pub(super) fn fit(rows: &[Vec<Cell>], room: usize) -> Vec<(Column, usize)> {
     columns.retain(|(column, _)| *column == Column::Group || !empty.contains(column));
     let least = |(column, needs): &(Column, usize)| match column {
         Column::Group => (*needs).min(NAME_MIN),
+        Column::Waits => (*needs).min(WAITS_MIN),
         Column::Limits => (*needs).min(LIMITS_MIN),
         _ => *needs,
     };
@@ -181,18 +190,18 @@ pub(super) fn fit(rows: &[Vec<Cell>], room: usize) -> Vec<(Column, usize)> {
     columns
 }
 
-/// Text in so many columns: a name without its beginning, limits without the last of their words.
+/// Text in so many columns: a name without its beginning, other text without its last words.
 pub(super) fn shortened(column: Column, text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
     let mut kept = String::new();
-    if column == Column::Limits {
-        for limit in text.split_inclusive(BETWEEN) {
-            if width(&kept) + width(limit.trim_end()) + 1 > room {
+    if column != Column::Group {
+        for part in text.split_inclusive(BETWEEN) {
+            if width(&kept) + width(part.trim_end()) + 1 > room {
                 break;
             }
-            kept.push_str(limit);
+            kept.push_str(part);
         }
         return kept.trim_end().to_owned() + "…";
     }
@@ -232,10 +241,16 @@ pub(super) fn time(ms: Option<f64>) -> String {
     }
 }
 
-/// A part in percent as a bar.
-fn bar(part: f64) -> char {
+/// Parts in percent as bars.
+pub(super) fn bars(parts: &[f64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    BARS[((part / 12.5) as usize).min(7)]
+    parts.iter().map(|part| BARS[((part / 12.5) as usize).min(7)]).collect()
+}
+
+/// What a group waited for in the last second, and in how much of it.
+pub(super) fn waits(row: &Row) -> String {
+    let part = |it: &WaitEntry| format!("{}{BETWEEN}{:.0} %", plain(&it.why), 100.0 * it.part);
+    row.waits.iter().map(part).collect::<Vec<_>>().join(BETWEEN)
 }
 
 /// A group's limits and, if that is worth a word, what the disk did for it later.

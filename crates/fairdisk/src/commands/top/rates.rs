@@ -4,7 +4,9 @@ use super::asked;
 use crate::commands::limits::limits;
 use crate::output::SCHEMA;
 use clap::ValueEnum;
-use fairdisk_mount::control::{FlushWaits, GroupEntry, Latencies, Latency, QosEntry, Status};
+use fairdisk_mount::control::{
+    FlushWaits, GroupEntry, Latencies, Latency, QosEntry, Status, WaitEntry,
+};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -34,6 +36,8 @@ pub(super) struct Row {
     pub(super) flush_waits: FlushWaits,
     /// The age in ms of the oldest operation that is still outstanding.
     pub(super) oldest_ms: f64,
+    /// Why the group waited in the last second, the commonest reason first.
+    pub(super) waits: Vec<WaitEntry>,
     /// Requests that wait for the disk, at the second look.
     pub(super) queued: u32,
     /// Requests at the disk, at the second look.
@@ -168,6 +172,7 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
         ops,
         flush_waits: after.flush_waits.since(waits_before),
         oldest_ms: after.oldest_ms,
+        waits: after.waits.clone(),
         queued: after.queued,
         in_flight: after.in_flight,
         errors: after.errors,
@@ -193,6 +198,7 @@ pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
             "latency_ms": latency_ms(&row.ops.all(), row.oldest_ms),
             "ops": ops(row, seconds),
             "flush_waits_ms": flush_waits(&row.flush_waits),
+            "waits": row.waits,
             "queued": row.queued,
             "in_flight": row.in_flight,
             "errors": row.errors,
@@ -207,6 +213,7 @@ pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
         "disk": after.disk,
         "mounts": after.mounts,
         "scheduler": after.scheduler,
+        "depth": after.depth,
         "uptime_s": after.uptime_s,
         "unattributed_writes": after.unattributed_writes,
         "duration_s": after.uptime_s - before.uptime_s,
@@ -269,6 +276,7 @@ pub(super) mod tests {
             ops: Latencies::default(),
             flush_waits: FlushWaits::default(),
             oldest_ms: 0.0,
+            waits: Vec::new(),
             queued: 0,
             in_flight: 1,
             errors: 0,
@@ -310,6 +318,7 @@ pub(super) mod tests {
             queued: 0,
             in_flight: 0,
             oldest_ms: 0.0,
+            waits: Vec::new(),
             ops: Latencies { read: took(2000, reads), ..Latencies::default() },
             flush_waits: FlushWaits::default(),
             latency: Vec::new(),
@@ -326,6 +335,7 @@ pub(super) mod tests {
             device_model: None,
             costs: None,
             io: None,
+            depth: Some(64),
             cgroups: None,
             metrics: None,
             rules: None,

@@ -232,6 +232,11 @@ impl Screen {
         self.shown(rows).iter().position(|it| it.row.path == *selected)
     }
 
+    /// The selected group, if it is shown.
+    pub(super) fn selected_row<'a>(&self, rows: &'a [Row]) -> Option<&'a Row> {
+        self.at(rows).and_then(|at| self.shown(rows).get(at).map(|it| it.row))
+    }
+
     fn step(&mut self, rows: &[Row], by: isize) {
         let shown = self.shown(rows);
         let last = shown.len().saturating_sub(1);
@@ -241,7 +246,7 @@ impl Screen {
 
     /// The selected group's weight multiplied by `up` / `down`, but changed by at least 1.
     fn scaled(&self, rows: &[Row], up: u32, down: u32) -> Option<Wish> {
-        let row = self.shown(rows).get(self.at(rows)?)?.row;
+        let row = self.selected_row(rows)?;
         let scaled = row.weight * up / down;
         let weight = if scaled == row.weight { row.weight + up - down } else { scaled };
         self.weight(rows, weight.clamp(1, 10_000))

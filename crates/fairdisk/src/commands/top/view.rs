@@ -1,9 +1,10 @@
 //! The screen of `fairdisk top`, drawn.
 
-use super::columns::{Cell, Column, amount, fit, name, shortened};
+use super::columns::{Cell, Column, amount, bars, fit, name, notes, shortened, waits};
 use super::rates::Row;
 use super::screen::{Latencies, Screen, Shown, Typing};
 use crate::commands::ctl::milliseconds;
+use crate::commands::limits::ignored_by_new;
 use crate::output::plain;
 use fairdisk_lab::columns::{padded, width};
 use fairdisk_mount::control::Status;
@@ -12,6 +13,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style, Stylize as _};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, List, ListState, Paragraph};
+use std::iter::once;
 
 /// What a drawing is about: one of several disks, and the last look at it.
 #[derive(Clone, Copy, Debug)]
@@ -46,14 +48,19 @@ const COLOURS: &str = "yellow: waits, got less than asked\n\
                        magenta: over its ceiling";
 
 pub(super) fn draw(screen: &Screen, frame: &mut Frame<'_>, look: Look<'_>) {
-    let one = Constraint::Length(1);
-    let [head, sums, body, foot] =
-        Layout::vertical([one, one, Constraint::Min(2), one]).areas(frame.area());
     let room = usize::from(frame.area().width);
+    let note = ignored_by_new(look.status);
+    let about = screen.selected_row(look.rows).map(|row| about(screen, row, room));
+    let line = |is_there: bool| Constraint::Length(is_there.into());
+    let (above, below) = (line(note.is_some()), line(about.is_some()));
+    let places = [line(true), line(true), above, Constraint::Min(2), below, line(true)];
+    let [head, sums, noted, body, chosen, foot] = Layout::vertical(places).areas(frame.area());
     let bold = Style::new().add_modifier(Modifier::BOLD);
     frame.render_widget(Line::styled(together(&title(look), room), bold), head);
     frame.render_widget(Line::from(together(&totals(look), room)), sums);
+    frame.render_widget(Line::from(begun(&note.unwrap_or_default(), room)), noted);
     table(screen, frame, look, body);
+    frame.render_widget(Line::from(about.unwrap_or_default()), chosen);
     frame.render_widget(Line::from(footer(screen, room)), foot);
     if screen.helps {
         help(frame, look);
@@ -73,6 +80,21 @@ fn together(parts: &[String], room: usize) -> String {
     text
 }
 
+/// As much of a sentence as there is room for.
+fn begun(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for letter in text.chars() {
+        if width(&kept) + width(letter.encode_utf8(&mut [0; 4])) + 1 > room {
+            break;
+        }
+        kept.push(letter);
+    }
+    kept + "…"
+}
+
 fn title(look: Look<'_>) -> Vec<String> {
     let Look { status, disk: (at, disks), .. } = look;
     let model = status.device_model.as_ref();
@@ -85,7 +107,8 @@ fn title(look: Look<'_>) -> Vec<String> {
 }
 
 fn totals(look: Look<'_>) -> Vec<String> {
-    let Look { rows, busy, .. } = look;
+    let Look { rows, busy, status, .. } = look;
+    let depth = status.depth;
     let sum = |value: fn(&Row) -> f64| rows.iter().map(value).sum::<f64>();
     let (queued, there) = (sum(|row| f64::from(row.queued)), sum(|row| f64::from(row.in_flight)));
     let waiting = rows.iter().filter(|row| row.queued > 0).count();
@@ -93,10 +116,26 @@ fn totals(look: Look<'_>) -> Vec<String> {
         format!("busy {busy:.0} %"),
         format!("{} I/Os/s", amount(sum(|row| row.ios_per_s))),
         format!("{}B/s", amount(sum(|row| row.mb_per_s) * 1e6)),
-        format!("{there:.0} at the disk"),
+        format!(
+            "{there:.0}{} at the disk",
+            depth.map(|it| format!(" of {it}")).unwrap_or_default()
+        ),
         format!("{queued:.0} queued"),
         format!("{waiting} of {} groups wait", rows.len()),
     ]
+}
+
+/// All about the group that the keys act on, as far as there is room: what has left the table.
+fn about(screen: &Screen, row: &Row, room: usize) -> String {
+    let waits = row.waits.iter().enumerate().map(|(at, it)| {
+        let begin = if at == 0 { "waits for " } else { "" };
+        format!("{begin}{} {:.0} %", plain(&it.why), 100.0 * it.part)
+    });
+    let name = shortened(Column::Group, &plain(&row.path), room);
+    let history = bars(&screen.history(&row.path));
+    let parts: Vec<String> =
+        [name, history].into_iter().chain(waits).chain(row.limits.iter().cloned()).collect();
+    together(&parts, room)
 }
 
 fn cells(screen: &Screen, shown: &[Shown<'_>]) -> Vec<Vec<Cell>> {
@@ -182,7 +221,7 @@ fn help(frame: &mut Frame<'_>, look: Look<'_>) {
     frame.render_widget(Paragraph::new(lines).reversed(), place);
 }
 
-const HEADINGS: [&str; 12] = [
+const HEADINGS: [&str; 13] = [
     "group",
     "weight",
     "asked %",
@@ -194,13 +233,14 @@ const HEADINGS: [&str; 12] = [
     "longest ms",
     "queued",
     "errors",
+    "waits for",
     "limits",
 ];
 
-/// The index of the column with a group's limits.
-const LIMITS: usize = 11;
+/// The index of the first column of text behind the numbers.
+const TEXTS: usize = 11;
 
-fn printed(row: &Row) -> [String; 12] {
+fn printed(row: &Row) -> [String; 13] {
     let [p50, p99, longest] = Latencies::All.of(row).map(milliseconds);
     [
         plain(&row.path).into_owned(),
@@ -214,7 +254,8 @@ fn printed(row: &Row) -> [String; 12] {
         longest,
         row.queued.to_string(),
         row.errors.to_string(),
-        super::columns::notes(row),
+        waits(row),
+        notes(row),
     ]
 }
 
@@ -229,9 +270,11 @@ pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
     let mut text = title(look).join("  ") + "\n";
     for row in &table {
         let name = padded(&row[0], widths[0]);
-        let numbers = row[..LIMITS].iter().zip(&widths).skip(1);
+        let numbers = row[..TEXTS].iter().zip(&widths).skip(1);
         let numbers = numbers.map(|(cell, width)| format!("  {cell:>width$}"));
-        let line = name + &numbers.collect::<String>() + "  " + &row[LIMITS];
+        let texts = row[TEXTS..].iter().zip(&widths[TEXTS..]);
+        let texts = texts.map(|(cell, width)| format!("  {}", padded(cell, *width)));
+        let line: String = once(name).chain(numbers).chain(texts).collect();
         text.push_str(line.trim_end());
         text.push('\n');
     }
@@ -243,7 +286,7 @@ mod tests {
     use super::*;
     use crate::commands::top::rates::tests::{row, status_of, took};
     use fairdisk_mount::MountEntry;
-    use fairdisk_mount::control::{self, QosEntry};
+    use fairdisk_mount::control::{self, GroupEntry, QosEntry, WaitEntry};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -254,7 +297,15 @@ mod tests {
     fn status() -> Status {
         let mount = |at: &str| MountEntry { source: "/s".to_owned(), mountpoint: at.to_owned() };
         let mounts = ["/srv/tenants", "/var/lib/postgresql"].map(mount).to_vec();
-        Status { disk: "nvme0n1".to_owned(), mounts, ..status_of("/a", 1) }
+        let mut status = status_of("/system.slice/backup.service", 100);
+        let ignored = vec!["latency_p99_ms".to_owned()];
+        status.groups[0] = GroupEntry { ignored, ..status.groups[0].clone() };
+        Status { disk: "nvme0n1".to_owned(), mounts, ..status }
+    }
+
+    fn waiting_for(parts: &[(&str, f64)]) -> Vec<WaitEntry> {
+        let entry = |(why, part): &(&str, f64)| WaitEntry { why: (*why).to_owned(), part: *part };
+        parts.iter().map(entry).collect()
     }
 
     /// Forty tenants of a busy disk: pods, a database with a target that is missed, a backup at its
@@ -285,6 +336,7 @@ mod tests {
                 ..control::Latencies::default()
             },
             queued: 31,
+            waits: waiting_for(&[("its turn", 0.8), ("share of another", 0.2)]),
             qos: QosEntry { fsync_p99_ms: Some(10.0), ..QosEntry::default() },
             limits: vec!["fsync p99<=10 ms missed: 13.300".to_owned()],
             ..row("/system.slice/system-postgresql.slice", 440)
@@ -296,6 +348,8 @@ mod tests {
             ios_per_s: 40.0,
             mb_per_s: 49.9,
             qos: QosEntry { max_bps: NonZeroU64::new(40_000_000), ..QosEntry::default() },
+            queued: 8,
+            waits: waiting_for(&[("ceiling", 1.0)]),
             limits: vec!["<=40 MB/s".to_owned(), "(p99<=5 ms)".to_owned()],
             ..row("/system.slice/backup.service", 100)
         };
@@ -307,6 +361,7 @@ mod tests {
             mb_per_s: 0.0,
             ops: control::Latencies::default(),
             queued: 4,
+            waits: waiting_for(&[("target of another", 0.6), ("its turn", 0.4)]),
             oldest_ms: 2_300.0,
             errors: 2,
             ..row("/user.slice/user-1000.slice", 10_000)
@@ -345,6 +400,11 @@ mod tests {
         for size in [(80, 24), (120, 40), (50, 20)] {
             demand(&format!("forty-{}x{}", size.0, size.1), &drawn(&screen, size, &rows));
         }
+        for _ in 0..3 {
+            screen.key(KeyEvent::new(KeyCode::Down, KeyModifiers::NONE), &rows);
+        }
+        demand("selected-80x24", &drawn(&screen, (80, 24), &rows));
+        screen.selected = None;
         screen.is_tree = true;
         demand("tree-80x24", &drawn(&screen, (80, 24), &rows));
         (screen.is_tree, screen.helps) = (false, true);
