@@ -23,7 +23,7 @@ const fn thing(why: Why) -> &'static str {
     match why {
         Why::AtCeiling => "ceiling",
         Why::BudgetUsed => "budget",
-        Why::LatencyMissed | Why::TargetRoomUsed | Why::WritePaced => "target of another",
+        Why::LatencyMissed | Why::TargetRoomUsed => "target of another",
         Why::FloorRoomUsed => "floor of another",
         Why::DepthLimited => "share of another",
         Why::BacklogLimited => "fsync of another",
