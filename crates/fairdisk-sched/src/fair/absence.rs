@@ -32,6 +32,8 @@ pub(super) struct Absence {
 pub(super) enum Away {
     /// It goes on, or ended for another reason.
     No,
+    /// It goes on, though the group has been away for longer than usual.
+    Late,
     /// It ended while the group was behind, because the group was away for too long. Between its
     /// pauses the group is worth waiting for.
     Outlasted,
@@ -84,17 +86,22 @@ impl Absence {
         self.think.begins_after(done);
     }
 
-    /// Notes that a group that left its turn early thinks no more. That was a pause if it was away
-    /// for longer than it was waited for.
-    pub(super) fn ends_pause(&mut self, now: Instant) {
-        let thought = self.quiet_since.filter(|_| self.left_early()).map(|since| now.since(since));
-        if let Some(pause) = thought.filter(|thought| *thought >= self.waited) {
-            self.think.add_pause(pause);
+    /// Notes that the group thinks no more, and for how long if that `is_known` and was a pause.
+    /// Returns whether it left its turn early.
+    pub(super) fn ends_pause(&mut self, now: Instant, is_known: bool) -> bool {
+        let thought = self.quiet_since.filter(|_| is_known).map(|since| now.since(since));
+        let is_away = self.away != Away::No;
+        if let Some(thought) = thought.filter(|thought| is_away && *thought >= self.waited) {
+            self.think.add_pause(thought);
         }
+        if self.away == Away::Late {
+            self.away = Away::No;
+        }
+        self.left_early()
     }
 
     /// Whether the group's last turn ended while it was behind, because it thinks for too long.
-    pub(super) fn left_early(&self) -> bool {
-        self.away != Away::No
+    pub(super) const fn left_early(&self) -> bool {
+        matches!(self.away, Away::Outlasted | Away::TooLong)
     }
 }

@@ -81,6 +81,8 @@ pub(super) struct Notes {
     pub(super) delayed: Option<Delayed>,
     /// Whether the disk is kept free at the cost of the group whose turn it is.
     pub(super) at_own_cost: bool,
+    /// For how long that group was waited for in vain, if its pauses are longer.
+    pub(super) late: Option<Span>,
     /// Since when the disk is kept free for a thinker.
     pub(super) held_since: Option<Instant>,
 }

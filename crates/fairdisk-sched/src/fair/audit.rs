@@ -3,6 +3,7 @@
 //! An account is changed in many places and read in more, and a wrong one shows much later, as an
 //! unfair share. So storms check all of them after each call.
 
+use super::requests::Rq;
 use super::{Fair, NIL};
 use fairdisk_core::Span;
 
@@ -35,7 +36,7 @@ impl Fair {
         for (at, group) in self.groups.iter().enumerate() {
             assert_eq!((group.waiting, group.in_flight), of_groups[at], "requests of group {at}");
         }
-        let charged = self.requests.all().map(|rq| rq.dispatched.charged);
+        let charged = self.requests.all().map(Rq::work);
         let reserved = self.groups.iter().map(|group| group.beside.reserved);
         let work = charged.chain(reserved).fold(Span::ZERO, |sum, one| sum + one);
         assert_eq!(self.load.at_work, work, "work at the device");

@@ -38,7 +38,10 @@ impl Fair {
         (rq.dispatched.charged, rq.dispatched.at) = (cost, now);
         rq.dispatched.is_counted = !rq.may_be_cached;
         self.device.cache.reads += u32::from(rq.dispatched.is_counted);
-        self.load.at_work += cost;
+        if rq.is_durable() && self.params.rules.programs {
+            rq.dispatched.is_programmed = self.device.begin_durable(cost);
+        }
+        self.load.at_work += rq.work();
         let group = self.queues[queue].group;
         let past = &mut self.groups[group as usize].past;
         (past.burst, past.spent) = (past.burst + cost, past.spent + cost);
@@ -118,7 +121,7 @@ impl Fair {
         if !self.device.is_serial() {
             self.look(now, rq);
         }
-        self.load.at_work = self.load.at_work - rq.dispatched.charged;
+        self.load.at_work = self.load.at_work - rq.work();
         self.expected.done += rq.dispatched.charged;
         let (service, is_theirs) = self.measure(now, rq, device_time);
         // Without a cost model, a charge on a queueing device is not in any unit of time.
@@ -186,6 +189,9 @@ impl Fair {
         }
         if !rq.op.is_write() {
             return (now.since(before), false);
+        }
+        if rq.is_durable() {
+            self.device.end_durable(now, rq);
         }
         if rq.is_durable() || self.device.cache.reads == 0 || !self.device.is_measured() {
             return (now.since(before), false);

@@ -287,6 +287,9 @@ impl Fair {
         if notes.at_own_cost {
             self.begin_keeping(now);
         }
+        if let Some(waited) = notes.late {
+            self.note_late(waited);
+        }
         if let Some(since) = notes.held_since {
             self.returning.hold_since(since);
         }

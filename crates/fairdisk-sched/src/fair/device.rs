@@ -48,6 +48,8 @@ pub(super) struct Device {
     pub(super) depth_limit: DepthLimit,
     pub(super) sharing: Sharing,
     pub(super) times: Times,
+    /// The cost of durable writes at the device for which it programs pages meanwhile.
+    pub(super) programs: Span,
     /// What it does after it has acknowledged writes, by whose reads it shows and by flushes.
     pub(super) cache: Box<Cache>,
     pub(super) backlog: Box<Backlog>,
@@ -62,6 +64,9 @@ pub(super) struct Times {
     /// of the same queue.
     pub(super) service: Mean,
     pub(super) switching: Mean,
+    /// Of writes that are durable when they complete, on a device that serves several requests at
+    /// once. A mean of as many as such a device takes does not depend on single ones.
+    durable: Mean<64>,
 }
 
 /// Whether the costs state that a read is cheaper near the one before.
@@ -81,6 +86,7 @@ impl Device {
             depth_limit: DepthLimit::default(),
             sharing: Sharing::default(),
             times: Times::default(),
+            programs: Span::ZERO,
             cache: Box::new(Cache::new(rules)),
             backlog: Box::new(Backlog::new()),
             pace: Pace::new(),
@@ -124,6 +130,58 @@ impl Device {
             Some(costs) => at_work >= costs.saturation,
             None => self.depth_limit.is_reached(at_work),
         }
+    }
+
+    /// Whether a write that is durable when it completes takes a device without a head more than
+    /// twice as long as a read: it programs the page first. If not, it only acknowledges the write,
+    /// like any other, as a device does whose buffer outlasts a power failure.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn programs_first(&self) -> bool {
+        let costs = self.costs.as_ref().filter(|_| self.is_flash());
+        costs.is_some_and(|costs| self.times.durable.or_zero() > costs.alone + costs.alone)
+    }
+
+    /// Accounts for the dispatch of a write of this cost that is durable when it completes. Returns
+    /// whether the device programs a page for it meanwhile, which does not keep it busy for reads.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn begin_durable(&mut self, cost: Span) -> bool {
+        let is_programmed = self.programs_first();
+        if is_programmed {
+            self.programs += cost;
+        }
+        is_programmed
+    }
+
+    /// Accounts for the completion of such a write.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn end_durable(&mut self, now: Instant, rq: &Rq) {
+        // What was dispatched while the device served one request at a time was charged nothing.
+        if rq.dispatched.charged > Span::ZERO {
+            self.times.durable.add(now.since(rq.dispatched.at));
+            self.programs = self.programs - (rq.dispatched.charged - rq.work());
+        }
+    }
+
+    /// How much more reads than stated it takes to keep the device busy. A read that comes to a
+    /// unit which programs a page waits for half of that in the mean. So more reads have to be
+    /// there, by as much as all of them take longer.
+    #[inline]
+    pub(super) fn more_to_saturate(&self) -> Span {
+        if self.programs == Span::ZERO { Span::ZERO } else { self.delayed_by_programs() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn delayed_by_programs(&self) -> Span {
+        // No more units program at a time than there are.
+        let programs = self.programs.min(self.times.durable.or_zero());
+        let longer = |costs: CostModel| {
+            programs.scaled(costs.saturation.as_ns(), 2 * costs.alone.as_ns().max(1))
+        };
+        self.costs.map_or(Span::ZERO, longer)
     }
 
     /// Whether the device has no head, serves several requests at once, and its costs are known.
@@ -357,6 +415,42 @@ mod tests {
     use super::*;
     use fairdisk_core::Cost;
 
+    /// A device without a head that is kept busy by four reads of 50 us, each of which takes 200.
+    fn flash() -> Device {
+        let [cost, alone] = [50, 200].map(Span::from_us);
+        let cost = Cost { random: cost, ..Cost::default() };
+        let saturation = alone;
+        let mut device = Device::new(Rules::ALL);
+        device.set_rotational(false);
+        device.learn(CostModel { depth: 32, saturation, alone, read: cost, write: cost });
+        device
+    }
+
+    /// How much more work than stated it takes to keep such a device busy, in us, while so many
+    /// durable writes are there that take `took` us each.
+    fn more_beside(writes: usize, took: u64) -> u64 {
+        let mut device = flash();
+        let [charged, took] = [50, took].map(Span::from_us);
+        for _ in 0..8 {
+            let is_programmed = device.begin_durable(charged);
+            let mut rq = Rq::FREE;
+            (rq.dispatched.charged, rq.dispatched.is_programmed) = (charged, is_programmed);
+            device.end_durable(Instant::ZERO + took, &rq);
+        }
+        (0..writes).for_each(|_| {
+            device.begin_durable(charged);
+        });
+        device.more_to_saturate().as_us()
+    }
+
+    #[test]
+    fn reads_wait_half_as_long_as_a_page_is_programmed() {
+        // Each takes a twentieth of the device, and a read that comes to it 500 us longer.
+        assert_eq!([0, 1, 4].map(|writes| more_beside(writes, 1000)), [0, 25, 100]);
+        // Not more than all of it.
+        assert_eq!(more_beside(100, 1000), 500);
+    }
+
     /// Four heads, each of which does a small read in 8 ms and has 64 KiB of what lies in sequence.
     #[test]
     fn what_an_array_does_is_the_part_of_its_heads_that_work() {
@@ -371,5 +465,10 @@ mod tests {
         assert_eq!([work(4, 1), work(64, 1), work(64, 2), work(512, 1)], [10, 14, 28, 40]);
         let random = |requests: u64| device.work_at_random(ms(40), ms(2 * requests)).as_ms();
         assert_eq!([1, 4, 16].map(random), [10, 22, 33]);
+    }
+
+    #[test]
+    fn what_is_acknowledged_at_once_is_work_as_any() {
+        assert_eq!(more_beside(4, 100), 0);
     }
 }

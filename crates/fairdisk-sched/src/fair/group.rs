@@ -1,6 +1,6 @@
 //! The state of a group, apart from its place in the hierarchy.
 
-use super::absence::Absence;
+use super::absence::{Absence, Away};
 use super::backlog::Held;
 use super::ceiling::Ceiling;
 use super::commits::Commits;
@@ -240,21 +240,21 @@ impl Fair {
     /// it left its turn early.
     pub(super) fn note_back(&mut self, now: Instant, group: u32, queue: u32) {
         let is_known = self.note_thought(now, group);
-        if self.groups[group as usize].past.absence.left_early() {
+        if self.groups[group as usize].past.absence.away != Away::No {
             self.came_back(now, (group, queue), is_known);
         }
     }
 
-    /// Notes that a group is back that left its turn early.
+    /// Notes that a group is back that was away for longer than usual, or left its turn early.
     #[cold]
     fn came_back(&mut self, now: Instant, (group, queue): (u32, u32), is_known: bool) {
-        if is_known {
-            self.groups[group as usize].past.absence.ends_pause(now);
+        let entry = &mut self.groups[group as usize];
+        if entry.past.absence.ends_pause(now, is_known) {
+            self.set_back(group, true);
+            // Where the disk takes several commands, the group is due as a whole.
+            let due = if self.device.is_serial() { queue } else { self.thinker(group) };
+            self.returning.note_return(group, due);
         }
-        self.set_back(group, true);
-        // Where the disk takes several commands, the group is due as a whole.
-        let due = if self.device.is_serial() { queue } else { self.thinker(group) };
-        self.returning.note_return(group, due);
     }
 
     /// The queue after whose last request the group was away, or `NIL` if that is gone.
@@ -266,8 +266,7 @@ impl Fair {
 
     /// Notes that a group thinks no more, as it has a flush. That is served at once in any case.
     pub(super) fn note_flush(&mut self, now: Instant, group: u32) {
-        if self.note_thought(now, group) {
-            self.groups[group as usize].past.absence.ends_pause(now);
-        }
+        let is_known = self.note_thought(now, group);
+        self.groups[group as usize].past.absence.ends_pause(now, is_known);
     }
 }

@@ -32,7 +32,9 @@ impl Fair {
     ) -> Result<Answer, Over> {
         let patience = self.patience_with_group(now, turn);
         let until = match patience {
-            Patience::Until(until) | Patience::AskedFor(until) => until,
+            Patience::Until(until) | Patience::AskedFor(until) | Patience::Longer(until, _) => {
+                until
+            }
             over => return Err(Over::Left(over)),
         };
         let is_asked_for = matches!(patience, Patience::AskedFor(_));
@@ -40,7 +42,17 @@ impl Fair {
             return Err(Over::Done);
         }
         notes.at_own_cost = is_asked_for;
+        notes.late = patience.outlasted();
         Ok(Answer::Wait(until, Why::GroupIdleWait))
+    }
+
+    /// Notes that the group whose turn it is was waited for in vain for as long as is usual,
+    /// `waited`.
+    pub(super) fn note_late(&mut self, waited: Span) {
+        if let Some(turn) = self.turn {
+            let entry = &mut self.groups[turn.group as usize];
+            (entry.past.absence.away, entry.past.absence.waited) = (Away::Late, waited);
+        }
     }
 
     /// Notes why the turn of a group ends that has nothing queued. What it misses while it is
@@ -112,14 +124,16 @@ impl Fair {
         if !used_up {
             gain.time += self.nearness(turn.queue);
         }
-        let absent = Absent { since, think: group.past.absence.think.get() };
+        let pause = group.past.absence.think.pause().filter(|_| self.params.rules.pauses);
+        let absent = Absent { since, think: group.past.absence.think.get(), pause };
         let by_rule = match self.params.rules.idling {
             true => absent.patience(now, gain, self.idle_most(turn.group)),
             false => Patience::NotWorthIt,
         };
         match group.idle {
             Some(idle)
-                if !matches!(by_rule, Patience::Until(_)) && (behind.is_some() || !used_up) =>
+                if !matches!(by_rule, Patience::Until(_) | Patience::Longer(..))
+                    && (behind.is_some() || !used_up) =>
             {
                 let rest = if used_up { Span::ZERO } else { self.length(turn.group) - turn.used };
                 let own = rest.max(behind.unwrap_or(Span::ZERO));
@@ -155,10 +169,13 @@ impl Fair {
             return Patience::NotWorthIt;
         };
         let Some(since) = queue.quiet_since else { return Patience::NotWorthIt };
+        let group = &self.groups[turn.group as usize];
         if !self.params.rules.idling {
             return Patience::NotWorthIt;
         }
-        let absent = Absent { since, think: queue.times.think.get() };
+        let is_pause = group.is_quiet() && self.params.rules.pauses;
+        let pause = group.past.absence.think.pause().filter(|_| is_pause);
+        let absent = Absent { since, think: queue.times.think.get(), pause };
         absent.patience(now, gain, self.idle_most(turn.group))
     }
 

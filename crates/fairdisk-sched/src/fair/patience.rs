@@ -13,7 +13,10 @@ pub(super) enum Patience {
     Until(Instant),
     /// Until then, as `idle=` asks; the group is charged for it.
     AskedFor(Instant),
-    /// It has not come back within the usual wait, which is given.
+    /// Until then, by the rule: it has been away for longer than is usual, the second value, but
+    /// its pauses are not too long to wait for.
+    Longer(Instant, Span),
+    /// It has not come back within the usual wait, which is given, nor after one of its pauses.
     Over(Span),
     /// It has not come back in the time that `idle=` asks for, or cannot pay for more of it.
     Spent,
@@ -24,6 +27,14 @@ pub(super) enum Patience {
 }
 
 impl Patience {
+    /// For how long it was waited in vain, if its pauses are longer.
+    pub(super) const fn outlasted(self) -> Option<Span> {
+        match self {
+            Self::Longer(_, usual) => Some(usual),
+            _ => None,
+        }
+    }
+
     /// The reason for serving somebody else instead; `otherwise` if nothing was waited for.
     pub(super) const fn why(self, otherwise: Why) -> Why {
         match self {
@@ -66,14 +77,15 @@ pub(super) fn wait_for(think: Span, gain: Span, most: Span) -> Span {
 pub(super) struct Absent {
     /// When it was last served.
     pub(super) since: Instant,
-    /// How long it thinks in the mean.
+    /// How long it thinks in the mean, and how long its pauses are.
     pub(super) think: Option<Span>,
+    pub(super) pause: Option<Span>,
 }
 
 impl Absent {
     /// Whether to keep the disk free for it, and no longer than `most`.
     pub(super) fn patience(self, now: Instant, gain: Gain, most: Span) -> Patience {
-        let Self { since, think } = self;
+        let Self { since, think, pause } = self;
         let Gain { own, isolation, others, time } = gain;
         let (think, gained) = (think.unwrap_or(Span::ZERO), isolation + time);
         if gained == Span::ZERO {
@@ -84,9 +96,13 @@ impl Absent {
             return Patience::TooLong;
         }
         let usual = wait_for(think, gained, most);
-        match since + usual > now {
-            true => Patience::Until(since + usual),
-            false => Patience::Over(usual),
+        if since + usual > now {
+            return Patience::Until(since + usual);
+        }
+        let pause = pause.filter(|pause| *pause <= worth.min(most));
+        match pause.map(|pause| since + wait_for(pause, gained, most)) {
+            Some(until) if until > now => Patience::Longer(until, usual),
+            _ => Patience::Over(usual),
         }
     }
 

@@ -6,6 +6,7 @@ use super::Fair;
 use super::answer::{After, Answer, Held, Notes, Over};
 use super::hierarchy::WHOLE_DISK;
 use super::queue::WEIGHT_MOST;
+use super::requests::Rq;
 use super::turn::Turn;
 use fairdisk_core::{Bio, Instant, Request, Span, TaskId, Why};
 
@@ -141,8 +142,11 @@ impl Fair {
             false => Some(self.expected_inside(now, group, self.requests[at].queue)?),
         };
         notes.is_contended = true;
-        let waits = match self.requests[at].op.is_write() {
-            true => self.is_saturated(self.load.at_work + self.cost_of(at)),
+        let rq = &self.requests[at];
+        let waits = match rq.op.is_write() {
+            true => {
+                self.is_saturated(self.load.at_work + self.cost_of(at) + self.programs_beside(rq))
+            }
             false => self.has_no_room_for_read(at),
         };
         let due = inside.and_then(|queue| self.expected_until(queue)).unwrap_or(Instant::MAX);
@@ -186,7 +190,13 @@ impl Fair {
             true => self.cost_of(at),
             false => Span::ZERO,
         };
-        self.is_saturated(self.load.at_work + cost)
+        self.is_saturated(self.load.at_work + cost - self.device.more_to_saturate())
+    }
+
+    /// What the device programs beside a write that is durable when it completes, and counts like
+    /// it: all of that delays the reads for which there is to be room.
+    fn programs_beside(&self, rq: &Rq) -> Span {
+        if rq.is_durable() { self.device.programs } else { Span::ZERO }
     }
 
     /// How long those in line are held back at most, with this request of the group as the next: a

@@ -37,6 +37,8 @@ pub(super) struct Dispatched {
     pub(super) charged: Span,
     /// Whether its task had the device to itself, so that it is charged when it completes.
     pub(super) is_alone: bool,
+    /// Whether the device programs a page for it meanwhile, which does not keep it busy.
+    pub(super) is_programmed: bool,
     /// Whether it counts as one of `Cache::reads`.
     pub(super) is_counted: bool,
     /// Whether it followed a request of the same queue at the device.
@@ -54,6 +56,7 @@ impl Dispatched {
         at: Instant::ZERO,
         charged: Span::ZERO,
         is_alone: false,
+        is_programmed: false,
         is_counted: false,
         follows: false,
         continues_queue: false,
@@ -77,6 +80,12 @@ impl Rq {
 
     pub(super) const fn bytes(&self) -> u64 {
         (self.end.0 - self.start.0) * fairdisk_core::SECTOR_BYTES
+    }
+
+    /// How much of the device it keeps busy while it is there, where several requests are served at
+    /// once.
+    pub(super) const fn work(&self) -> Span {
+        if self.dispatched.is_programmed { Span::ZERO } else { self.dispatched.charged }
     }
 
     /// Whether it writes something that is durable when it completes.

@@ -57,6 +57,8 @@ rules! {
         "writes are held while they would delay the flush of a group that is behind";
     idling ["patience"]
         "the disk is kept free for a group or task that will be back soon";
+    pauses []
+        "a group with two kinds of think time is also waited for as long as its pauses are";
     returning ["returning"]
         "a group that thinks for too long is served as soon as it is back";
     write_allowance ["allowance"]
@@ -91,6 +93,8 @@ rules! {
         "no room is made for a group that gains less by it than all others lose";
     sharing ["sharing"]
         "groups are served in turns where that is fairer and no costs are told";
+    programs []
+        "a durable write that programs a page counts beside the reads it delays";
     large_requests []
         "one request that fills a device without a head by itself waits as a write does";
     floor_room ["floor/room"]

@@ -131,8 +131,8 @@ impl Fair {
         }
         let patience = self.patience_for(now, turn, gain);
         match patience {
-            Patience::Until(until) => {
-                notes.at_own_cost = true;
+            Patience::Until(until) | Patience::Longer(until, _) => {
+                (notes.at_own_cost, notes.late) = (true, patience.outlasted());
                 Ok(Answer::Wait(until, Why::IdleWait))
             }
             Patience::Over(_) if is_measured && self.groups[turn.group as usize].is_quiet() => {

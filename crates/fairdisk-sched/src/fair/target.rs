@@ -147,7 +147,7 @@ impl Fair {
     #[inline]
     pub(super) fn leave_room_for_target(&self, notes: &mut Notes) -> Option<Answer> {
         let (group, most) = self.promises.targets.room.filter(|_| self.params.rules.target_room)?;
-        let there = self.device.time_of(self.load.at_work);
+        let there = self.device.time_of(self.load.at_work + self.device.programs);
         let first = self.tree.first();
         let has_turns = |turn: Turn| turn.alone || self.device.is_measured();
         let leaves_it = first == Some(group)

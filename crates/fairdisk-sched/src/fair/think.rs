@@ -27,7 +27,8 @@ pub(super) enum Done {
 struct Kind {
     /// Of all.
     usual: Mean,
-    /// Of those after the group left a turn early, without a cap.
+    /// Of those after the group left a turn early, and of those that outlasted the usual wait;
+    /// without a cap.
     pause: Mean,
 }
 
