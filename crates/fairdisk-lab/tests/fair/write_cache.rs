@@ -108,7 +108,7 @@ fn durable_writes_leave_a_flash_disk_to_readers() {
         let (_, most) = run("noop", "12 beside readers");
         let (kept, used) = (durable / alone, all / most);
         println!("{device}: {kept:.2} of what it does alone, {used:.2} of the disk");
-        assert!(kept >= 0.95 && used >= 0.75, "{device}: {kept:.2}, {used:.2}");
+        assert!(kept >= 0.95 && used >= 0.65, "{device}: {kept:.2}, {used:.2}");
     }
 }
 
