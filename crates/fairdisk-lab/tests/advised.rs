@@ -247,7 +247,7 @@ fn wishes_that_make_no_sense_are_refused() {
         (None, &[][..], "choose one with --row: `not kept`, `kept`"),
         (Some("kept"), &["flor: share=10"][..], "did you mean `floor`?"),
         (Some("kept"), &["floor: share=60", "ceiling: share=50"][..], "add up to 110 %"),
-        (Some("nested"), &["one: share=10"][..], "lies in another one"),
+        (Some("nested"), &["one: share=99"][..], "add up to 99 %; leave something for the others"),
     ] {
         let error = asked(row, wants).unwrap_err();
         assert!(error.contains(word), "{error}");

@@ -1,6 +1,7 @@
 //! Output of the program: results on standard output, everything else on standard error.
 
 use fairdisk_lab::outcome::Style;
+use ratatui::crossterm::terminal;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::env;
@@ -90,12 +91,13 @@ pub(crate) fn plain(name: &str) -> Cow<'_, str> {
 }
 
 /// The style of results printed for people: in colour only on a terminal that supports it, and if
-/// `NO_COLOR` is unset or empty.
+/// `NO_COLOR` is unset or empty; no wider than a terminal.
 pub(crate) fn style() -> Style {
     let colour = io::stdout().is_terminal()
         && !is_dumb(env::var_os("TERM").as_deref())
         && are_wanted(env::var_os("NO_COLOR").as_deref());
-    Style { colour, ..Style::default() }
+    let columns = io::stdout().is_terminal().then(|| terminal::size().ok().map(|size| size.0));
+    Style { colour, columns: columns.flatten().filter(|it| *it > 0), ..Style::default() }
 }
 
 /// Whether the value of `TERM` denotes a terminal without cursor control and colours.

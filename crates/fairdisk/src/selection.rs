@@ -7,6 +7,7 @@ use clap::ValueHint;
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::catalog::revision::Revision;
 use fairdisk_lab::compare::BASE;
 use fairdisk_lab::plan::{Options, Plan};
 use std::iter;
@@ -62,24 +63,38 @@ pub(crate) struct Seeds {
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Schedulers {
     /// Schedulers to try, separated by commas: names of `fairdisk catalog schedulers`, or paths of
-    /// .toml files [default: all that are built in]. noop is always tried, as what the others'
-    /// throughput is measured by
+    /// .toml files [default: all that are built in; of advise, those of today]. noop is always
+    /// tried, as what the others' throughput is measured by
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     scheduler: Vec<String>,
 }
 
 impl Schedulers {
-    /// The names of the schedulers, beginning with [`BASE`].
+    /// The names of the schedulers, beginning with [`BASE`]; if none was given, those of
+    /// `built_in`.
     ///
     /// # Errors
     /// A name is given twice or is empty.
-    pub(crate) fn names(&self) -> Result<Vec<String>, Failure> {
+    pub(crate) fn names(
+        &self,
+        built_in: impl FnOnce() -> Vec<String>,
+    ) -> Result<Vec<String>, Failure> {
         let given = listed("--scheduler", &self.scheduler)?;
-        let built_in = || Kind::Revision.ids().map(str::to_owned).collect();
         let wanted: Vec<String> = if given.is_empty() { built_in() } else { given };
         let others = wanted.into_iter().filter(|name| name != BASE);
         Ok(iter::once(BASE.to_owned()).chain(others).collect())
     }
+}
+
+/// The schedulers that are built in.
+pub(crate) fn built_in() -> Vec<String> {
+    Kind::Revision.ids().map(str::to_owned).collect()
+}
+
+/// Those of them that are not history.
+pub(crate) fn of_today() -> Vec<String> {
+    let is_history = |id: &str| Revision::load(id).is_ok_and(|known| known.historical);
+    built_in().into_iter().filter(|id| !is_history(id)).collect()
 }
 
 /// The names of a comma-separated option, without spaces around them.

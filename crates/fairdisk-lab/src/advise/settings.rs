@@ -109,9 +109,10 @@ pub(super) fn commands(advice: &Advice, tried: &Tried) -> Vec<String> {
     if !advice.on_mounts {
         return Vec::new();
     }
-    let scheduler = format!("fairdisk ctl scheduler {}", tried.asked);
+    let scheduler = format!("fairdisk ctl scheduler --at MOUNTPOINT {}", tried.asked);
     let set = |one: Given<'_>| {
-        format!("fairdisk ctl set {} {}", quoted(&one.group.cgroup), one.line(" "))
+        let (group, settings) = (quoted(&one.group.cgroup), one.line(" "));
+        format!("fairdisk ctl set --at MOUNTPOINT {group} {settings}")
     };
     [scheduler].into_iter().chain(all_given(tried, &advice.groups).map(set)).collect()
 }

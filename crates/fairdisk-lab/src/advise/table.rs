@@ -21,7 +21,14 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
     }
     let Some(best) = advice.proposed() else { return out };
     let _ = writeln!(out, "{}", style.dim(&place(best)));
+    // Its lines are for files and shells, as they are.
     write_proposal(&mut out, advice, best, style);
+    out + &style.folded(&evidence(advice, best, style))
+}
+
+/// The wishes, the tries behind the proposal, and what is to be known about them.
+fn evidence(advice: &Advice, best: &Tried, style: Style) -> String {
+    let mut out = String::new();
     write_wishes(&mut out, advice, best, style);
     write_tried(&mut out, advice, style);
     write_refused(&mut out, advice);

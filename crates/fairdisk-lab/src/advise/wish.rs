@@ -150,9 +150,12 @@ pub(super) fn wished(
         .zip(&percents)
         .map(|(spec, part)| part.is_some() || says_share(spec))
         .collect();
-    share_percents(&mut specs, &mut percents, &names)?;
-    let members = loaded.numbers().members(&loaded.groups);
-    let tasks = loaded.tasks_by_group();
+    let (numbers, tasks) = (loaded.numbers(), loaded.tasks_by_group());
+    let parent = |spec: &GroupSpec| spec.parent.and_then(|id| numbers.place(id));
+    let parents: Vec<Option<usize>> = specs.iter().map(parent).collect();
+    let has_tasks: Vec<bool> = tasks.iter().map(|tasks| !tasks.is_empty()).collect();
+    share_percents(&mut specs, &mut percents, &names, (&parents, &has_tasks))?;
+    let members = numbers.members(&loaded.groups);
     let wishes = (0..specs.len())
         .filter(|at| members[*at].iter().any(|member| !tasks[*member].is_empty()))
         .flat_map(|at| wishes_of(at, names[at], &specs[at], said[at].then_some(percents[at])))
@@ -209,51 +212,99 @@ fn says_share(spec: &GroupSpec) -> bool {
     spec.share != Share::DEFAULT
 }
 
-/// Converts shares in percent to weights. Groups without one share the rest in their previous
-/// proportions.
+/// A group, or the disk, with the groups inside it.
+struct Level<'a> {
+    /// The name of the group; `None` for the disk.
+    outer: Option<&'a str>,
+    /// Its part of the disk, in percent.
+    whole: f64,
+    /// Whether it has tasks of its own, which count as one more group of the default weight.
+    has_tasks: bool,
+    /// The groups directly inside it.
+    members: Vec<usize>,
+}
+
+/// Converts shares in percent of the disk to weights, from the outermost groups to the innermost
+/// ones. Groups without one share the rest in their previous proportions.
 fn share_percents(
     specs: &mut [GroupSpec],
     percents: &mut [Option<f64>],
     names: &[&str],
+    (parents, has_tasks): (&[Option<usize>], &[bool]),
 ) -> Result<(), String> {
     if percents.iter().all(Option::is_none) {
         return Ok(());
     }
-    let inner = specs
-        .iter()
-        .zip(percents.iter())
-        .position(|(spec, part)| spec.parent.is_some() && part.is_some());
-    if let Some(at) = inner {
-        let name = names[at];
-        return Err(format!("--want: group `{name}` lies in another one; give it a weight there"));
-    }
-    let sum: f64 = percents.iter().flatten().sum();
-    let outer: Vec<usize> = (0..specs.len()).filter(|at| specs[*at].parent.is_none()).collect();
-    let others = || outer.iter().copied().filter(|at| percents[*at].is_none());
-    let room = 100.0 - sum;
-    if room < 0.0 || (room <= 0.0 && others().count() > 0) {
-        return Err(format!("--want: shares add up to {sum} %; leave something for the others"));
-    }
-    if outer.len() == 1 {
-        let name = names[outer[0]];
-        return Err(format!(
-            "--want: group `{name}` is the only one, so it has all of the disk; put tasks in other \
-             groups, or wish something else"
-        ));
-    }
-    let before: f64 = others().map(|at| f64::from(weight(&specs[at]))).sum();
-    for at in others().collect::<Vec<_>>() {
-        percents[at] = Some(room * f64::from(weight(&specs[at])) / before);
-    }
-    let least = outer.iter().filter_map(|at| percents[*at]).fold(f64::INFINITY, f64::min);
-    // Weights near 100, the default, unless the smallest share would be too coarse there.
-    let scale = (outer.len() as f64).max(LEAST_WEIGHT / least);
-    for at in outer {
-        let scaled = percents[at].unwrap_or_default() * scale;
-        let scaled = scaled.round().clamp(1.0, f64::from(Weight::MAX)) as u32;
-        specs[at].share = Weight::new(scaled).map_or(Share::DEFAULT, Share::Weight);
+    let inside = |outer: Option<usize>| -> Vec<usize> {
+        (0..parents.len()).filter(|at| parents[*at] == outer).collect()
+    };
+    let disk = Level { outer: None, whole: 100.0, has_tasks: false, members: inside(None) };
+    let mut left = vec![disk];
+    while let Some(level) = left.pop() {
+        level.divide(specs, percents, names)?;
+        left.extend(level.members.into_iter().filter_map(|at| {
+            let (outer, members) = (Some(names[at]), inside(Some(at)));
+            let whole = percents[at]?;
+            (!members.is_empty()).then(|| Level { outer, whole, has_tasks: has_tasks[at], members })
+        }));
     }
     Ok(())
+}
+
+impl Level<'_> {
+    /// Gives every member its percentage, and weights of these proportions if any was wished.
+    fn divide(
+        &self,
+        specs: &mut [GroupSpec],
+        percents: &mut [Option<f64>],
+        names: &[&str],
+    ) -> Result<(), String> {
+        let Self { whole, ref members, .. } = *self;
+        let own = if self.has_tasks { f64::from(weight(&GroupSpec::default())) } else { 0.0 };
+        let wished: Vec<f64> = members.iter().filter_map(|at| percents[*at]).collect();
+        let others: Vec<usize> =
+            members.iter().copied().filter(|at| percents[*at].is_none()).collect();
+        let before = others.iter().map(|at| f64::from(weight(&specs[*at]))).sum::<f64>() + own;
+        let room = whole - wished.iter().sum::<f64>();
+        if room < 0.0 || (room <= 0.0 && before > 0.0) {
+            return Err(self.too_much(whole - room));
+        }
+        if let ([at], false, false) = (&members[..], self.has_tasks, wished.is_empty()) {
+            let (name, all) = (names[*at], self.outer.map_or("the disk", |outer| outer));
+            return Err(format!(
+                "--want: group `{name}` is the only one, so it has all of {all}; put tasks in \
+                 other groups, or wish something else"
+            ));
+        }
+        for at in others {
+            percents[at] = Some(room * f64::from(weight(&specs[at])) / before);
+        }
+        if wished.is_empty() {
+            return Ok(());
+        }
+        let part = |at: usize| 100.0 * percents[at].unwrap_or_default() / whole;
+        let least = members.iter().map(|at| part(*at)).fold(f64::INFINITY, f64::min);
+        // Weights near 100, the default, unless the smallest share would be too coarse there. Those
+        // beside tasks of the group itself are measured by the weight of these.
+        let near = (members.len() as f64).max(LEAST_WEIGHT / least);
+        let scale = if self.has_tasks { before * whole / (100.0 * room) } else { near };
+        for at in members {
+            let scaled = (part(*at) * scale).round().clamp(1.0, f64::from(Weight::MAX)) as u32;
+            specs[*at].share = Weight::new(scaled).map_or(Share::DEFAULT, Share::Weight);
+        }
+        Ok(())
+    }
+
+    fn too_much(&self, sum: f64) -> String {
+        let whole = self.whole;
+        match self.outer {
+            None => format!("--want: shares add up to {sum} %; leave something for the others"),
+            Some(outer) => format!(
+                "--want: shares inside `{outer}`, which has {whole:.1} % of the disk, add up to \
+                 {sum} %; leave something for the others there"
+            ),
+        }
+    }
 }
 
 /// The wishes of a group. `share` is set if one of them is for a share, with the percentage if
@@ -309,6 +360,38 @@ mod tests {
             Setting::Limit(QosKey::FsyncP99, 10_000_000),
         ];
         assert_eq!(want.settings, expected);
+    }
+
+    /// The weights of groups by these parents and percentages, if the groups in `busy` have tasks
+    /// of their own.
+    fn weights(
+        parents: &[Option<usize>],
+        percents: &[Option<f64>],
+        busy: &[usize],
+    ) -> Result<Vec<u32>, String> {
+        let mut specs = vec![GroupSpec::default(); parents.len()];
+        let names = &["a", "b", "c", "d"][..parents.len()];
+        let has_tasks: Vec<bool> = (0..parents.len()).map(|at| busy.contains(&at)).collect();
+        let mut percents = percents.to_vec();
+        share_percents(&mut specs, &mut percents, names, (parents, &has_tasks))?;
+        Ok(specs.iter().map(weight).collect())
+    }
+
+    #[test]
+    fn a_share_inside_a_group_is_a_part_of_what_that_has() {
+        let inside = [None, None, Some(0), Some(0)];
+        let half = [Some(60.0), None, Some(30.0), None];
+        assert_eq!(weights(&inside, &half, &[]), Ok(vec![120, 80, 100, 100]));
+        // The outer group has its own tasks, which count as 100: they and `d` have 15 % each.
+        assert_eq!(weights(&inside, &half, &[0]), Ok(vec![120, 80, 200, 100]));
+        // Of the default weight the outer group has 50 %.
+        let inner = [None, None, Some(10.0), None];
+        assert_eq!(weights(&inside, &inner, &[]), Ok(vec![100, 100, 40, 160]));
+        let error = weights(&inside, &[None, None, Some(60.0), None], &[]).unwrap_err();
+        assert!(
+            error.contains("inside `a`, which has 50.0 % of the disk, add up to 60 %"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct Revision {
     pub id: String,
     /// One line for lists.
     pub title: String,
+    /// Whether it is what a kernel or a patch of its time did, and is tried only if asked for.
+    pub historical: bool,
     /// The scheduler and its settings; HZ and the phase of the timer come from the host.
     pub spec: SchedulerSpec,
     /// How request slots are divided into pools.
@@ -60,6 +62,8 @@ pub struct Revision {
 struct File {
     id: String,
     title: String,
+    #[serde(default)]
+    historical: bool,
     family: String,
     #[serde(rename = "inherits")]
     _inherits: Option<String>,
@@ -203,6 +207,7 @@ impl Revision {
         Ok(Self {
             id: file.id,
             title: file.title,
+            historical: file.historical,
             spec,
             pool: {
                 let apart = match file.slots.by {

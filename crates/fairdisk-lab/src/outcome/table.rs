@@ -26,9 +26,22 @@ pub struct Style {
     pub colour: bool,
     /// Whether to say what each disk did.
     pub disks: bool,
+    /// The columns of the terminal; `None` if lines may be as long as they like.
+    pub columns: Option<u16>,
 }
 
 impl Style {
+    /// The lines of `text`, broken between words where they are wider than the terminal.
+    pub(crate) fn folded(self, text: &str) -> String {
+        let Some(columns) = self.columns else { return text.to_owned() };
+        let fold = |line: &str| {
+            let indent = " ".repeat(line.len() - line.trim_start().len() + 4);
+            let options = textwrap::Options::new(columns.into()).subsequent_indent(&indent);
+            textwrap::fill(line, options.break_words(false)) + "\n"
+        };
+        text.lines().map(fold).collect()
+    }
+
     pub(crate) fn bold(self, text: &str) -> String {
         if self.colour { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
     }
@@ -439,7 +452,15 @@ pub(crate) fn score_lines(score: &Score) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::rate;
+    use super::{Style, rate};
+
+    #[test]
+    fn sentences_are_broken_where_the_terminal_ends() {
+        let text = "  bfq  30.6 of 30.0 %; 69.4 of 70.0 %\nshort\n";
+        assert_eq!(Style::default().folded(text), text);
+        let narrow = Style { columns: Some(24), ..Style::default() };
+        assert_eq!(narrow.folded(text), "  bfq  30.6 of 30.0 %;\n      69.4 of 70.0 %\nshort\n");
+    }
 
     #[test]
     fn smaller_rates_have_no_more_digits_that_count_than_larger_ones() {

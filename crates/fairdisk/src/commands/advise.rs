@@ -134,7 +134,7 @@ fn add_memory(
 fn options(args: &Args) -> Result<Options, Failure> {
     selection::demand_one("--device", args.device.as_ref())?;
     let options = Options {
-        schedulers: args.schedulers.names()?,
+        schedulers: args.schedulers.names(selection::of_today)?,
         device: args.device.clone(),
         rows: args.row.row.iter().cloned().collect(),
         seeds: args.row.seeds.seeds,

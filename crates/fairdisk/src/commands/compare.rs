@@ -70,7 +70,7 @@ fn plans(args: &Args) -> Result<Vec<Plan>, Failure> {
         false => devices.into_iter().map(Some).collect(),
     };
     let options = Options {
-        schedulers: args.schedulers.names()?,
+        schedulers: args.schedulers.names(selection::built_in)?,
         rows: args.rows.row.clone(),
         seeds: args.rows.seeds.seeds,
         ..args.values.options()?

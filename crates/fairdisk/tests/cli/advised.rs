@@ -129,9 +129,9 @@ fn a_group_in_a_group_is_a_cgroup_in_a_cgroup() {
     let advise = ["advise", "teams.toml", "--seeds", "1", "--json", "--scheduler"];
     let proposed = place.run(&[&advise[..], &["bfq"]].concat()).json()["proposed"].take();
     let commands = [
-        "fairdisk ctl scheduler bfq",
-        "fairdisk ctl set '/my team' weight=300",
-        "fairdisk ctl set '/my team/gold' weight=300",
+        "fairdisk ctl scheduler --at MOUNTPOINT bfq",
+        "fairdisk ctl set --at MOUNTPOINT '/my team' weight=300",
+        "fairdisk ctl set --at MOUNTPOINT '/my team/gold' weight=300",
     ];
     assert_eq!(proposed["commands"], serde_json::json!(commands));
     // A scheduler without nested groups is not affected by a group without tasks.
@@ -256,7 +256,7 @@ fn the_page_has_the_wishes_the_proposal_and_the_evidence() {
         "<h2>Proposed, the nearest to the wishes: ",
         "<pre>[[arm]]\nname = &quot;proposed&quot;\nscheduler = &quot;fair&quot;\n",
         "<pre>fairdisk compare FILE --row 'readers' --device 'fixed-8ms' --scheduler 'fair' ",
-        "<pre>fairdisk ctl scheduler fair\nfairdisk ctl set '/backup' ",
+        "<pre>fairdisk ctl scheduler --at MOUNTPOINT fair\nfairdisk ctl set --at MOUNTPOINT '/backup' ",
         "<tr><td>fair #2</td><td class=\"n\">",
         "<td>backup: weight=100 min_iops=112; database: weight=400</td></tr>",
         "<p>fair: `fair` refuses group `backup`",
