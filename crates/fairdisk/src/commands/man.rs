@@ -3,8 +3,6 @@
 use crate::cli::Cli;
 use crate::failure::Failure;
 use clap::CommandFactory as _;
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
 
@@ -69,6 +67,21 @@ fn sections(page: &str) -> String {
     format!("{EXIT_STATUS}{files}")
 }
 
+/// The page with the text behind the options as the lines that it is written in, under a heading
+/// that says so.
+fn with_lines(page: &str) -> String {
+    let extra = page.split_once(".SH EXTRA\n").and_then(|(before, extra)| {
+        let (text, after) = extra.split_once(".SH ")?;
+        Some((before, text, after))
+    });
+    let Some((before, text, after)) = extra else { return page.to_owned() };
+    let (heading, text) = match text.strip_prefix("Examples:\n") {
+        Some(examples) => ("EXAMPLES", examples),
+        None => ("NOTES", text),
+    };
+    format!("{before}.SH {heading}\n.nf\n{text}.fi\n.SH {after}")
+}
+
 /// Writes the pages. They are written in a directory of their own first, so that none is left half
 /// written on a full disk.
 fn write(directory: &Path) -> io::Result<()> {
@@ -78,7 +91,8 @@ fn write(directory: &Path) -> io::Result<()> {
         fs::read_dir(&part)?.try_for_each(|page| {
             let page = page?;
             let sections = sections(&page.file_name().to_string_lossy());
-            OpenOptions::new().append(true).open(page.path())?.write_all(sections.as_bytes())?;
+            let text = fs::read_to_string(page.path())?;
+            fs::write(page.path(), with_lines(&text) + &sections)?;
             fs::rename(page.path(), directory.join(page.file_name()))
         })
     });

@@ -301,6 +301,9 @@ fn man_pages_tell_exit_statuses_and_files() {
     for name in place.names() {
         assert!(page(&name).contains(".SH \"EXIT STATUS\"\n.TP\n0\n"), "{name}");
     }
+    // Each example in a line of its own, as it is typed.
+    let examples = page("fairdisk-advise.1");
+    assert!(examples.contains(".SH EXAMPLES\n.nf\n  fairdisk advise two\\-groups\n"), "{examples}");
     for (name, has) in [("fairdisk-ctl-set.1", true), ("fairdisk-run.1", false)] {
         assert_eq!(page(name).contains(".I /etc/fairdisk/groups.toml"), has, "{name}");
     }
