@@ -1,0 +1,79 @@
+//! The walk of `docs/a-day-with-two-disks.md`, with each of its commands.
+
+use crate::host::{Host, is_missing, lacks_something, text};
+use std::fmt::Write as _;
+use std::process::Command;
+
+/// A command of the document, and the lines that it prints.
+struct Step {
+    command: String,
+    prints: Vec<String>,
+}
+
+fn steps(document: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut walks = false;
+    for line in document.lines() {
+        if line.starts_with("```") {
+            walks = line == "```console,walk";
+        } else if let Some(command) = line.strip_prefix("# ").filter(|_| walks) {
+            steps.push(Step { command: command.to_owned(), prints: Vec::new() });
+        } else if walks {
+            steps.last_mut().unwrap().prints.push(line.to_owned());
+        }
+    }
+    steps
+}
+
+/// A line in which the number of a process is any.
+fn without_pid(line: &str) -> &str {
+    line.split_once(" pid=").map_or(line, |(before, _)| before)
+}
+
+/// The disks are in memory; paths and cgroups are those of a system of its own.
+#[test]
+fn every_command_of_the_day_does_what_the_page_says() {
+    let needs = ["unshare", "curl", "fio"];
+    if lacks_something() || needs.into_iter().any(is_missing) {
+        return;
+    }
+    let page = include_str!("../../../../docs/a-day-with-two-disks.md");
+    let steps = steps(page);
+    let host = Host::new();
+    host.make_group("day");
+    let script = "echo $$ > $GROUP/cgroup.procs
+        exec unshare --cgroup --mount --propagation private bash $PLACE/walk";
+    let mut walk = "exec 2>&1
+        mount -t cgroup2 none /sys/fs/cgroup
+        for each in /media /mnt /srv /run; do mount -t tmpfs none $each; done
+        mkdir /media/upper /media/work
+        mount -t overlay -o lowerdir=/etc,upperdir=/media/upper,workdir=/media/work none /etc
+        rm -rf /etc/fairdisk
+        for each in fast slow; do mkdir /srv/$each; mount -t tmpfs none /srv/$each; done
+        fairdisk() { \"$PROGRAM\" \"$@\"; }\n"
+        .to_owned();
+    for (at, step) in steps.iter().enumerate() {
+        let _ = writeln!(walk, "echo '@@ {at}'\n{}\nstatus=$?", step.command);
+        let _ = writeln!(walk, "[ $status -eq 0 ] || echo \"!! $status\"");
+    }
+    walk.push_str("rmdir /sys/fs/cgroup/* 2> /dev/null\ntrue\n");
+    std::fs::write(host.scratch().join("walk"), &walk).unwrap();
+    let done = Command::new("bash")
+        .args(["-c", script])
+        .env("PLACE", host.scratch())
+        .env("PROGRAM", env!("CARGO_BIN_EXE_fairdisk"))
+        .env("GROUP", host.group_directory("day"))
+        .output()
+        .unwrap();
+    let said = text(&done);
+    let parts: Vec<&str> = said.split("@@ ").skip(1).collect();
+    assert_eq!(parts.len(), steps.len(), "{said}");
+    for (step, part) in steps.iter().zip(parts) {
+        assert!(!part.contains("!! "), "{}\n{part}", step.command);
+        for line in &step.prints {
+            let is_it = |printed: &str| without_pid(printed) == without_pid(line);
+            assert!(part.lines().any(is_it), "{}: no `{line}` in\n{part}", step.command);
+        }
+    }
+    assert!(said.contains("ceiling"), "the backup waits for its ceiling: {said}");
+}
