@@ -4,7 +4,7 @@ SHELL := /bin/bash
 # Where this file is, for those who call it from elsewhere.
 HERE := $(shell cd "$(dir $(lastword $(MAKEFILE_LIST)))" && pwd)/
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench soak install lint fmt
+.PHONY: help demo test bench soak install package lint fmt
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' "$(lastword $(MAKEFILE_LIST))"
@@ -23,6 +23,9 @@ soak: ## the long forms of the tests: storms, properties, ablations
 
 install: ## the program, man pages, completions; as root mount.fairdisk and a unit (PREFIX, DESTDIR)
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" "$(HERE)"scripts/install.sh
+
+package: ## a Debian package and, if Rust's musl target is installed, a static program, in target/package
+	@"$(HERE)"scripts/package.sh
 
 lint: ## clippy, warnings are errors
 	@. "$(HERE)"scripts/toolchain.sh && cargo clippy --workspace --all-targets --locked -- -D warnings
