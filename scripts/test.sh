@@ -41,6 +41,10 @@ show='
   !quiet || /^skipped[:,]/
 '
 echo "== tests"
+# Only the test programs get what libtest calls unstable, which is how long each test took; for
+# cargo it would mean that everything has to be built anew.
+host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
+export "CARGO_TARGET_${host}_RUNNER=$PWD/scripts/timed-test.sh"
 cargo test --workspace --locked --no-fail-fast -- --show-output 2>&1 | tee "$log" | awk "$show"
 status=${PIPESTATUS[0]}
 
@@ -64,8 +68,19 @@ names_of_failed() {
   ' "$1"
 }
 
-# Tests of real time and real programs may fail because the machine was busy. Each that failed is
-# tried once more with nothing beside it, and named; one that fails again has failed.
+# The slowest tests of a log, slowest first, with their seconds.
+slowest() {
+  sed -n 's/^test \(.*\) \.\.\. ok <\([0-9.]*\)s>$/\2 s  \1/p' "$1" | sort -rn | head -n 10
+}
+
+# Whether only tests of real time and real programs failed: those of the program, of mounts and of
+# real disks. Others give the same on every machine, and a failure is one.
+are_real() {
+  ! sed -n 's/^    `-p \([^ ]*\) .*`$/\1/p' "$log" | grep -qvxE 'fairdisk|fairdisk-mount|fairdisk-plane'
+}
+
+# Tests of real time may fail because the machine was busy. Each that failed is tried once more with
+# nothing beside it, and named; one that fails again has failed.
 try_again() {
   local names targets target
   mapfile -t names < <(names_of_failed "$log")
@@ -87,7 +102,7 @@ try_again() {
   echo "$again_ok of ${#names[@]} that failed beside others passed alone"
 }
 last=$log
-[ "$bad" -gt 0 ] && [ "$bad" -le 5 ] && try_again
+[ "$bad" -gt 0 ] && [ "$bad" -le 5 ] && are_real && try_again
 mapfile -t -O "${#broken[@]}" broken < <(names_of_failed "$last")
 
 passed=$((passed + ok - absent)) failed=$((failed + bad)) skipped=$((skipped + ignored + absent))
@@ -101,6 +116,8 @@ if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
   failed=$((failed + 1))
   broken+=("skips")
 fi
+echo "the slowest ten:"
+slowest "$log" | sed 's/^/  /'
 [ "$failed" -eq 0 ] || printf 'failed: %s\n' "${broken[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

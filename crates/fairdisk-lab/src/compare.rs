@@ -7,18 +7,22 @@
 
 mod cell;
 mod demand;
+mod division;
 mod entitled;
 mod html;
 mod json;
 mod promise;
+mod single_plan;
 mod summary;
 mod table;
 
-pub use cell::{Cell, CellGroup, Parts};
+pub use cell::{Cell, CellGroup};
+pub use division::Parts;
 pub use html::to_html;
 pub(crate) use html::write_pictures;
 pub use json::to_json;
 pub use promise::{Ceiling, Floor, Promises, Target};
+pub use single_plan::run_and_divide;
 pub use summary::Summary;
 pub(crate) use table::excess;
 pub use table::to_table;

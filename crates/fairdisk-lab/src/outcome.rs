@@ -2,8 +2,10 @@
 
 mod change;
 mod directions;
+mod disk_part;
 mod disks;
 mod figure;
+mod host_limits;
 mod html;
 mod json;
 mod memory;
@@ -18,9 +20,11 @@ mod split;
 mod table;
 mod task;
 mod throughput;
+mod trims;
 
 pub use change::ChangeOutcome;
 pub use directions::{Amount, Directions};
+pub use disk_part::DiskPart;
 pub use disks::DisksOutcome;
 pub use figure::FigureOutcome;
 pub(crate) use figure::measure;
@@ -36,7 +40,9 @@ pub use score::Score;
 pub use series::Series;
 pub(crate) use split::TWO_REGIMES;
 pub use table::{Style, to_table};
-pub(crate) use table::{digits, milliseconds, notes, or_dash, runs, score_lines, widest};
+pub(crate) use table::{
+    digits, milliseconds, notes, or_dash, runs, score_lines, widest, write_grid,
+};
 pub use task::TaskOutcome;
 pub use throughput::{Child, Throughput};
 
@@ -158,6 +164,8 @@ pub struct RowOutcome {
     pub total_ios: Series,
     /// Bytes of all groups together.
     pub total_bytes: f64,
+    /// What the disk did as a part of what it can do, 0 to 1; on a real file, its busy time.
+    pub work: f64,
     /// The results of each group.
     pub groups: Vec<GroupOutcome>,
     /// The results of each named task.
@@ -201,8 +209,8 @@ pub struct GroupOutcome {
     pub share: Series,
     /// Mean bytes per run.
     pub bytes: f64,
-    /// The group's share of the disk's busy time.
-    pub time_share: f64,
+    /// What the group got of the disk.
+    pub disk: DiskPart,
     /// The fraction of the group's I/Os that are reads; `None` without I/Os.
     pub read_share: Option<f64>,
     /// Latencies over all seeds.
@@ -241,7 +249,7 @@ impl GroupOutcome {
             Self {
                 share: Series::of_mean(one.share.mean + other.share.mean),
                 bytes: one.bytes + other.bytes,
-                time_share: one.time_share + other.time_share,
+                disk: one.disk.with(other.disk),
                 read_share: (ios > 0.0).then(|| (reads(&one) + reads(&other)) / ios),
                 latency,
                 directions: one.directions.with(&other.directions),
@@ -266,6 +274,8 @@ impl Outcome {
         let rounds =
             rounds::notes(plan, ensembles).into_iter().chain(memory::note(plan, ensembles));
         let rounds = rounds.chain(ramps::note(plan, ensembles));
+        let rounds = rounds.chain(trims::note(plan, ensembles));
+        let rounds = rounds.chain(host_limits::note(plan, ensembles));
         Self {
             experiment: plan.id.clone(),
             title: plan.title.clone(),
@@ -280,6 +290,15 @@ impl Outcome {
             rows: ensembles.iter().map(|ensemble| row(plan, ensemble)).collect(),
             refused: Vec::new(),
             changes: change::changes(plan, ensembles),
+        }
+    }
+
+    /// The disk, and where it was: in the lab, or a file at its pace or its own.
+    pub(crate) fn place(&self) -> String {
+        match (self.shell, self.device == OWN_PACE) {
+            (Shell::File, true) => "the file as it is (file)".to_owned(),
+            (Shell::File, false) => format!("a file at the pace of {} (file)", self.device),
+            (Shell::Lab, _) => format!("{} (lab)", self.device),
         }
     }
 
@@ -334,6 +353,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         duration_s: sum(&|run| run.elapsed.as_ns()) as f64 / n / 1e9,
         total_ios: Series::of(runs.iter().map(|run| total_ios(run) as f64).collect()),
         total_bytes: bytes as f64 / n,
+        work: disk_part::load(runs, arm.rig.array.disks),
         groups: groups(plan, ensemble, published),
         tasks: task::tasks(plan, ensemble, published),
         throughput: Throughput::all(row.load.as_ref(), ensemble),
@@ -365,6 +385,9 @@ pub(crate) fn part(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
+/// The name of the device of a real file that is measured as it is.
+pub const OWN_PACE: &str = "none";
+
 /// The name of the root group, and its name if the load has a group of that name.
 const ROOT: [&str; 2] = [ROOT_GROUP, "/ (root)"];
 
@@ -385,14 +408,8 @@ fn groups(plan: &Plan, ensemble: &Ensemble, published: Option<&Figures>) -> Vec<
         })
         .collect();
     let root = group(ensemble, root_name.to_owned(), &|run| &run.root);
-    groups.extend(Some(root).filter(|root| root.time_share >= TIME_SHOWN));
+    groups.extend(Some(root).filter(|root| root.disk.time_share >= TIME_SHOWN));
     groups
-}
-
-/// How long the disk was busy for all groups together, in ns.
-fn busy(run: &RunResult) -> f64 {
-    let groups = run.groups.iter().chain([&run.root]);
-    groups.map(|group| group.device_time.as_ns() as f64).sum()
 }
 
 fn group(
@@ -416,10 +433,7 @@ fn group(
         share: Series::of(shares.collect()),
         ios: Series::of(ios),
         bytes: sum(&|group| group.bytes) / n,
-        time_share: part(
-            sum(&|group| group.device_time.as_ns()),
-            runs.iter().map(busy).sum::<f64>(),
-        ),
+        disk: DiskPart::of(runs, find),
         read_share: (all > 0.0).then(|| sum(&|group| group.read.ios) / all),
         latency,
         directions: Directions::of(runs.iter().map(find).map(GroupRun::directions)),

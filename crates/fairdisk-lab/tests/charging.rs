@@ -21,7 +21,7 @@ fn outcome(d5: bool) -> Outcome {
 }
 
 fn time_percents(row: &RowOutcome) -> Vec<(&str, f64)> {
-    row.groups.iter().map(|group| (group.name.as_str(), group.time_share * 100.0)).collect()
+    row.groups.iter().map(|group| (group.name.as_str(), group.disk.time_share * 100.0)).collect()
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn groups_get_what_their_weights_ask_for() {
                 [light]\ngroup=/light\ngroup_weight=100\n[heavy]\ngroup=/heavy\ngroup_weight=400\n";
     let row = run(text);
     assert_eq!(row.groups.len(), 2);
-    let heavy = row.groups[1].time_share * 100.0;
+    let heavy = row.groups[1].disk.time_share * 100.0;
     assert!((heavy - 80.0).abs() < 4.0, "{heavy}");
 }
 
@@ -248,7 +248,7 @@ fn the_share_of_a_group_counts_wherever_it_is_said() {
     let row = run(text);
     let names: Vec<&str> = row.groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["/heavy", "/light"]);
-    let heavy = row.groups[0].time_share * 100.0;
+    let heavy = row.groups[0].disk.time_share * 100.0;
     assert!((heavy - 80.0).abs() < 4.0, "{heavy}");
 }
 
@@ -263,7 +263,7 @@ fn a_path_lies_in_the_path_before_it() {
     let row = run(text);
     let names: Vec<&str> = row.groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["/tenants/gold", "/tenants/silver", "/other", "/tenants"]);
-    let times: Vec<f64> = row.groups.iter().map(|group| group.time_share * 100.0).collect();
+    let times: Vec<f64> = row.groups.iter().map(|group| group.disk.time_share * 100.0).collect();
     let expected = [33.3, 16.7, 50.0, 0.0];
     assert!(times.iter().zip(expected).all(|(got, due)| (got - due).abs() < 2.0), "{times:?}");
 }

@@ -350,6 +350,17 @@ impl<E: Elevator> Machine<E> {
         self.tasks.iter().map(|task| (task.group, task.report.finished))
     }
 
+    /// The group of each task, and when the task wanted no more of the disk, if it has come to
+    /// that: when it had done its work or its time was over, whether or not I/Os were left to end.
+    pub fn task_needs(&self) -> impl Iterator<Item = (GroupId, Option<Instant>)> {
+        self.tasks.iter().zip(&self.config.tasks).map(|(task, spec)| {
+            let started = task.report.started.zip(spec.stream.limits.runtime);
+            let over = started.map(|(started, runtime)| started + runtime);
+            let satisfied = task.report.satisfied;
+            (task.group, satisfied.map(|at| over.map_or(at, |over| at.min(over))))
+        })
+    }
+
     // ---- what completes ------------------------------------------------------------------
 
     /// Marks an I/O as having all its parts. If all of them have completed already, so has the I/O.

@@ -1,10 +1,8 @@
 //! Real runs: the lab's machine, driven in real time, with its I/O done on a file or block device.
 //!
-//! With a device model, the file provides the data and the model the timing, so that a run on a
-//! fast disk can be compared with the lab. With `--device none` the file is measured as it is. Its
-//! blocks are written beforehand, since holes would be read at the speed of memory, and one request
-//! is in flight at a time, so that only the scheduler decides about the order; `--set
-//! device.depth=32` lets a device with a deep queue reorder, too.
+//! The file is measured as it is, at its own pace. Its blocks are written beforehand, since holes
+//! would be read at the speed of memory. With `--device` a model provides the timing and the file
+//! the data, so that a run on a fast disk can be compared with the lab.
 
 mod backend;
 mod bench;
@@ -24,6 +22,7 @@ use backend::Opened;
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::device::{Adapter, Array};
 use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::outcome::OWN_PACE;
 use fairdisk_lab::plan::{Options, Plan, Rig, Setup};
 use fairdisk_lab::run::{Ensemble, RunEnd};
 use fairdisk_plane::file::Made;
@@ -35,7 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use watched::Watched;
 
 /// The value of `--device` for "no device model": the file is measured as it is.
-pub(crate) const NO_MODEL: &str = "none";
+pub(crate) const NO_MODEL: &str = OWN_PACE;
 /// The device that stands in the plan for "no device model". It costs no time, and its queue depth
 /// is that of the run.
 const NO_MODEL_DEVICE: &str = "null";
@@ -75,7 +74,7 @@ impl Run {
 }
 
 /// Loads the plan of a real run with `load`. Without a device model, the plan's device is replaced
-/// and its queue depth is 1 unless `options` set another one.
+/// and its queue depth is 32 unless `options` set another one.
 ///
 /// # Errors
 /// `load` fails, or the plan needs several disks or several kinds of rig, of which a real run has
@@ -95,13 +94,18 @@ pub(crate) fn plan(
     }
     let mut options = options.clone();
     options.device = Some(NO_MODEL_DEVICE.to_owned());
-    let one = Override::parse("device.depth=1").map_err(Failure::BadInput)?;
-    options.overrides.insert(0, one);
+    for real in REAL {
+        options.overrides.insert(0, Override::parse(real).map_err(Failure::BadInput)?);
+    }
     let mut plan = load(&options)?;
     plan.demand_one_rig("a real file", CHOOSE).map_err(Failure::BadInput)?;
     plan.rename_device(NO_MODEL);
     Ok(plan)
 }
+
+/// What is that of the computer and the disk at hand: requests at the disk at once, and the time
+/// that a task needs between two I/Os, which it takes anyway.
+const REAL: [&str; 3] = ["device.depth=32", "host.turnaround_us=[0, 1]", "host.slot_wake_us=0"];
 
 const CHOOSE: &str = "choose others with --arm and --row";
 
@@ -129,8 +133,16 @@ fn several(rig: &Rig) -> Failure {
     ))
 }
 
-/// A line that tells the user how long all runs of the plan will take.
-pub(crate) fn estimate(plan: &Plan) -> String {
+/// A line that tells the user what sets the pace, and how long all runs of the plan will take.
+pub(crate) fn estimate(plan: &Plan, modelled: bool) -> String {
+    match modelled {
+        true => format!("at the pace of {}: {}", plan.rig.device_id, length(plan)),
+        false => format!("at the file's own pace: {}", length(plan)),
+    }
+}
+
+/// How long all runs of the plan will take, in words.
+fn length(plan: &Plan) -> String {
     let (arms, rows) = (plan.arms.len(), plan.rows.len());
     let count = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
     let what = format!("{} x {}", count(arms, "arm"), count(rows, "row"));

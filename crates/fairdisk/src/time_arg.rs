@@ -5,7 +5,7 @@ use fairdisk_core::Span;
 const UNITS: &[(&str, u64)] =
     &[("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000)];
 
-/// Parses a duration such as `500ms`, `30s`, `1.5m` or `1h`.
+/// Parses a duration such as `500ms`, `30s`, `1.5m` or `1h`. A number alone is seconds.
 ///
 /// # Errors
 /// A message that says what is wrong or what is expected.
@@ -15,7 +15,8 @@ pub(crate) fn parse(text: &str) -> Result<Span, String> {
     }
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
-    let expected = "expected a number and a unit: 500ms, 30s, 2m or 1h";
+    let unit = if unit.is_empty() { "s" } else { unit };
+    let expected = "expected a number and a unit: 500ms, 30s, 2m or 1h; a number alone is seconds";
     let unit_ns = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, ns)| *ns as f64);
     let (Ok(number), Some(unit_ns)) = (number.parse::<f64>(), unit_ns) else {
         return Err(expected.to_owned());
@@ -55,12 +56,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_need_a_unit() {
+    fn a_number_without_a_unit_is_seconds() {
+        assert_eq!(parse("30"), Ok(Span::from_s(30)));
+        assert_eq!(parse("0.5"), Ok(Span::from_ms(500)));
         assert_eq!(parse("500ms"), Ok(Span::from_ms(500)));
         assert_eq!(parse("30s"), Ok(Span::from_s(30)));
         assert_eq!(parse("1.5m"), Ok(Span::from_s(90)));
         assert_eq!(parse("1h"), Ok(Span::from_s(3600)));
-        for bad in ["", "30", "s", "30 s", "-1s", "0s", "1d", "nans", "infs", "1e9h", "30sec"] {
+        for bad in ["", "0", "s", "30 s", "-1s", "0s", "1d", "nans", "infs", "1e9h", "30sec"] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

@@ -317,8 +317,11 @@ fn demand_family(good: &Side, bad: &Side, tables: &[Table; 2]) -> Result<(), Cat
         return Ok(());
     }
     let message = format!(
-        "are of different families, `{one}` and `{other}`, which have nothing to mix; expected two \
-         revisions of one family (the same `family` in their files)"
+        "are of different families, `{one}` and `{other}`, which have no changes between them to \
+         mix; `fairdisk compare SPEC --scheduler {}` shows what each does with the load, `fairdisk \
+         explain` why a request waited under either, and `fairdisk blame` takes two revisions of \
+         one family, or one of them twice with --bad-set",
+        [good, bad].map(|side| side.scheduler.as_str()).join(",")
     );
     Err(wrong(good, bad, &message))
 }

@@ -77,7 +77,7 @@ pub fn demand_id(id: &str) -> Result<(), String> {
 /// Returns an error if the name is unknown, or the first fault of the file or of a change.
 pub fn load(name: &str, overrides: &[Override]) -> Result<DeviceEntry, CatalogError> {
     let document = find_flat(name)?;
-    let parse = |document: &Document| parse_entry(&document.id, Source::of(document));
+    let parse = |document: &Document| parse_entry(Source::of(document));
     read(&document, &["device"], overrides, parse)
 }
 
@@ -88,7 +88,7 @@ pub fn load(name: &str, overrides: &[Override]) -> Result<DeviceEntry, CatalogEr
 pub(crate) fn demand_unlinked(name: &str, overrides: &[Override]) -> Result<(), CatalogError> {
     let parse = |document: &Document| {
         let source = Source::of(document);
-        match parse_entry(&document.id, source)?.array {
+        match parse_entry(source)?.array {
             Array { disks: 2.., link_mb_per_s: Some(_), .. } => Err(source.error_at_key(
                 "link_mb_per_s",
                 "disks share a transport only where they run together; add --set \
@@ -110,9 +110,9 @@ pub(crate) fn table(name: &str) -> Option<toml::Table> {
     find_flat(name).ok()?.text.parse().ok()
 }
 
-fn parse_entry(id: &str, source: Source<'_>) -> Result<DeviceEntry, CatalogError> {
+fn parse_entry(source: Source<'_>) -> Result<DeviceEntry, CatalogError> {
     let head: Head = source.parse()?;
-    head.check(id).map_err(|wrong| source.wrong(wrong))?;
+    head.check().map_err(|wrong| source.wrong(wrong))?;
     let spec = match head.kind.as_str() {
         "hdd" => DeviceSpec::Hdd(checked(source, source.parse::<HddFile>()?.params(source)?)?),
         "fixed" => DeviceSpec::Fixed(checked(source, source.parse::<FixedFile>()?.params())?),
@@ -163,9 +163,9 @@ struct Head {
 }
 
 impl Head {
-    /// Checks that the file is called `id` and that its values can be run.
-    fn check(&self, id: &str) -> Result<(), Wrong> {
-        check_id(&self.id, id)?;
+    /// Checks that its values can be run.
+    fn check(&self) -> Result<(), Wrong> {
+        check_id(&self.id)?;
         check_line("title", &self.title)?;
         demand_within(1..=1024, "jbod", self.jbod)?;
         demand_within(1..=128, "partitions", self.partitions)?;
@@ -296,9 +296,5 @@ mod tests {
         );
         let two = array.replace("= 4", "= 2").replace("\"null\"", "\"wd2500js\"");
         assert_eq!(refusal(&two), "f.toml:5: `disks` is 2; allowed: 3 to 64");
-        assert_eq!(
-            refusal(&FIXED.replace("\"f\"", "\"g\"")),
-            "f.toml:1: `id` is `g`; allowed: `f`, as the file is named"
-        );
     }
 }

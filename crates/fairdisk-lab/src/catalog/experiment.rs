@@ -350,9 +350,10 @@ impl Experiment {
         for name in [&mut experiment.device, &mut experiment.host].into_iter().chain(of_arms) {
             *name = beside(&document.path, name);
         }
-        let checked = check::check(&experiment, &document.id)
-            .and_then(|()| check::check_rows_set(&experiment, document));
+        let checked =
+            check::check(&experiment).and_then(|()| check::check_rows_set(&experiment, document));
         checked.map_err(|wrong| source.wrong(wrong))?;
+        experiment.id.clone_from(&document.id);
         Ok(experiment)
     }
 
@@ -368,7 +369,7 @@ impl Experiment {
         let parse = |document: &Document| {
             let source = Source::of(document);
             let whole: Self = source.parse()?;
-            let checked = check::check(&whole.of_row(row), &document.id);
+            let checked = check::check(&whole.of_row(row));
             checked.map_err(|wrong| source.wrong(wrong))?;
             Ok(whole)
         };

@@ -114,7 +114,7 @@ impl Host {
     pub fn parse(document: &Document) -> Result<Self, CatalogError> {
         let source = Source::of(document);
         let host: Self = source.parse()?;
-        host.check(&document.id).map_err(|wrong| source.wrong(wrong))?;
+        host.check().map_err(|wrong| source.wrong(wrong))?;
         Ok(host)
     }
 
@@ -124,10 +124,9 @@ impl Host {
         self.disks_together || self.memory.kernel.is_some()
     }
 
-    /// Checks that the file is called `id` and that its values can be run: times and sizes that no
-    /// host has would overflow.
-    fn check(&self, id: &str) -> Result<(), Wrong> {
-        check_id(&self.id, id)?;
+    /// Checks that its values can be run: times and sizes that no host has would overflow.
+    fn check(&self) -> Result<(), Wrong> {
+        check_id(&self.id)?;
         check_line("title", &self.title)?;
         demand([100, 250, 300, 1000].contains(&self.hz), "hz", self.hz, "100, 250, 300 or 1000")?;
         let [least, most] = self.turnaround_us;

@@ -83,14 +83,10 @@ impl Document {
     }
 }
 
-/// Checks that a file's `id` is its file name. The error is the key and what is wrong.
-pub(super) fn check_id(id: &str, file: &str) -> Result<(), Wrong> {
-    super::text::check_line("id", id)?;
-    if id == file {
-        return Ok(());
-    }
-    let message = format!("`id` is `{id}`; allowed: `{file}`, as the file is named");
-    Err(("id".to_owned(), message.into()))
+/// Checks a file's `id`. Its name in results is that of the file, so that a copy of a file needs no
+/// other `id`. The error is the key and what is wrong.
+pub(super) fn check_id(id: &str) -> Result<(), Wrong> {
+    super::text::check_line("id", id)
 }
 
 /// Whether `name` is the path of a file rather than an id of the catalogue.
@@ -145,6 +141,9 @@ pub fn under_mounts(name: &str) -> Option<&'static str> {
     Kind::Revision.ids().find(|id| id.strip_prefix("mount-") == Some(name))
 }
 
+/// What others call schedulers of the catalogue, as /sys/block/DISK/queue/scheduler does.
+const OTHER_NAMES: [(&str, &str); 1] = [("none", "noop")];
+
 /// A hint for a missing file if its name without `.toml` is that of a built-in one.
 fn built_in(kind: Kind, file: &Path) -> String {
     let name = file.file_stem().unwrap_or_default();
@@ -176,11 +175,39 @@ fn not_found(kind: Kind, name: &str) -> String {
 
 fn not_in_catalogue(kind: Kind, name: &str) -> String {
     let (noun, known) = (kind.noun(), kind.ids().collect::<Vec<_>>());
-    match under_mounts(name).filter(|_| kind == Kind::Revision) {
-        Some(id) => {
-            let near = format!("`{id}`, which is what mounts run as `{name}`");
-            unknown_beside(noun, name, Some(near), &known)
+    if kind != Kind::Revision {
+        return unknown(noun, name, &known);
+    }
+    let name_in_lower_case = name.to_lowercase();
+    let called = OTHER_NAMES.iter().find(|(other, _)| *other == name_in_lower_case);
+    let of_mounts = under_mounts(&name_in_lower_case);
+    let near = match (called, of_mounts) {
+        (Some((_, id)), _) => format!("`{id}`"),
+        (None, Some(id)) => format!("`{id}`, which is what mounts run as `{name_in_lower_case}`"),
+        (None, None) => return unknown(noun, name, &known),
+    };
+    unknown_beside(noun, name, Some(near), &known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_built_in_says_the_id_by_which_it_is_found() {
+        for (folder, id, text) in EMBEDDED {
+            assert!(text.contains(&format!("id = \"{id}\"\n")), "catalog/{folder}/{id}.toml");
         }
-        None => unknown(noun, name, &known),
+    }
+
+    #[test]
+    fn names_of_the_kernel_are_understood() {
+        let hint = |name: &str| find(Kind::Revision, name).expect_err(name).to_string();
+        assert!(hint("none").contains("did you mean `noop`?"), "{}", hint("none"));
+        for name in ["CFQ", "cfq", "Cfq"] {
+            let said = hint(name);
+            assert!(said.contains("`mount-cfq`, which is what mounts run as `cfq`?"), "{said}");
+        }
+        assert!(hint("bfg").contains("did you mean `bfq`?"));
     }
 }

@@ -177,7 +177,7 @@ impl Revision {
         let source = Source::of(document);
         demand_own_tables(source)?;
         let file: File = source.parse()?;
-        check_id(&file.id, &document.id)
+        check_id(&file.id)
             .and_then(|()| check_line("title", &file.title))
             .map_err(|wrong| source.wrong(wrong))?;
         let defects = file.defects.unwrap_or_default();
@@ -205,7 +205,7 @@ impl Revision {
         }
         let shared = defects.d2_shared_request_slots;
         Ok(Self {
-            id: file.id,
+            id: document.id.clone(),
             title: file.title,
             historical: file.historical,
             spec,

@@ -49,7 +49,8 @@ fn write_cells(body: &mut String, cells: &[Cell]) {
     let _ = writeln!(
         body,
         "<details>\n<summary>Figures</summary>\n<table>\n<tr><th>scheduler</th><th>I/Os/s</th>\
-         <th>of noop</th><th>work</th><th>group</th><th>asked %</th><th>got %</th><th>p50 ms</th>\
+         <th>of noop</th><th>work</th><th>group</th><th>asked %</th><th>got %</th>\
+         <th>got/asked</th><th>p50 ms</th>\
          <th>p99 ms</th><th>p99.9 ms</th><th>wait ms</th>{}<th>promised</th></tr>",
         if flushes { "<th>fsync p99 ms</th>" } else { "" },
     );
@@ -69,15 +70,15 @@ fn write_cells(body: &mut String, cells: &[Cell]) {
             }
             let outcome = &group.outcome;
             let quantile = |per_mille| milliseconds(&outcome.latency, per_mille);
-            let [asked, got, _] = parts_text(group.parts);
+            let [asked, got, _, of_asked] = parts_text(group.parts);
             let flush = milliseconds(&outcome.directions.flush.latency, 990);
             let flush =
                 if flushes { format!("<td class=\"n\">{flush}</td>") } else { String::new() };
             let _ = writeln!(
                 body,
                 "<td>{}</td><td class=\"n\">{asked}</td><td class=\"n\">{got}</td><td \
-                 class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td \
-                 class=\"n\">{}</td>{flush}<td>{}</td></tr>",
+                 class=\"n\">{of_asked}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td \
+                 class=\"n\">{}</td><td class=\"n\">{}</td>{flush}<td>{}</td></tr>",
                 escape(&outcome.name),
                 quantile(500),
                 quantile(990),
@@ -120,7 +121,7 @@ fn write_missing(body: &mut String, comparison: &Comparison) {
 fn write_summary(body: &mut String, comparison: &Comparison) {
     body.push_str(
         "<h2>Over all of them</h2>\n<table>\n<tr><th>scheduler</th><th>cells</th><th>error mean, \
-         points</th><th>most</th><th>of noop, mean</th><th>least</th><th>promises kept</th></tr>\n",
+         points</th><th>most</th><th>got/asked, least</th><th>of noop, mean</th><th>least</th><th>promises kept</th></tr>\n",
     );
     for sum in comparison.summary() {
         let _ = write!(body, "<tr><td>{}</td>", escape(&sum.arm));

@@ -55,6 +55,7 @@ fn group(group: &CellGroup) -> Value {
         "name": group.outcome.name,
         "asked": group.parts.map(|parts| parts.asked),
         "got": group.parts.map(|parts| parts.got),
+        "got_of_asked": group.parts.and_then(|parts| parts.got_of_asked()),
         "ios": group.outcome.ios.mean,
         "latency_ms": latency_ms(&group.outcome.latency),
         "flush": flushes(&group.outcome.directions.flush),

@@ -1,9 +1,9 @@
 //! A comparison as a text table.
 
-use super::{Cell, CellGroup, Comparison, MissingCells, Parts, Promises, RefusedCell};
-use crate::columns::padded;
+use super::{Cell, CellGroup, Comparison, MissingCells, Parts, Promises, RefusedCell, Summary};
+use crate::columns::{Grid, Head};
 use crate::digits::{ms, signed, span_ms};
-use crate::outcome::{Style, milliseconds, widest};
+use crate::outcome::{Style, milliseconds, or_dash, write_grid};
 use crate::seconds::seconds;
 use fairdisk_core::QosKey;
 use std::fmt::Write as _;
@@ -47,43 +47,39 @@ fn write_block(out: &mut String, cells: &[Cell], style: Style) {
     let first = &cells[0];
     let heading = format!("{}, {}, {}", first.device, first.row, seconds(first.duration_s));
     let _ = writeln!(out, "\n{}", style.bold(&heading));
-    let arms = widest(cells.iter().map(Cell::label), "scheduler");
     let groups = || cells.iter().flat_map(Cell::reported);
-    let names = widest(groups().map(|group| &group.outcome.name), "group");
-    let promised = groups().any(|group| !group.promises.are_none());
-    let flushes = has_flushes(cells);
-    let head = format!(
-        "  {:arms$}  {:>8}  {:>7}  {:>6}  {:names$}  {:>7}  {:>6}  {:>6}  {:>8}  {:>8}  {:>8}  \
-         {:>8}{}{}",
-        "scheduler",
-        "I/Os/s",
-        "of noop",
-        "work %",
-        "group",
-        "asked %",
-        "got %",
-        "error",
-        "p50 ms",
-        "p99 ms",
-        "p99.9 ms",
-        "wait ms",
-        if flushes { "  fsync p99" } else { "" },
-        if promised { "  promised" } else { "" },
-    );
-    let _ = writeln!(out, "{}", style.dim(&head));
-    for cell in cells {
-        let of_noop = cell.of_noop.map_or_else(|| "-".to_owned(), |part| format!("{part:.2}"));
-        let work = cell.work * 100.0;
-        let rates = format!("{:>8.0}  {of_noop:>7}  {work:>6.1}", cell.ios_per_s);
-        let blank = " ".repeat(rates.len());
-        for (at, group) in cell.reported().enumerate() {
-            let (arm, rates) =
-                if at == 0 { (cell.label(), &rates) } else { (String::new(), &blank) };
-            let arm = padded(&arm, arms);
-            let line = format!("  {arm}  {rates}  {}", group_text(group, names, flushes));
-            let _ = writeln!(out, "{}", line.trim_end());
-        }
-    }
+    let has = Optional {
+        promises: groups().any(|group| !group.promises.are_none()),
+        flushes: has_flushes(cells),
+    };
+    let lines = cells.iter().flat_map(|cell| {
+        let groups = cell.reported().enumerate();
+        groups.map(move |(at, group)| {
+            let mut line = cell_texts(cell, at == 0);
+            line.extend(group_texts(group, has));
+            line
+        })
+    });
+    write_grid(out, &Grid::of(lines), style);
+}
+
+/// The columns that are there only if there is something to show.
+#[derive(Clone, Copy)]
+struct Optional {
+    promises: bool,
+    flushes: bool,
+}
+
+/// What is said of a cell, in its first line only.
+fn cell_texts(cell: &Cell, is_first: bool) -> Vec<(Head, String)> {
+    let texts = [
+        (Head::text("scheduler"), cell.label()),
+        (Head::number("I/Os/s", 8).leaves(5), format!("{:.0}", cell.ios_per_s)),
+        (Head::number("of noop", 0).leaves(7), or_dash(cell.of_noop, |part| format!("{part:.2}"))),
+        (Head::number("work %", 6).leaves(2), format!("{:.1}", cell.work * 100.0)),
+    ];
+    let shown = |(head, text)| (head, if is_first { text } else { String::new() });
+    texts.into_iter().map(shown).collect()
 }
 
 /// Whether a group in any of the cells called `fsync` or `fdatasync`.
@@ -91,30 +87,40 @@ pub(super) fn has_flushes(cells: &[Cell]) -> bool {
     cells.iter().flat_map(Cell::reported).any(|group| group.outcome.directions.has_flushes())
 }
 
-fn group_text(group: &CellGroup, names: usize, flushes: bool) -> String {
+fn group_texts(group: &CellGroup, has: Optional) -> Vec<(Head, String)> {
     let outcome = &group.outcome;
     let quantile = |per_mille| milliseconds(&outcome.latency, per_mille);
-    let [asked, got, error] = parts_text(group.parts);
-    let flush = match flushes {
-        true => format!("  {:>9}", milliseconds(&outcome.directions.flush.latency, 990)),
-        false => String::new(),
-    };
-    format!(
-        "{}  {asked:>7}  {got:>6}  {error:>6}  {:>8}  {:>8}  {:>8}  {:>8}{flush}  {}",
-        padded(&outcome.name, names),
-        quantile(500),
-        quantile(990),
-        quantile(999),
-        ms(outcome.wait_max_ms),
-        promises_text(&group.promises),
-    )
+    let [asked, got, error, part] = parts_text(group.parts);
+    let mut texts = vec![
+        (Head::text("group"), outcome.name.clone()),
+        (Head::number("asked %", 0).leaves(8), asked),
+        (Head::number("got %", 6), got),
+        (Head::number("error", 6).leaves(6), error),
+        (Head::number("got/asked", 0), part),
+        (Head::number("p50 ms", 8).leaves(1), quantile(500)),
+        (Head::number("p99 ms", 8).leaves(10), quantile(990)),
+        (Head::number("p99.9 ms", 8).leaves(3), quantile(999)),
+        (Head::number("wait ms", 8).leaves(4), ms(outcome.wait_max_ms)),
+    ];
+    if has.flushes {
+        let flush = milliseconds(&outcome.directions.flush.latency, 990);
+        texts.push((Head::number("fsync p99", 0).leaves(9), flush));
+    }
+    if has.promises {
+        texts.push((Head::text("promised"), promises_text(&group.promises)));
+    }
+    texts
 }
 
-/// What a group asked for and got in percent, and the difference; `-` if nothing was done.
-pub(super) fn parts_text(parts: Option<Parts>) -> [String; 3] {
+/// What a group asked for and got in percent, the difference, and what it got as a part of what it
+/// asked for; `-` if nothing was done.
+pub(super) fn parts_text(parts: Option<Parts>) -> [String; 4] {
     let percent = |part: f64| format!("{:.1}", part * 100.0);
-    let text = |one: Parts| [percent(one.asked), percent(one.got), signed(one.error_points())];
-    parts.map_or_else(|| ["-"; 3].map(str::to_owned), text)
+    let text = |one: Parts| {
+        let of_asked = or_dash(one.got_of_asked(), |part| format!("{part:.2}"));
+        [percent(one.asked), percent(one.got), signed(one.error_points()), of_asked]
+    };
+    parts.map_or_else(|| ["-"; 4].map(str::to_owned), text)
 }
 
 /// By how much a ceiling was exceeded, in words. The amount is told as the time in which the
@@ -145,19 +151,12 @@ pub(super) fn promises_text(promises: &Promises) -> String {
 
 /// Writes the summary of each arm over all devices and rows.
 fn write_summary(out: &mut String, comparison: &Comparison, style: Style) {
-    let sums = comparison.summary();
-    let width = widest(sums.iter().map(|sum| &sum.arm), "scheduler");
-    let heads = ["cells", "error mean", "error most", "of noop mean", "of noop least", "promises"];
-    let line = |name: &str, texts: &[&str]| {
-        let texts = texts.iter().zip(heads);
-        let texts = texts.map(|(text, head)| format!("  {text:>width$}", width = head.len()));
-        format!("  {}{}", padded(name, width), texts.collect::<String>())
+    let _ = writeln!(out, "\n{}", style.bold("over all of them"));
+    let line = |sum: &Summary| {
+        let texts = sum.columns().into_iter();
+        let heads = Summary::HEADS.iter().map(|(name, order)| Head::number(name, 0).leaves(*order));
+        let name = [(Head::text("scheduler"), sum.arm.clone())];
+        name.into_iter().chain(heads.zip(texts)).collect::<Vec<_>>()
     };
-    let head = line("scheduler", &heads);
-    let _ = writeln!(out, "\n{}\n{}", style.bold("over all of them"), style.dim(&head));
-    for sum in &sums {
-        let columns = sum.columns();
-        let texts: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let _ = writeln!(out, "{}", line(&sum.arm, &texts));
-    }
+    write_grid(out, &Grid::of(comparison.summary().iter().map(line)), style);
 }

@@ -1,20 +1,20 @@
-//! Reads, writes and flushes separately.
+//! Reads, writes, flushes and trims separately.
 
 use fairdisk_core::Histogram;
 use fairdisk_sim::machine::OpTally;
 
-/// An amount of reads, of writes or of flushes.
+/// An amount of reads, of writes, of flushes or of trims.
 #[derive(Clone, Debug, Default)]
 pub struct Amount {
     /// Mean number of I/Os, or of flushes, per run.
     pub ios: f64,
-    /// Mean bytes per run.
+    /// Mean bytes per run; of trims those that were discarded.
     pub bytes: f64,
     /// Latencies over all seeds.
     pub latency: Histogram,
 }
 
-/// Reads, writes and flushes separately.
+/// Reads, writes, flushes and trims separately.
 #[derive(Clone, Debug, Default)]
 pub struct Directions {
     /// Reads.
@@ -23,6 +23,8 @@ pub struct Directions {
     pub write: Amount,
     /// Flushes: `fsync` and `fdatasync`. They are no I/Os, and no other latency includes them.
     pub flush: Amount,
+    /// Trims. Their bytes are in no other amount.
+    pub trim: Amount,
 }
 
 impl Directions {
@@ -37,6 +39,7 @@ impl Directions {
             (&mut self.read, &other.read),
             (&mut self.write, &other.write),
             (&mut self.flush, &other.flush),
+            (&mut self.trim, &other.trim),
         ];
         for (one, other) in pairs {
             one.ios += other.ios;
@@ -46,8 +49,8 @@ impl Directions {
         self
     }
 
-    /// Means over runs, given the reads, the writes and the flushes of each run.
-    pub(super) fn of<'a>(runs: impl Iterator<Item = [&'a OpTally; 3]> + Clone) -> Self {
+    /// Means over runs, given the reads, the writes, the flushes and the trims of each.
+    pub(super) fn of<'a>(runs: impl Iterator<Item = [&'a OpTally; 4]> + Clone) -> Self {
         let amount = |at: usize| {
             let mut all = OpTally::default();
             runs.clone().for_each(|run| all.add(run[at]));
@@ -58,6 +61,6 @@ impl Directions {
                 latency: all.latency().cloned().unwrap_or_default(),
             }
         };
-        Self { read: amount(0), write: amount(1), flush: amount(2) }
+        Self { read: amount(0), write: amount(1), flush: amount(2), trim: amount(3) }
     }
 }

@@ -5,12 +5,12 @@ mod single;
 
 use super::split::{self, mean_or_regimes};
 use super::table::{
-    changes_title, figure_columns, given_up, has_flushes, milliseconds, or_dash, reads,
-    score_lines, still_dirty, title,
+    changes_title, figure_columns, given_up, has_flushes, milliseconds, or_dash, rate_number,
+    reads, score_lines, still_dirty, title,
 };
 use super::{
     DisksOutcome, FigureOutcome, GroupOutcome, MemoryOutcome, Outcome, PayersOutcome, RefusedRow,
-    RowOutcome, Score, Series, TaskOutcome, Throughput,
+    RowOutcome, Score, Series, TaskOutcome, Throughput, part,
 };
 use super::{memory, table};
 use crate::catalog::experiment::Estimate;
@@ -86,15 +86,14 @@ fn labels(outcome: &Outcome) -> Vec<&str> {
 }
 
 fn write_head(body: &mut String, outcome: &Outcome) {
-    let [experiment, title, question, source, device] =
-        [&outcome.experiment, &outcome.title, &outcome.question, &outcome.source, &outcome.device]
+    let [experiment, title, question, source, place] =
+        [&outcome.experiment, &outcome.title, &outcome.question, &outcome.source, &outcome.place()]
             .map(|text| escape(text));
     let _ = writeln!(body, "<h1>{experiment}: {title}</h1>");
     if !question.is_empty() {
         let _ = writeln!(body, "<p>{question}</p>");
     }
-    let (shell, runs) = (outcome.shell.name(), outcome.runs());
-    let _ = write!(body, "<p class=\"dim\">On {device} ({shell}), {runs}.");
+    let _ = write!(body, "<p class=\"dim\">On {place}, {}.", outcome.runs());
     if !source.is_empty() {
         let _ = write!(body, " Published by {source}; strokes are what it prints.");
     }
@@ -228,7 +227,10 @@ fn write_groups(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
         "± sd",
         "published",
         "estimate",
-        "time %",
+        "MB/s",
+        "asked %",
+        "got %",
+        "got/asked",
         "read %",
         "p50 ms",
         "p99 ms",
@@ -240,10 +242,10 @@ fn write_groups(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
         head.extend(["fsync p50 ms", "fsync p99 ms"]);
     }
     let groups = |arm: &&RowOutcome| {
-        let title = title(outcome, arm);
+        let (title, arm) = (title(outcome, arm), *arm);
         let line = move |(at, group): (usize, &GroupOutcome)| {
             let mut line = vec![if at == 0 { title.clone() } else { String::new() }];
-            line.extend(group_columns(group));
+            line.extend(group_columns(group, arm.duration_s));
             let flush = &group.directions.flush.latency;
             let quantiles: &[u32] = if flushes { &[500, 990] } else { &[] };
             line.extend(quantiles.iter().map(|per_mille| milliseconds(flush, *per_mille)));
@@ -254,7 +256,7 @@ fn write_groups(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
     write_table(body, &head, 2, arms.iter().flat_map(groups));
 }
 
-fn group_columns(group: &GroupOutcome) -> [String; 12] {
+fn group_columns(group: &GroupOutcome, duration_s: f64) -> [String; 15] {
     let percent = |part: f64| format!("{:.1}", part * 100.0);
     let published = group.published.as_ref().and_then(|published| published.share);
     let expected = group.published.as_ref().and_then(|published| published.expected);
@@ -266,7 +268,10 @@ fn group_columns(group: &GroupOutcome) -> [String; 12] {
         mean_or_regimes(group.compared_share(), |_| percent(group.compared_share().sd)),
         or_dash(published, percent),
         or_dash(expected, percent),
-        percent(group.time_share),
+        rate_number(part(group.bytes, duration_s) / 1e6),
+        or_dash(group.disk.asked, percent),
+        percent(group.disk.got),
+        or_dash(group.disk.got_of_asked(), |part| format!("{part:.2}")),
         reads(group),
         latency(500),
         latency(990),

@@ -3,7 +3,7 @@
 use super::score::FigureScore;
 use super::{
     Amount, ChangeOutcome, Child, FigureOutcome, GroupOutcome, MemoryShare, Outcome, RefusedRow,
-    Regime, Regimes, RowOutcome, Score, Series, TaskOutcome, Throughput,
+    Regime, Regimes, RowOutcome, Score, Series, TaskOutcome, Throughput, part,
 };
 use crate::catalog::experiment::{Estimate, PublishedChange, Quantity};
 use crate::run::{EventRun, RunEnd};
@@ -108,6 +108,7 @@ fn change(change: &ChangeOutcome) -> Value {
 }
 
 fn row(row: &RowOutcome) -> Value {
+    let groups = row.groups.iter().map(|one| group(one, row.duration_s));
     let mut value = json!({
         "arm": row.arm,
         "scheduler": row.scheduler,
@@ -119,8 +120,11 @@ fn row(row: &RowOutcome) -> Value {
             "ios": row.total_ios.mean,
             "ios_sd": row.total_ios.sd,
             "bytes": row.total_bytes,
+            "ios_per_s": part(row.total_ios.mean, row.duration_s),
+            "mb_per_s": part(row.total_bytes, row.duration_s) / 1e6,
         },
-        "groups": row.groups.iter().map(group).collect::<Vec<_>>(),
+        "work": row.work,
+        "groups": groups.collect::<Vec<_>>(),
         "tasks": row.tasks.iter().map(task).collect::<Vec<_>>(),
         "published": row.published_total.map(|total| json!({ "total_ios": total })),
         "journal_hash": format!("{:016x}", row.journal_hash),
@@ -182,7 +186,7 @@ pub(crate) fn latency_ms(latency: &Histogram) -> Value {
     })
 }
 
-/// The amount of reads or writes; `None` if there were no I/Os.
+/// The amount of reads, writes or trims; `None` if there were no I/Os.
 fn amount(amount: &Amount) -> Option<Value> {
     let Amount { ios, bytes, latency } = amount;
     (*ios > 0.0).then(|| json!({ "ios": ios, "bytes": bytes, "latency_ms": latency_ms(latency) }))
@@ -194,19 +198,25 @@ pub(crate) fn flushes(flushes: &Amount) -> Option<Value> {
     (*count > 0.0).then(|| json!({ "count": count, "latency_ms": latency_ms(latency) }))
 }
 
-fn group(group: &GroupOutcome) -> Value {
+fn group(group: &GroupOutcome, duration_s: f64) -> Value {
     let mut value = json!({
         "name": group.name,
         "ios": group.ios.mean,
         "share": group.share.mean,
         "share_sd": group.share.sd,
         "bytes": group.bytes,
-        "time_share": group.time_share,
+        "mb_per_s": part(group.bytes, duration_s) / 1e6,
+        "ios_per_s": part(group.ios.mean, duration_s),
+        "asked": group.disk.asked,
+        "got": group.disk.got,
+        "got_of_asked": group.disk.got_of_asked(),
+        "time_share": group.disk.time_share,
         "read_share": group.read_share,
         "latency_ms": latency_ms(&group.latency),
         "read": amount(&group.directions.read),
         "write": amount(&group.directions.write),
         "flush": flushes(&group.directions.flush),
+        "trim": amount(&group.directions.trim),
         "wait_max_ms": group.wait_max_ms,
         "slot_waits": group.slot_waits,
         "published": group.published.as_ref().filter(|it| it.is_published()).map(|published| json!({
@@ -255,6 +265,7 @@ fn task(task: &TaskOutcome) -> Value {
         "read": amount(&task.directions.read),
         "write": amount(&task.directions.write),
         "flush": flushes(&task.directions.flush),
+        "trim": amount(&task.directions.trim),
         "finished": task.finished,
         "published": published.then(|| json!({
             "seconds": task.published_seconds,

@@ -8,15 +8,14 @@ use super::memory;
 use super::split::{self, TWO_REGIMES, mean_or_regimes};
 use super::{
     ChangeOutcome, FigureOutcome, MemoryOutcome, Outcome, PayersOutcome, RefusedRow, RowOutcome,
-    Score, Series, TaskOutcome,
+    Score, Series, Shell, TaskOutcome, part,
 };
 use crate::catalog::experiment::{Estimate, Quantity};
-use crate::columns::{padded, width};
+use crate::columns::{Grid, NAME_MAX, padded, width};
 use crate::digits::{ms, signed};
 use crate::run::{EventRun, RUN_MAX, RunEnd};
 use crate::seconds::{in_seconds, seconds};
 use fairdisk_core::Histogram;
-use groups::Columns;
 use std::fmt::Write as _;
 
 /// The style of a table.
@@ -64,8 +63,7 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
     }
     let spread = if outcome.seeds > 1 { " ± sd" } else { "" };
     let runs = format!("{}{spread}", outcome.runs());
-    let on = outcome.shell.name();
-    line(&mut out, &style.dim(&format!("on {} ({on}), {runs}", outcome.device)));
+    line(&mut out, &style.dim(&format!("on {}, {runs}", outcome.place())));
     for row in &outcome.rows {
         write_row(&mut out, outcome, row, style);
     }
@@ -101,25 +99,18 @@ fn line(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-/// The widest column of names; longer names push the rest of their line aside.
-const WIDTH_MAX: usize = 100;
-
 /// The width of a column with these texts and this heading.
 pub(crate) fn widest(texts: impl Iterator<Item = impl AsRef<str>>, heading: &str) -> usize {
     let widths = texts.map(|text| width(text.as_ref()));
-    widths.max().unwrap_or(0).max(heading.len()).min(WIDTH_MAX)
+    widths.max().unwrap_or(0).max(heading.len()).min(NAME_MAX)
 }
 
 fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style) {
     out.push('\n');
     line(out, &style.bold(&title(outcome, row)));
     let width = widest(row.groups.iter().map(|group| group.name.as_str()), "total");
-    let columns = Columns::of(outcome, row, width);
-    line(out, &style.dim(&columns.head()));
-    for group in &row.groups {
-        line(out, &columns.group(group));
-    }
-    write_total(out, row, width);
+    write_grid(out, &groups::grid(outcome, row), style);
+    write_total(out, outcome, row, width);
     for task in &row.tasks {
         line(out, &task_line(task, width));
     }
@@ -153,6 +144,17 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     if row.errors > 0 {
         let noun = if row.errors == 1 { "I/O" } else { "I/Os" };
         line(out, &format!("  {} {noun} failed", row.errors));
+    }
+}
+
+/// The narrowest terminal for which tables are made.
+const ROOM_LEAST: usize = 80;
+
+/// Writes a table with its head, as far as there is room for it.
+pub(crate) fn write_grid(out: &mut String, grid: &Grid, style: Style) {
+    let room = style.columns.map(|columns| usize::from(columns).max(ROOM_LEAST));
+    for (at, text) in grid.lines(room).enumerate() {
+        line(out, &if at == 0 { style.dim(&text) } else { text });
     }
 }
 
@@ -232,12 +234,18 @@ pub(super) fn given_up(row: &RowOutcome) -> Option<String> {
         .then(|| format!("given up: not done after {hours} h, which is all these figures show"))
 }
 
-fn write_total(out: &mut String, row: &RowOutcome, width: usize) {
+fn write_total(out: &mut String, outcome: &Outcome, row: &RowOutcome, width: usize) {
     let total = mean_or_regimes(&row.total_ios, |ios| format!("{ios:.0}"));
     let mut text = format!("  {:width$}  {total:>9}", "total");
     if row.seeds > 1 && total != TWO_REGIMES {
         let _ = write!(text, "  ± {:.0}", row.total_ios.sd);
     }
+    let rate = rate_number(part(row.total_bytes, row.duration_s) / 1e6);
+    let did = match outcome.shell {
+        Shell::Lab => "work",
+        Shell::File => "busy",
+    };
+    let _ = write!(text, ", {rate} MB/s, {did} {:.1} %", row.work * 100.0);
     if let Some(published) = row.published_total {
         let error = (row.total_ios.mean / published - 1.0) * 100.0;
         let _ = write!(text, ", published {published:.0} ({} %)", signed(error));

@@ -3,10 +3,14 @@
 use super::{GroupLabel, Loaded, Plan, PlannedArm};
 use crate::catalog::library::Kind;
 use crate::catalog::revision::Revision;
+use crate::seconds::in_seconds;
 use fairdisk_core::{IoClass, IoPrio, Prng, Share};
 use fairdisk_sched::{Honours, Nesting, SchedulerSpec};
 use fairdisk_sim::workload::{Direction, FlushEvery, IoOrder, TaskSpec};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A run so many times as long as weights are raised shows little of that.
+const RAISED_NOTICEABLE: u64 = 20;
 
 const WEIGHTS: &str = "weights of groups";
 const PRIORITIES: &str = "priorities of groups";
@@ -72,8 +76,33 @@ impl Plan {
             if asked.levels {
                 beyond.extend(cut_short(arm));
             }
+            beyond.extend(self.raises(arm));
         }
         notes.iter().map(Note::words).chain(beyond).collect()
+    }
+
+    /// A note if an arm raises the weights of new tasks for a noticeable part of what is measured.
+    fn raises(&self, arm: &PlannedArm) -> Option<String> {
+        let SchedulerSpec::Bfq(params) = &arm.revision.spec else { return None };
+        let raising = &params.raising;
+        let raised = raising.interactive_span;
+        if !params.low_latency || self.ramp >= raised {
+            return None;
+        }
+        let shortest = self.rows.iter().filter_map(|row| row.duration).min();
+        let of_run = match shortest {
+            None => String::new(),
+            Some(shortest) if shortest >= raised.scaled(RAISED_NOTICEABLE, 1) => return None,
+            Some(shortest) => format!(" of {} s", in_seconds(shortest)),
+        };
+        Some(format!(
+            "{} raises the weight of each new task {}-fold for up to {} s{of_run}, as it may be \
+             interactive: --set scheduler.bfq.low_latency=false, or a ramp longer than that, shows \
+             what groups get afterwards.",
+            arm.revision.id,
+            raising.interactive_factor,
+            in_seconds(raised),
+        ))
     }
 
     /// Weights outside the range of the scheduler of an arm.

@@ -17,6 +17,8 @@ pub struct GroupRun {
     pub write: OpTally,
     /// Flushes: `fsync` and `fdatasync`, which are no I/Os.
     pub flush: OpTally,
+    /// Trims, whose bytes are not moved.
+    pub trim: OpTally,
     /// Bytes read and written.
     pub bytes: u64,
     /// Latency, from the system call to its return.
@@ -43,6 +45,8 @@ pub struct GroupRun {
     pub memory: MemoryUse,
     /// How long its tasks ran, all together.
     pub task_time: Span,
+    /// How long its tasks had a CPU, all together.
+    pub cpu: Span,
     /// Whether its floor and ceiling were kept; only in the lab, and if it has one.
     pub kept: Option<Kept>,
     /// When the first of its tasks started; `None` if none did.
@@ -63,9 +67,9 @@ impl GroupRun {
         self.charged.unwrap_or(self.device_time)
     }
 
-    /// Reads, writes and flushes.
-    pub(crate) const fn directions(&self) -> [&OpTally; 3] {
-        [&self.read, &self.write, &self.flush]
+    /// Reads, writes, flushes and trims.
+    pub(crate) const fn directions(&self) -> [&OpTally; 4] {
+        [&self.read, &self.write, &self.flush, &self.trim]
     }
 
     /// The time from the start of its first task to the end of its last one, if all have finished.
@@ -80,7 +84,9 @@ impl GroupRun {
         self.memory.add(&report.memory);
         self.task_time += report.elapsed(until);
         self.read.add(&report.per_op.read);
+        self.cpu += report.cpu;
         self.write.add(&report.per_op.write);
+        self.trim.add(&report.per_op.trim);
         self.flush.add(&report.flushes);
         let ended = report.finished.filter(|_| !report.cut_off);
         self.unfinished += usize::from(ended.is_none());
@@ -107,6 +113,8 @@ impl GroupRun {
         self.read.add(&other.read);
         self.write.add(&other.write);
         self.flush.add(&other.flush);
+        self.trim.add(&other.trim);
+        self.cpu += other.cpu;
         self.bytes += other.bytes;
         self.latency.merge(&other.latency);
         self.device_time += other.device_time;

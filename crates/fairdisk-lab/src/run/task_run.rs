@@ -19,6 +19,10 @@ pub struct TaskRun {
     pub write: OpTally,
     /// Flushes, which are no I/Os.
     pub flush: OpTally,
+    /// Trims, whose bytes are not moved.
+    pub trim: OpTally,
+    /// How long the tasks had a CPU, all together.
+    pub cpu: Span,
     /// What the tasks had of the memory.
     pub memory: MemoryUse,
     /// Run time; of several tasks, the longest.
@@ -34,13 +38,14 @@ pub struct TaskRun {
 impl TaskRun {
     pub(super) fn of(reports: &[&TaskReport], until: Instant) -> Self {
         let each: Vec<Span> = reports.iter().map(|report| report.elapsed(until)).collect();
-        let [mut read, mut write, mut flush] = [(); 3].map(|()| OpTally::default());
+        let [mut read, mut write, mut flush, mut trim] = [(); 4].map(|()| OpTally::default());
         let mut memory = MemoryUse::default();
         for report in reports {
             memory.add(&report.memory);
             read.add(&report.per_op.read);
             write.add(&report.per_op.write);
             flush.add(&report.flushes);
+            trim.add(&report.per_op.trim);
         }
         let mut latency = Histogram::new();
         reports.iter().for_each(|report| report.add_latencies(&mut latency));
@@ -51,6 +56,8 @@ impl TaskRun {
             read,
             write,
             flush,
+            trim,
+            cpu: reports.iter().fold(Span::ZERO, |sum, report| sum + report.cpu),
             memory,
             elapsed: each.iter().copied().max().unwrap_or(Span::ZERO),
             each,
@@ -59,9 +66,9 @@ impl TaskRun {
         }
     }
 
-    /// Reads, writes and flushes.
-    pub(crate) const fn directions(&self) -> [&OpTally; 3] {
-        [&self.read, &self.write, &self.flush]
+    /// Reads, writes, flushes and trims.
+    pub(crate) const fn directions(&self) -> [&OpTally; 4] {
+        [&self.read, &self.write, &self.flush, &self.trim]
     }
 
     /// The sum with other tasks that are reported together.
@@ -70,6 +77,8 @@ impl TaskRun {
         self.read.add(&other.read);
         self.write.add(&other.write);
         self.flush.add(&other.flush);
+        self.trim.add(&other.trim);
+        self.cpu += other.cpu;
         self.memory.add(&other.memory);
         self.ios += other.ios;
         self.bytes += other.bytes;

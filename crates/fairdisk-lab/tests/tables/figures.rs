@@ -51,7 +51,7 @@ fn the_disk_time_of_groups_is_compared_in_points() {
     assert!(
         agree(ours(time_a) + ours(time_b), 100.0) && agree(ours(bytes_a) + ours(bytes_b), 100.0)
     );
-    let share = one.rows[0].groups[0].time_share * 100.0;
+    let share = one.rows[0].groups[0].disk.time_share * 100.0;
     assert!((ours(time_a) - share).abs() < 0.5, "{time_a:?}, {share} over both runs");
     assert!(agree(time_a.error().expect("known"), ours(time_a) - 80.0));
     let score = Score::of(&one).expect("figures are published");
@@ -75,7 +75,7 @@ fn who_is_waited_for_has_the_disk_by_blkio_time() {
         assert!((45.0..=55.0).contains(&ours(part_a)), "{part_a:?}");
         let both = (ours(time_a) + ours(time_b)) / 1000.0;
         assert!((0.9 * seconds..=1.05 * seconds).contains(&both), "{time_a:?} {time_b:?}");
-        assert!(one.rows[0].groups[0].time_share < 0.3, "{:?}", one.rows[0].groups[0]);
+        assert!(one.rows[0].groups[0].disk.time_share < 0.3, "{:?}", one.rows[0].groups[0]);
     }
 }
 

@@ -71,7 +71,10 @@ impl<E: Elevator> Machine<E> {
         task.step = Step::Draining;
         task.think = None;
         if !std::mem::replace(&mut task.ending.has_begun, true) {
-            self.tell(index, |report| report.cut_off = is_cut_off);
+            self.tell(index, |report| {
+                report.cut_off = is_cut_off;
+                report.satisfied = Some(now);
+            });
         }
         let task = self.task(index);
         if task.outstanding > 0 {

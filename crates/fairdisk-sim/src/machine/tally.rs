@@ -33,10 +33,10 @@ impl GroupTally {
         self.reads + self.writes + self.trims
     }
 
-    /// Bytes read, written and trimmed.
+    /// Bytes read and written. What is trimmed is not moved.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
-        self.read_bytes + self.written_bytes + self.trimmed_bytes
+        self.read_bytes + self.written_bytes
     }
 
     /// Adds the report of one of the group's tasks.
@@ -67,7 +67,7 @@ pub struct TaskReport {
     pub ios: u64,
     /// Completed reads, which are included in `ios`.
     pub reads: u64,
-    /// Bytes read, written and trimmed by successful I/Os.
+    /// Bytes read and written by successful I/Os.
     pub bytes: u64,
     /// Totals by operation.
     pub per_op: PerOp<OpTally>,
@@ -83,6 +83,10 @@ pub struct TaskReport {
     pub finished: Option<Instant>,
     /// Whether the task was stopped before it had finished.
     pub cut_off: bool,
+    /// When the task had no more to ask for and began to wait for its last I/Os.
+    pub(super) satisfied: Option<Instant>,
+    /// The time for which it had a CPU.
+    pub cpu: Span,
     /// What it had of the memory, where that is page by page.
     pub memory: MemoryUse,
     /// The time it slept because the machine had too much dirty and it had nothing to write back.
@@ -140,7 +144,7 @@ impl TaskReport {
     pub(super) fn count(&mut self, op: Op, bytes: u64, latency: Span, failed: bool) {
         self.ios += 1;
         self.reads += u64::from(op == Op::Read);
-        self.bytes += if failed { 0 } else { bytes };
+        self.bytes += if failed || op == Op::Discard { 0 } else { bytes };
         self.per_op.of_mut(op).count(bytes, latency, failed);
     }
 
@@ -181,9 +185,17 @@ impl TaskReport {
     }
 
     pub(super) fn restart(&mut self, now: Instant) {
-        let Self { started, finished, cut_off, counted_from, in_ramp, .. } = *self;
+        let Self { started, finished, cut_off, counted_from, in_ramp, satisfied, .. } = *self;
         let counted_from = counted_from.max(now);
-        *self = Self { started, finished, cut_off, counted_from, in_ramp, ..Self::default() };
+        *self = Self {
+            started,
+            finished,
+            cut_off,
+            satisfied,
+            counted_from,
+            in_ramp,
+            ..Self::default()
+        };
     }
 
     /// Forgets what the task did in its ramp, which is over, if it has not ended.
@@ -285,8 +297,8 @@ mod tests {
         }
         group.add(&task);
         assert_eq!((group.reads, group.writes, group.trims, group.errors), (1, 2, 1, 1));
-        assert_eq!((group.written_bytes, group.trimmed_bytes, group.bytes()), (4096, 4096, 12288));
-        assert_eq!((group.ios(), task.ios, task.bytes), (4, 4, 12288));
+        assert_eq!((group.written_bytes, group.trimmed_bytes, group.bytes()), (4096, 4096, 8192));
+        assert_eq!((group.ios(), task.ios, task.bytes), (4, 4, 8192));
         assert_eq!((task.per_op.write.bytes, task.per_op.trim.bytes), (4096, 4096));
     }
 }

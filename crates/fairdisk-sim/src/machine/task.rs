@@ -462,6 +462,7 @@ impl<E: Elevator> Machine<E> {
     pub(super) fn turn_around(&mut self, now: Instant, index: u32) -> Instant {
         let task = &mut self.tasks[index as usize];
         let (back, at) = self.cpus.turnaround(now, &mut task.cpu, task.numbers.home);
+        task.report.cpu += at - back;
         self.events.push(at, Event::Run(index));
         back
     }
@@ -476,7 +477,9 @@ impl<E: Elevator> Machine<E> {
 
     #[inline]
     pub(super) fn run_later(&mut self, now: Instant, index: u32, burst: Span) {
-        let at = self.cpus.run(now, &mut self.tasks[index as usize].cpu, burst);
+        let task = &mut self.tasks[index as usize];
+        let at = self.cpus.run(now, &mut task.cpu, burst);
+        task.report.cpu += burst;
         self.events.push(at, Event::Run(index));
     }
 

@@ -44,6 +44,6 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 const NEXT: &str = "\
 Next:
   fairdisk run satoshi-2008-05-27-test1            a published table of twelve rows, in the lab
-  fairdisk run two-groups --on file:scratch        these two groups for longer, on a file you keep
+  fairdisk run two-groups --on file:scratch --device hdd-7200-2007   on a file you keep
   fairdisk explain two-groups/fair --slowest 5     which requests waited longest, and for what
 ";

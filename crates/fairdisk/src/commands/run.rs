@@ -12,10 +12,11 @@ use crate::results::Results;
 use crate::selection::{self, Changes, Rows};
 use crate::time_arg;
 use clap::ValueHint;
+use fairdisk_lab::compare::run_and_divide;
 use fairdisk_lab::jobfile::JobRow;
 use fairdisk_lab::outcome::{Outcome, Shell, Style, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{Ensemble, PlanRuns, RUN_MAX, RunEnd, run_all};
+use fairdisk_lab::run::{Ensemble, PlanRuns, RUN_MAX, RunEnd};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[command(after_help = "Examples:\n  \
     fairdisk run satoshi-2008-05-27-test1\n  \
     fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --set host.hz=1000\n  \
-    fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --duration 30s --on file:scratch\n  \
+    fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --duration 30s --on file:scratch --device wd2500js\n  \
     fairdisk run two-groups --sweep tasks.count=1..8+1 --report curves.html")]
 pub(crate) struct Args {
     /// An experiment of `fairdisk catalog experiments`; the path of a .toml file, of a fio job
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     /// command line of fio: fairdisk run --name=x --rw=randread --size=1g
     spec: String,
     /// Where: in the lab (lab), or in real time on a file or block device (file:PATH), which is
-    /// made if it is not there
+    /// made if it is not there, at its own pace or at that of --device
     #[arg(long, value_name = "PLACE", default_value = "lab")]
     on: OsString,
     #[command(flatten)]
@@ -148,11 +149,10 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     }
     let plan = selection::load(&args.spec, &options(args)?)?;
     let stop = interrupt::stop_flag()?;
-    let runs = progress::of_runs(args.results.quiet, |tell| run_all(&plan, tell, &stop));
-    let runs = runs.map_err(Failure::BadInput)?;
+    let runs = progress::of_runs(args.results.quiet, |tell| run_and_divide(&plan, tell, &stop));
+    let (runs, outcome) = runs.map_err(Failure::BadInput)?;
     let PlanRuns { ensembles, refused } = &runs;
     let all = rows(&plan) - refused.len();
-    let outcome = Outcome::of_runs(&plan, &runs);
     let complete = complete(&plan, ensembles);
     let interrupted = stop.load(Ordering::Relaxed) && complete < all;
     let partial = interrupted.then(|| partial(complete, all));
@@ -221,7 +221,7 @@ fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
         let message = "--seeds: a real run has no seeds to vary; leave it out or repeat the run";
         return Err(Failure::BadInput(message.to_owned()));
     }
-    let modelled = args.changes.device.as_deref() != Some(real::NO_MODEL);
+    let modelled = args.changes.device.as_deref().is_some_and(|device| device != real::NO_MODEL);
     let mut options = options(args)?;
     options.seeds = Some(1);
     let plan = real::plan(&options, modelled, |options| selection::load(&args.spec, options))?;
@@ -235,7 +235,7 @@ fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
     let needs = real::prepare(&plan, &target, &stop)?;
     if !args.results.quiet {
-        output::diagnose(&real::estimate(&plan));
+        output::diagnose(&real::estimate(&plan, modelled));
     }
     let (runs, ended) = real::run_plan(&plan, &target, &needs, args.results.quiet, &stop);
     match ended {

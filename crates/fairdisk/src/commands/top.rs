@@ -60,9 +60,7 @@ impl Args {
 
 /// Parses the time between two looks.
 fn interval(text: &str) -> Result<Duration, String> {
-    let is_number = text.ends_with(|last: char| last.is_ascii_digit());
-    let time = if is_number { time_arg::parse(&format!("{text}s")) } else { time_arg::parse(text) };
-    let time = time.map(|time| Duration::from_nanos(time.as_ns()));
+    let time = time_arg::parse(text).map(|time| Duration::from_nanos(time.as_ns()));
     let allowed = Duration::from_millis(100)..=Duration::from_secs(3600);
     let expected =
         || "expected 100ms to 1h, as 500ms, 2s or 1m; a number alone is seconds".to_owned();

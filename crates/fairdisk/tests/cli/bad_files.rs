@@ -119,14 +119,15 @@ fn names_of_other_files() {
 }
 
 #[test]
-fn names_that_disagree() {
+fn a_copy_of_a_file_needs_no_id_of_its_own() {
     let place = Place::new();
-    let text = mine("mine", "mine");
-    let line = line_of(&text, "id = ");
-    place.write("other.toml", text);
-    let ended = place.run(&["run", "other.toml"]);
-    let refusal = format!("other.toml:{line}: `id` is `mine`; allowed: `other`");
-    demand_one_line(&ended, &[&refusal]);
+    place.write("other.toml", mine("mine", "mine"));
+    let shown = place.run(&["run", "other.toml", "--seeds=1", "--duration=1s", "--json"]).json();
+    assert_eq!(shown["experiment"], "other", "results have the name of the file");
+}
+
+#[test]
+fn names_that_disagree() {
     refused("{ group = \"backup\", c", "{ group = \"backups\", c", &["did you mean `backup`?"]);
     refused("volume = \"scratch\"", "volume = \"scratches\"", &["unknown volume `scratches`"]);
 }

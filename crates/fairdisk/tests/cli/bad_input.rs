@@ -61,7 +61,7 @@ fn malformed_options() {
     let cached = ["error: --set volume.cached=often: `cached`"];
     demand_one_line(&run(&["--set", "volume.cached=often"]), &cached);
     demand_one_line(&run(&["--set", "host.hz=fast"]), &["hz"]);
-    demand_refused(&run(&["--duration", "30"]), &["30", "number and a unit"]);
+    demand_refused(&run(&["--duration", "30x"]), &["30x", "number and a unit"]);
     for seeds in ["0", "-1", "10001", "three"] {
         let expected = "expected a whole number from 1 to 10000";
         demand_refused(&run(&["--seeds", seeds]), &[seeds, "--seeds <N>", expected]);

@@ -74,7 +74,7 @@ fn what_cannot_be_measured_or_written_is_said_at_once() {
         (&[".", "--size", "4 GiB"], "expected a number of bytes from 16M to 1024T, as 512M"),
         (&[".", "--size", "1025T"], "expected a number of bytes from 16M to 1024T, as 512M"),
         (&[".", "--depth", "0"], "expected a whole number from 1 to 1024"),
-        (&[".", "--time", "1"], "expected a number and a unit"),
+        (&[".", "--time", "1x"], "expected a number and a unit"),
         (&[".", "--output", "notes.toml"], "notes.toml: is no measured device and would be over"),
         (&[".", "--output", "notes"], "--output notes: expected a name that ends in .toml"),
         (&[".", "--output", "no/such.toml"], "--output no/such.toml: cannot be written there"),

@@ -27,7 +27,7 @@ impl Raid5File {
         let document = find_flat(&name)?;
         // A file of another kind is not read further: it may be this file.
         let Head { kind, .. } = Source::of(&document).parse()?;
-        let entry = (kind == "hdd").then(|| parse_entry(&document.id, Source::of(&document)));
+        let entry = (kind == "hdd").then(|| parse_entry(Source::of(&document)));
         let Some(DeviceEntry { spec: DeviceSpec::Hdd(disk), array: Array::SINGLE, .. }) =
             entry.transpose()?
         else {

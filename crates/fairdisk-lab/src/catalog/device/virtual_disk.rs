@@ -42,7 +42,7 @@ impl VirtualFile {
         let document = find_flat(&name)?;
         // A file of the same kind is not read further: it may be this file.
         let Head { kind, .. } = Source::of(&document).parse()?;
-        let entry = (kind != "virtual").then(|| parse_entry(&document.id, Source::of(&document)));
+        let entry = (kind != "virtual").then(|| parse_entry(Source::of(&document)));
         let Some(DeviceEntry { spec: below, array: Array::SINGLE, .. }) = entry.transpose()? else {
             return Err(refuse(format!(
                 "`disk`: `{}` is of kind `{kind}` or an array; allowed: a single disk of another \

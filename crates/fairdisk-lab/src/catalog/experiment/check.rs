@@ -45,9 +45,9 @@ fn check_names<'a>(
     Ok(())
 }
 
-/// Checks the experiment in the file `id`.
-pub(super) fn check(experiment: &Experiment, id: &str) -> Result<(), Wrong> {
-    check_id(&experiment.id, id)?;
+/// Checks an experiment.
+pub(super) fn check(experiment: &Experiment) -> Result<(), Wrong> {
+    check_id(&experiment.id)?;
     check_texts(experiment)?;
     check_times(experiment)?;
     check_arms(experiment)?;

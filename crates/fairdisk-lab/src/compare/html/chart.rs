@@ -54,7 +54,7 @@ pub(super) fn block(cells: &[Cell]) -> String {
 fn in_words(cells: &[Cell]) -> String {
     let group = |group: &CellGroup| {
         let (name, p99) = (&group.outcome.name, milliseconds(&group.outcome.latency, 990));
-        let [asked, got, _] = parts_text(group.parts);
+        let [asked, got, ..] = parts_text(group.parts);
         format!("{name} got {got} of {asked} %, p99 {p99} ms")
     };
     let cell = |cell: &Cell| {

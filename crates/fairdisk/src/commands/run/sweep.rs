@@ -19,10 +19,9 @@ pub(super) struct Sweeping {
     /// tasks.count=1,2,4
     #[arg(long, value_name = "KEY=VALUES", value_hint = ValueHint::Other)]
     sweep: Option<String>,
-    /// What the curves of --sweep show: ios and mbps (of all groups, in a second), p99 (latency in
-    /// ms), share:GROUP (of all I/Os), or a figure such as disk_await_ms; where memory is page by
-    /// page, missed, again, memory-wait (in %) or touched (in MiB) (may be repeated) [default: the
-    /// first four]
+    /// What the curves of --sweep show: a metric of `fairdisk blame`, such as ios, mbps, p99.9 or
+    /// longest:GROUP; where memory is page by page, missed, again, memory-wait (in %) or touched (in
+    /// MiB) too (may be repeated) [default: ios, mbps, p99 and each share:GROUP]
     #[arg(
         long, value_parser = Metric::parse, requires = "sweep", value_hint = ValueHint::Other
     )]
