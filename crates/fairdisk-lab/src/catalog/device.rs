@@ -215,17 +215,17 @@ mod tests {
 
     const FIXED: &str = "id = \"f\"\ntitle = \"t\"\nkind = \"fixed\"\ncapacity_sectors = 8\nparallel = 1\nlatency_us = 5\n";
 
-    fn parse(id: &str, text: &str) -> Result<DeviceSpec, CatalogError> {
-        parse_entry(id, Source::new("f.toml", text)).map(|entry| entry.spec)
+    fn parse(text: &str) -> Result<DeviceSpec, CatalogError> {
+        parse_entry(Source::new("f.toml", text)).map(|entry| entry.spec)
     }
 
     fn refusal(text: &str) -> String {
-        parse("f", text).unwrap_err().to_string()
+        parse(text).unwrap_err().to_string()
     }
 
     #[test]
     fn a_write_costs_what_a_read_costs_unless_told_otherwise() {
-        let Ok(DeviceSpec::Fixed(spec)) = parse("f", FIXED) else { panic!("a fixed device") };
+        let Ok(DeviceSpec::Fixed(spec)) = parse(FIXED) else { panic!("a fixed device") };
         assert_eq!(spec.params().write, spec.params().read);
     }
 
@@ -235,7 +235,7 @@ mod tests {
         let text = find_flat("wd2500js").expect("it is built in").text;
         let lines = text.lines().filter(|line| !line.starts_with("kib = "));
         let text: String = lines.flat_map(|line| [line, "\n"]).collect();
-        let Ok(DeviceSpec::Hdd(spec)) = parse("wd2500js", &text) else { panic!("a disk") };
+        let Ok(DeviceSpec::Hdd(spec)) = parse(&text) else { panic!("a disk") };
         let cache = spec.params().write_cache.expect("it has one");
         assert_eq!(cache.kib, 512 * cache.depth);
     }
@@ -261,7 +261,7 @@ mod tests {
         let both = format!("link_mb_per_s = 9\n{FIXED}[adapter]\nlink_mb_per_s = 9\n");
         let error = refusal(&format!("{both}[queue]\nsegments_max = 8\n"));
         assert!(error.starts_with("f.toml:1: disks share a transport or have one each"), "{error}");
-        assert!(parse("f", &format!("{table}[queue]\nsegments_max = 8\n")).is_ok());
+        assert!(parse(&format!("{table}[queue]\nsegments_max = 8\n")).is_ok());
     }
 
     #[test]

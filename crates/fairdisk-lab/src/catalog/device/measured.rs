@@ -159,7 +159,7 @@ mod tests {
     };
 
     fn parse(text: &str) -> Result<MeasuredParams, String> {
-        match parse_entry("mine", Source::new("mine.toml", text)) {
+        match parse_entry(Source::new("mine.toml", text)) {
             Ok(entry) => match entry.spec {
                 DeviceSpec::Measured(spec) => Ok(*spec.params()),
                 other => panic!("{other:?}"),
