@@ -93,6 +93,7 @@ pub fn blame(
         findings.look_at_ends(&runs, bad);
     }
     findings.runs = runs.used();
+    findings.mixtures = runs.mixtures();
     match halt {
         Some(Halt::Failed(message)) => return Err(message),
         halt => findings.halt = halt,

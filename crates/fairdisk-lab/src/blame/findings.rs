@@ -28,6 +28,8 @@ pub struct Findings {
     pub undo: Option<Undo>,
     /// What a bisection would have answered.
     pub bisection: Option<Bisection>,
+    /// The mixtures that were run, each with its values seed by seed.
+    pub mixtures: Vec<(FactorSet, Vec<f64>)>,
     /// The number of runs of each mixture.
     pub seeds: u32,
     /// The number of runs in total.
@@ -193,6 +195,20 @@ impl Findings {
         });
     }
 
+    /// Pairs of changes that act only together: neither does anything alone, and undoing either of
+    /// them undoes what both do.
+    pub fn together(&self) -> impl Iterator<Item = &Pair> {
+        let effect = |factor: usize| self.effects.iter().find(move |one| one.factor == factor);
+        self.pairs.iter().filter(move |pair| {
+            let size = pair.interaction.mean.abs();
+            let acts_alone = |factor: usize| {
+                let alone = effect(factor).and_then(|effect| effect.first);
+                alone.is_none_or(|alone| alone.abs() > ALONE * size)
+            };
+            !pair.is_noise && !pair.factors.iter().any(|factor| acts_alone(*factor))
+        })
+    }
+
     /// The changes to blame: those with a part or an interaction that exceeds noise.
     #[must_use]
     pub fn culprits(&self) -> FactorSet {
@@ -201,6 +217,9 @@ impl Findings {
     }
 }
 
+/// A change acts only together with another one if it does less than this part of their interaction
+/// by itself.
+const ALONE: f64 = 0.1;
 /// Effects within this many standard errors from sampling orders count as noise.
 const ORDER_ERRORS: f64 = 4.0;
 /// Differences up to this size result from rounding.

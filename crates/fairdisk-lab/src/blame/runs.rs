@@ -240,6 +240,15 @@ impl<'a> Runs<'a> {
         self.known.get(&(self.measure.effective(set), seed))
     }
 
+    /// The mixtures that were run, each with its values seed by seed.
+    pub(super) fn mixtures(&self) -> Vec<(FactorSet, Vec<f64>)> {
+        let mut mixtures: BTreeMap<FactorSet, Vec<f64>> = BTreeMap::new();
+        for ((set, _), sample) in &self.known {
+            mixtures.entry(*set).or_default().push(sample.value);
+        }
+        mixtures.into_iter().collect()
+    }
+
     /// The values of all runs of a mixture, seed by seed; `None` if one is missing.
     #[must_use]
     pub fn values(&self, set: FactorSet) -> Option<Vec<f64>> {

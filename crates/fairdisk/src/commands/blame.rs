@@ -2,7 +2,11 @@
 //! individual changes between them.
 
 mod command;
+mod git;
 mod lab;
+mod machine;
+mod repository;
+mod shell;
 mod state;
 mod watch;
 
@@ -24,24 +28,26 @@ use std::thread;
 /// Find out which of many changes made a run slower: in the lab, or with a command of your own
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "fairdisk blame [OPTIONS] <GOOD> <BAD> <SPEC>\n       \
-    fairdisk blame [OPTIONS] --command <CMD> --switch <NAME=GOOD,BAD>...")]
+    fairdisk blame [OPTIONS] --command <CMD> --switch <NAME=GOOD,BAD>...\n       \
+    fairdisk blame [OPTIONS] --git <GOOD..BAD> [--build <CMD>] --run <CMD>")]
 #[command(after_help = "Examples:\n  \
     fairdisk blame cfq-2.6.25 mine.toml two-groups --metric share:database\n  \
     fairdisk blame cfq-2.6.25 cfq-2.6.25 two-groups \\\n      \
     --bad-set scheduler.cfq.slice_idle_ms=0 --bad-set scheduler.cfq.quantum=1\n  \
     fairdisk blame --command './bench.sh {ra} {sched}' \\\n      \
-    --switch ra=128,4096 --switch sched=mq-deadline,none")]
+    --switch ra=128,4096 --switch sched=mq-deadline,none\n  \
+    fairdisk blame --git v1.0..v1.1 --build 'make -s' --run './bench.sh'")]
 pub(crate) struct Args {
     /// The scheduler before the changes: a name of `fairdisk catalog schedulers`, or the path of a
     /// .toml file
-    #[arg(required_unless_present = "command")]
+    #[arg(required_unless_present_any = ["command", "git"])]
     good: Option<String>,
     /// The scheduler after them, of the same family
-    #[arg(required_unless_present = "command")]
+    #[arg(required_unless_present_any = ["command", "git"])]
     bad: Option<String>,
     /// The load: an experiment of `fairdisk catalog experiments`, or the path of a .toml file or of
     /// a fio job file
-    #[arg(required_unless_present = "command")]
+    #[arg(required_unless_present_any = ["command", "git"])]
     spec: Option<String>,
     /// Run this with sh instead: each {NAME} stands for the value of a switch, which is in the
     /// environment too; the last line it prints is the number to compare
@@ -60,7 +66,33 @@ pub(crate) struct Args {
         value_hint = ValueHint::Other
     )]
     switches: Vec<Switch>,
-    /// A run of --command takes at most this long [default: 10m]
+    /// Find out which commits of the git repository here made --run slower: each mixture of the
+    /// commits between these revisions is built in a directory of its own and measured
+    #[arg(
+        long, value_name = "GOOD..BAD", value_hint = ValueHint::Other, requires = "run",
+        conflicts_with_all = [
+            "command", "switches", "good", "bad", "spec", "metric", "good_sets", "bad_sets", "sets",
+            "device", "duration", "arm", "row",
+        ]
+    )]
+    git: Option<String>,
+    /// Build what is checked out, with sh in its directory; done once for each mixture
+    #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString, requires = "git")]
+    build: Option<String>,
+    /// Measure what is built, with sh in its directory: the last line it prints is the number to
+    /// compare
+    #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString, requires = "git")]
+    run: Option<String>,
+    /// Run --command or --run so often at each end first, and drop what it prints
+    #[arg(
+        long, value_name = "N", default_value_t = 0, value_parser = within::<u32>(0..=1000),
+        value_hint = ValueHint::Other
+    )]
+    warmup: u32,
+    /// A lower number of --command or --run is better
+    #[arg(long)]
+    lower_is_better: bool,
+    /// A run of --command or --run takes at most this long [default: 10m]
     #[arg(
         long, value_name = "TIME", value_parser = time_arg::parse,
         allow_negative_numbers = true, allow_hyphen_values = true, value_hint = ValueHint::Other
@@ -130,6 +162,13 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     if let Some(text) = &args.command {
         return command::execute(args, text);
     }
+    if let (Some(range), Some(run)) = (&args.git, &args.run) {
+        return git::execute(args, range, run);
+    }
+    if args.warmup > 0 || args.lower_is_better {
+        let message = "--warmup and --lower-is-better are for --command and --git";
+        return Err(Failure::BadInput(message.to_owned()));
+    }
     match (&args.good, &args.bad, &args.spec) {
         _ if !args.switches.is_empty() => {
             Err(Failure::BadInput("--switch is for --command: add --command CMD or drop it".into()))
@@ -145,17 +184,38 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 }
 
 impl Args {
+    /// What is compared, in words, if it is what a command prints.
+    fn unit(&self) -> String {
+        let better = if self.lower_is_better { ", lower is better" } else { "" };
+        format!("what the command prints{better}")
+    }
+
+    /// Whether the user's own commands are run.
+    const fn is_real(&self) -> bool {
+        self.command.is_some() || self.git.is_some()
+    }
+
+    /// Runs both ends as often as the user wants before anything counts.
+    fn warm_up(&self, measure: &dyn Measure, factors: usize) -> Result<(), Failure> {
+        for seed in 0..self.warmup {
+            for end in [FactorSet::EMPTY, all(factors)] {
+                measure.measure(end, seed).map_err(Failure::Run)?;
+            }
+        }
+        Ok(())
+    }
+
     fn design(&self, factors: usize) -> Design {
         let (seeds, seeds_max) = match self.seeds {
             Some(seeds) => (seeds, seeds),
-            None if self.command.is_some() => (3, 3),
+            None if self.is_real() => (3, 3),
             None => (2, 5),
         };
         Design {
             factors,
             seeds,
             seeds_max,
-            runs: self.runs.unwrap_or(if self.command.is_some() { 100 } else { 1000 }) as usize,
+            runs: self.runs.unwrap_or(if self.is_real() { 100 } else { 1000 }) as usize,
             seed: self.seed,
             threads: thread::available_parallelism().map_or(1, NonZero::get),
             is_real: false,

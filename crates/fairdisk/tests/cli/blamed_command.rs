@@ -46,6 +46,30 @@ fn the_shell_is_found_whatever_path_is() {
     assert_eq!(found["ends"]["whole"], 1.0, "{found:#}");
 }
 
+/// The command says why it is slow each time, and once is enough.
+#[test]
+fn values_of_mixtures_are_told_and_errors_once() {
+    let place = Place::new();
+    let command = "echo slow disk >&2; echo >> count; test $x$y = onon && echo 50 || echo 100";
+    let more = ["--switch=x=off,on", "--switch=y=off,on", "--runs=12", "--warmup=2"];
+    let ended =
+        place.run(&[&["blame", "--command", command, "--lower-is-better"][..], &more].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(ended.err.matches("slow disk").count(), 1, "{}", ended.err);
+    for part in [
+        "what the command prints, lower is better",
+        "x and y act only together: neither does anything alone, both -50.00 ± 0",
+        "none      100.0 ± 0         100.0 100.0 100.0",
+        "all       50.00 ± 0         50.00 50.00 50.00",
+        "Lower is better, and the bad end is lower",
+    ] {
+        assert!(ended.out.contains(part), "no `{part}` in {}", ended.out);
+    }
+    // Two warm-ups of both ends, and twelve runs.
+    let count = fs::read_to_string(place.path().join("count")).unwrap();
+    assert_eq!(count.lines().count(), 16);
+}
+
 /// Braces without a switch's name belong to other programs.
 #[test]
 fn a_command_may_use_xargs() {

@@ -7,6 +7,7 @@ mod bad_input;
 mod bad_parts;
 mod blamed;
 mod blamed_command;
+mod blamed_git;
 mod calibrated;
 mod cgroup;
 mod cgroup2;

@@ -31,6 +31,9 @@ pub fn to_html(report: &Report, made: &Made<'_>) -> String {
         write_ends(&mut body, report, ends);
         if found.method.is_some() {
             write_effects(&mut body, report, ends);
+            for text in words::together(report) {
+                let _ = writeln!(body, "<p>{}.</p>", escape(&text));
+            }
             write_pairs(&mut body, report, ends);
         }
         write_undo(&mut body, report);

@@ -2,7 +2,8 @@
 
 use super::{Change, Report};
 use crate::blame::{
-    Bisection, Divergence, Effect, Ends, Halt, Method, Move, MoveKind, Pair, Rest, Step, Undo,
+    Bisection, Divergence, Effect, Ends, FactorSet, Halt, Method, Move, MoveKind, Pair, Rest, Step,
+    Undo,
 };
 use crate::outcome::{Spread, published_change};
 use serde_json::{Value, json};
@@ -34,6 +35,8 @@ pub fn to_json(report: &Report) -> Value {
         "effects": found.effects.iter().map(|one| effect(report, one)).collect::<Vec<_>>(),
         "rest": found.rest.as_ref().map(|one| rest(report, one)),
         "pairs": found.pairs.iter().map(|one| pair(report, one)).collect::<Vec<_>>(),
+        "together": found.together().map(|pair| names_of(report, pair)).collect::<Vec<_>>(),
+        "mixtures": found.mixtures.iter().map(|one| mixture(report, one)).collect::<Vec<_>>(),
         "undo": found.undo.as_ref().map(|one| undo(report, one)),
         "bisection": found.bisection.as_ref().map(|one| bisection(report, one)),
         "divergence": report.divergence.as_ref().map(divergence),
@@ -115,6 +118,14 @@ fn pair(report: &Report, pair: &Pair) -> Value {
         "interaction_sd": pair.interaction.sd,
         "within_noise": pair.is_noise,
     })
+}
+
+fn names_of(report: &Report, pair: &Pair) -> Value {
+    json!(pair.factors.map(|factor| report.name(factor)))
+}
+
+fn mixture(report: &Report, (set, values): &(FactorSet, Vec<f64>)) -> Value {
+    json!({ "bad": report.names(*set), "values": values })
 }
 
 fn undo(report: &Report, undo: &Undo) -> Value {

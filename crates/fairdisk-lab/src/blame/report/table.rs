@@ -1,13 +1,15 @@
 //! The report as a text table.
 
 use super::{Report, words};
-use crate::blame::{Effect, Ends};
+use crate::blame::{Effect, Ends, FactorSet};
 use crate::columns::{padded, width};
 use crate::outcome::{Spread, Style, notes};
 use std::fmt::Write as _;
 
 /// Columns of the longest bar.
 const BAR_WIDTH: f64 = 24.0;
+/// The most mixtures to show.
+const MIXTURES_MAX: usize = 32;
 /// The most pairs to show.
 const PAIRS_MAX: usize = 5;
 
@@ -26,6 +28,7 @@ pub fn to_table(report: &Report, style: Style) -> String {
             line(&mut out, &style.bold(&words::verdict(report)));
             line(&mut out, &style.dim(&format!("  {}", words::effort(report))));
             write_effects(&mut out, report, ends, style);
+            words::together(report).iter().for_each(|text| line(&mut out, &format!("  {text}")));
             write_pairs(&mut out, report);
         } else if !found.suspects.is_empty() {
             let names = words::list(&report.names(found.suspects));
@@ -38,6 +41,9 @@ pub fn to_table(report: &Report, style: Style) -> String {
             lines.iter().for_each(|text| line(&mut out, &format!("  {text}")));
         }
     };
+    if report.shell != "lab" {
+        section("mixtures, by what is bad in them", &mixtures(report));
+    }
     if let Some(undo) = &found.undo {
         section("to undo", &[words::undo(report, undo)]);
     }
@@ -137,6 +143,28 @@ fn write_effects(out: &mut String, report: &Report, ends: &Ends, style: Style) {
         let noun = if count == 1 { "change" } else { "changes together" };
         line(out, &format!("  the other {count} {noun}: {part} ± {sd}{noise}"));
     }
+}
+
+/// The values of each mixture, one line each.
+fn mixtures(report: &Report) -> Vec<String> {
+    let all = &report.findings.mixtures;
+    let name = |set: FactorSet| match set.is_empty() {
+        true => "none".to_owned(),
+        false if set.len() == report.changes.len() => "all".to_owned(),
+        false => report.names(set).join(", "),
+    };
+    let shown: Vec<(String, &Vec<f64>)> =
+        all.iter().take(MIXTURES_MAX).map(|(set, values)| (name(*set), values)).collect();
+    let names = shown.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let text = |(name, values): &(String, &Vec<f64>)| {
+        let Spread { mean, sd } = Spread::of(values);
+        let each: Vec<String> = values.iter().map(|value| words::number(*value)).collect();
+        let (mean, sd) = (words::number(mean), words::number(sd));
+        format!("{}  {mean:>9} ± {sd:<8}  {}", padded(name, names), each.join(" "))
+    };
+    let more = all.len().saturating_sub(MIXTURES_MAX);
+    let more = (more > 0).then(|| format!("and {more} more, which --json lists"));
+    shown.iter().map(text).chain(more).collect()
 }
 
 /// Writes the pairs with a significant interaction.

@@ -74,6 +74,18 @@ pub(super) fn list(names: &[&str]) -> String {
     }
 }
 
+/// Which changes act only together, in sentences.
+pub(super) fn together(report: &Report) -> Vec<String> {
+    let sentence = |pair: &Pair| {
+        let [one, other] = pair.factors.map(|factor| report.name(factor));
+        let (both, sd) = (signed(pair.interaction.mean), number(pair.interaction.sd));
+        format!(
+            "{one} and {other} act only together: neither does anything alone, both {both} ± {sd}"
+        )
+    };
+    report.findings.together().map(sentence).collect()
+}
+
 /// What was examined, and how.
 pub(super) fn effort(report: &Report) -> String {
     let found = &report.findings;
