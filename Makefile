@@ -10,7 +10,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' "$(lastword $(MAKEFILE_LIST))"
 
 demo: ## two groups share a disk: in the lab, then in real time; no root needed
-	@. "$(HERE)"scripts/toolchain.sh && cargo run --release --locked -p fairdisk -- demo
+	@. "$(HERE)"scripts/toolchain.sh && cargo run --profile demo --locked -p fairdisk -- demo
 
 test: ## format, lints, all tests, licences, documents; under 30 minutes on 2 cores
 	@. "$(HERE)"scripts/toolchain.sh && scripts/setup.sh && scripts/test.sh

@@ -22,6 +22,7 @@ mod output;
 mod own_file;
 mod progress;
 mod real;
+mod records;
 mod results;
 mod selection;
 mod strange_option;

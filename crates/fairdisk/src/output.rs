@@ -57,17 +57,6 @@ pub(crate) fn print_json(value: &Value) -> Result<(), Unwritten> {
     print(&format!("{value:#}\n"))
 }
 
-/// Writes results as JSON, marked with `"partial": true` if the command was interrupted.
-///
-/// # Errors
-/// Standard output cannot be written.
-pub(crate) fn print_results(mut value: Value, is_partial: bool) -> Result<(), Unwritten> {
-    if is_partial {
-        value["partial"] = true.into();
-    }
-    print_json(&value)
-}
-
 /// Writes a diagnostic message to standard error. Errors are ignored: there is nobody left to tell.
 pub(crate) fn diagnose(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");

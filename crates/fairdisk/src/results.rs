@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::own_file::OwnFile;
+use crate::records::{records, to_csv, to_json_lines};
 use clap::ValueHint;
 use fairdisk_lab::page::Made;
 use serde_json::Value;
@@ -15,6 +16,12 @@ pub(crate) struct Results {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print JSON Lines: a flat object for each group of each row
+    #[arg(long, conflicts_with = "json")]
+    json_lines: bool,
+    /// Print CSV: a line for each group of each row, with a line of names first
+    #[arg(long, conflicts_with_all = ["json", "json_lines"])]
+    csv: bool,
     /// Write a page of plots: one file that any browser shows
     #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
     report: Option<PathBuf>,
@@ -63,8 +70,9 @@ impl Results {
         Ok(())
     }
 
-    /// Prints the results: as JSON if that was requested, else as a table, which is `None` if there
-    /// is nothing to show.
+    /// Prints the results: as JSON, which says by which version and command they were made, or as
+    /// records of it, if that was requested; else as a table, which is `None` if there is nothing to
+    /// show.
     ///
     /// # Errors
     /// Standard output cannot be written.
@@ -74,9 +82,19 @@ impl Results {
         json: impl FnOnce() -> Value,
         table: impl FnOnce() -> Option<String>,
     ) -> Result<(), Failure> {
-        match self.json {
-            true => output::print_results(json(), is_partial)?,
-            false => output::print(&table().unwrap_or_default())?,
+        if !(self.json || self.json_lines || self.csv) {
+            return Ok(output::print(&table().unwrap_or_default())?);
+        }
+        let mut value = json();
+        value["version"] = env!("CARGO_PKG_VERSION").into();
+        value["command"] = command().into();
+        if is_partial {
+            value["partial"] = true.into();
+        }
+        match (self.json, self.csv) {
+            (true, _) => output::print_json(&value)?,
+            (false, true) => output::print(&to_csv(&records(&value)))?,
+            (false, false) => output::print(&to_json_lines(&records(&value)))?,
         }
         Ok(())
     }

@@ -237,15 +237,17 @@ pub(super) fn given_up(row: &RowOutcome) -> Option<String> {
 fn write_total(out: &mut String, outcome: &Outcome, row: &RowOutcome, width: usize) {
     let total = mean_or_regimes(&row.total_ios, |ios| format!("{ios:.0}"));
     let mut text = format!("  {:width$}  {total:>9}", "total");
-    if row.seeds > 1 && total != TWO_REGIMES {
-        let _ = write!(text, "  ± {:.0}", row.total_ios.sd);
+    if total != TWO_REGIMES {
+        if row.seeds > 1 {
+            let _ = write!(text, "  ± {:.0}", row.total_ios.sd);
+        }
+        let rate = rate_number(part(row.total_bytes, row.duration_s) / 1e6);
+        let did = match outcome.shell {
+            Shell::Lab => "work",
+            Shell::File => "busy",
+        };
+        let _ = write!(text, ", {rate} MB/s, {did} {:.1} %", row.work * 100.0);
     }
-    let rate = rate_number(part(row.total_bytes, row.duration_s) / 1e6);
-    let did = match outcome.shell {
-        Shell::Lab => "work",
-        Shell::File => "busy",
-    };
-    let _ = write!(text, ", {rate} MB/s, {did} {:.1} %", row.work * 100.0);
     if let Some(published) = row.published_total {
         let error = (row.total_ios.mean / published - 1.0) * 100.0;
         let _ = write!(text, ", published {published:.0} ({} %)", signed(error));

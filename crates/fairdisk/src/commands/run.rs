@@ -17,6 +17,7 @@ use fairdisk_lab::jobfile::JobRow;
 use fairdisk_lab::outcome::{Outcome, Shell, Style, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{Ensemble, PlanRuns, RUN_MAX, RunEnd};
+use serde_json::Value;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -64,7 +65,9 @@ pub(crate) struct Args {
 }
 
 /// The options that change a run, or what is written about it.
-const OF_RUNS: [&str; 15] = [
+const OF_RUNS: [&str; 17] = [
+    "json_lines",
+    "csv",
     "on",
     "scheduler",
     "device",
@@ -127,7 +130,7 @@ fn show_job(args: &Args) -> Result<(), Failure> {
 }
 
 /// The jobs of several rows, each with its label.
-fn json_rows(rows: &[JobRow]) -> serde_json::Value {
+fn json_rows(rows: &[JobRow]) -> Value {
     let row = |row: &JobRow| serde_json::json!({ "row": row.label, "jobs": row.jobs.jobs });
     serde_json::json!({ "rows": rows.iter().map(row).collect::<Vec<_>>() })
 }
@@ -158,7 +161,7 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     let partial = interrupted.then(|| partial(complete, all));
     let has_some = !ensembles.is_empty() || !refused.is_empty();
     let table = || has_some.then(|| to_table(&outcome, style(args)));
-    args.results.print(interrupted, || to_json(&outcome), table)?;
+    args.results.print(interrupted, || with_rig(to_json(&outcome), &plan, args), table)?;
     args.results.write_page(partial.as_deref(), |made| to_html(&outcome, made))?;
     if let Some(partial) = partial {
         return Err(Failure::Interrupted(partial));
@@ -166,6 +169,13 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     demand_done(ensembles)?;
     let reasons: Vec<&str> = refused.iter().map(|refused| refused.reason.as_str()).collect();
     demand_none_refused(&reasons, rows(&plan), "row")
+}
+
+/// The results, with the host that they are about and what was changed on the command line.
+fn with_rig(mut value: Value, plan: &Plan, args: &Args) -> Value {
+    value["host"] = serde_json::to_value(&plan.rig.host).unwrap_or_default();
+    value["overrides"] = args.changes.values.overrides.clone().into();
+    value
 }
 
 /// The number of pairs of an arm and a row.
