@@ -269,7 +269,14 @@ fn a_file_of_somebody_else_is_not_written() {
     File::create(place.path().join("large")).unwrap().set_len(1 << 40).unwrap();
     let run = |more: &[&str]| {
         let run = ["run", "satoshi-2008-05-27-test1", "--row", "#2", "--arm", "two-layer"];
-        place.run(&[&run[..], &["-q", "--duration", "300ms", "--on", "file:large"], more].concat())
+        place.run(
+            &[
+                &run[..],
+                &["-q", "--duration", "300ms", "--on", "file:large", "--device", "wd2500js"],
+                more,
+            ]
+            .concat(),
+        )
     };
     demand_one_line(&run(&[]), &["large was not made by Fairdisk", "--overwrite"]);
     assert_eq!(run(&["--overwrite"]).code, Some(0));

@@ -141,7 +141,7 @@ fn of_a_run_in_which_nothing_was_done_no_parts_are_told() {
     let more = ["--device", "fixed-8ms", "--scheduler", "fair", "--report", "page.html"];
     let compare = [&compare[..], &more].concat();
     let table = place.run(&compare).quiet();
-    assert!(table.contains("backup          -       -       -         -  "), "{table}");
+    assert!(table.contains("backup          -       -       -          -  "), "{table}");
     let page = fs::read_to_string(place.path().join("page.html")).unwrap();
     assert!(page.contains("<desc>noop: backup got - of - %, p99 - ms;"), "{page}");
     let bar = "<rect class=\"g0\" x=\"175.0\"";

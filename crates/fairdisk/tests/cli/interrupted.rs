@@ -190,6 +190,7 @@ fn advice_of_a_search_that_was_stopped_says_so() {
 fn a_run_on_a_file_says_what_it_measured_and_leaves_a_file_to_use_again() {
     let place = Place::new();
     let run = ["run", "two-groups", "--arm", "two-layer", "--on", "file:x", "--json"];
+    let run = [&run[..], &["--device", "hdd-7200-2007"]].concat();
     let mut child = place.command(&[&run[..], &["--duration", "1h"]].concat()).spawn().unwrap();
     let mut remarks = BufReader::new(child.stderr.take().unwrap());
     let mut estimate = String::new();
@@ -243,7 +244,8 @@ fn a_run_removes_what_a_killed_one_left() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(part().is_some(), "it was killed");
-    let ended = place.run(&[&run[..], &["--duration", "200ms"]].concat());
+    let modelled = ["--duration", "200ms", "--device", "hdd-7200-2007"];
+    let ended = place.run(&[&run[..], &modelled].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert_eq!(place.names(), ["x"]);
 }

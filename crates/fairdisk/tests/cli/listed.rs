@@ -41,7 +41,7 @@ fn help_tells_orders_and_defaults() {
     let parts = [
         "else 5]",
         "two-layer-cfq]",
-        "hdd-7200-2007]",
+        "hdd-7200-2007; on a real file, that file as it is]",
         "until its jobs are done]",
         "Only the arms that have it are run; if none has, one arm that has it replaces them all",
         "[default: auto]",

@@ -3,8 +3,18 @@
 use crate::program::{Ended, Place};
 use serde_json::Value;
 
-const RUN: &[&str] =
-    &["run", "two-groups", "--arm", "two-layer", "--duration", "300ms", "--on", "file:x"];
+const RUN: &[&str] = &[
+    "run",
+    "two-groups",
+    "--arm",
+    "two-layer",
+    "--duration",
+    "300ms",
+    "--on",
+    "file:x",
+    "--device",
+    "hdd-7200-2007",
+];
 
 fn run(place: &Place, more: &[&str]) -> Value {
     place.run(&[RUN, &["--json"], more].concat()).json()
@@ -58,14 +68,15 @@ fn a_file_that_nothing_can_serve_is_not_left_behind() {
 fn the_table_says_how_late_things_were() {
     let ended = Place::new().run(RUN);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    assert!(ended.err.contains("1 arm x 1 row x 0.3 s = 0.3 s"), "{}", ended.err);
+    let first = "at the pace of hdd-7200-2007: 1 arm x 1 row x 0.3 s = 0.3 s";
+    assert!(ended.err.starts_with(first), "{}", ended.err);
     for part in ["(file)", "backend: ", "timers ", "completions "] {
         assert!(ended.out.contains(part), "no `{part}` in {}", ended.out);
     }
 }
 
 #[test]
-fn a_file_is_measured_as_it_is_if_asked_for() {
+fn a_file_is_measured_as_it_is() {
     let place = Place::new();
     // 16 MiB, so that the file is soon written out.
     let text = include_str!("../../../../catalog/experiments/two-groups.toml");
@@ -74,9 +85,14 @@ fn a_file_is_measured_as_it_is_if_asked_for() {
         text.replace("size_gib = 4", "size_gib = 0.015625").replace("two-groups", "small"),
     );
     let run = ["run", "small.toml", "--arm", "two-layer", "--duration", "200ms", "--json"];
-    let run = [&run[..], &["--on", "file:x", "--device", "none"]].concat();
-    let value = place.run(&run).json();
+    let run = [&run[..], &["--on", "file:x"]].concat();
+    let ended = place.run(&run);
+    assert!(ended.err.starts_with("at the file's own pace: "), "{}", ended.err);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(value["device"], "none");
+    // A disk that turns does a hundred in a second.
+    let rate = value["rows"][0]["total"]["ios_per_s"].as_f64().unwrap();
+    assert!(rate > 300.0, "{rate}: {}", ended.out);
     assert!(value["rows"][0]["backend"]["completion_lateness_ms"].is_null());
     let metadata = std::fs::metadata(place.path().join("x")).unwrap();
     assert!(std::os::unix::fs::MetadataExt::blocks(&metadata) * 512 >= 16 << 20);
@@ -104,7 +120,8 @@ fn what_was_measured_before_the_target_was_lost_is_printed() {
     let file = std::fs::File::create(place.path().join("x")).unwrap();
     file.set_len(4 << 30).unwrap();
     let run = ["run", "many.toml", "--arm", "flat", "--duration", "100ms", "--on", "file:x"];
-    let run = [&run[..], &["--overwrite", "--quiet", "--json"]].concat();
+    let run =
+        [&run[..], &["--device", "hdd-7200-2007", "--overwrite", "--quiet", "--json"]].concat();
     std::os::unix::fs::symlink(".", place.path().join("link")).unwrap();
     let mut child = place.command(&run).spawn().unwrap();
     // Once something is written, a row is running.

@@ -95,7 +95,7 @@ fn a_disk_without_room_for_what_a_run_writes_is_told_beforehand() {
     let Some(small) = Small::mount(place.path().join("small")) else { return };
     let run = |text: &str| {
         place.write("mine.fio", format!("[a]\nsize=1m\ndirect=1\nruntime=60\n{text}"));
-        place.run(&["run", "mine.fio", "--on", "file:small/x", "-q"])
+        place.run(&["run", "mine.fio", "--on", "file:small/x", "-q", "--device", "hdd-7200-2007"])
     };
     let words = ["small/x", "262144 bytes free, 1052672 are needed for what this run writes"];
     for jobs in ["rw=write\nbs=64k\n", "rw=write\nbs=64k\nnumjobs=2\nfilename=same\n"] {
@@ -115,7 +115,7 @@ const SLOW_WRITER: &str = "[a]\nrw=write\nbs=4k\nsize=128k\ndirect=1\nthinktime=
 /// Runs the slow writer on `x`; once it has written, somebody else fills the disk.
 fn run_while_it_fills(place: &Place, small: &Small, more: &[&str]) -> Ended {
     place.write("slow.fio", SLOW_WRITER);
-    let run = ["run", "slow.fio", "--on", "file:small/x", "-q"];
+    let run = ["run", "slow.fio", "--on", "file:small/x", "-q", "--device", "hdd-7200-2007"];
     let mut child = place.command(&[&run[..], more].concat()).spawn().unwrap();
     // All that a file of holes takes up before that is its mark.
     let has_written = || {
@@ -148,7 +148,8 @@ fn a_disk_that_fills_up_under_way_ends_the_run_and_has_its_file_back() {
     // A file that was there before stays there.
     fs::remove_file(small.0.join("filler")).unwrap();
     place.write("short.fio", "[a]\nrw=read\nbs=4k\nsize=128k\nnumber_ios=1\n");
-    let short = place.run(&["run", "short.fio", "--on", "file:small/x", "-q"]);
+    let short =
+        place.run(&["run", "short.fio", "--on", "file:small/x", "-q", "--device", "hdd-7200-2007"]);
     assert_eq!(short.code, Some(0), "{}", short.err);
     let ended = run_while_it_fills(&place, &small, &["--json"]);
     assert_eq!(ended.code, Some(1), "{}", ended.err);

@@ -174,7 +174,7 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     assert_eq!(said.lines().count(), 1, "{said}");
     let groups = object["groups"].as_array().unwrap();
     let shown = groups.iter().find(|entry| entry["name"] == group.as_str()).unwrap();
-    for part in ["time_share", "asked_share"] {
+    for part in ["asked", "got", "got_of_asked"] {
         assert!(shown[part].as_f64() > Some(0.99), "{said}");
     }
     let [median, longest] = ["p50", "max"].map(|part| shown["latency_ms"][part].as_f64());

@@ -128,7 +128,7 @@ fn what_groups_got_since_a_mark_is_told_apart() {
     let got = of(&since, "name");
     let bytes = got["bytes_per_s"].as_f64().unwrap() * since["duration_s"].as_f64().unwrap();
     assert!((bytes - f64::from(5 << 20)).abs() < 1.0, "{got}");
-    assert!(got["asked_share"].as_f64() > Some(0.99), "{got}");
+    assert!(got["asked"].as_f64() > Some(0.99), "{got}");
     assert!(said.contains("\"written_bytes\": 8388608"), "{said}");
     for part in ["since mark monday\n", "since the mount (", ": fair, pid ", " on /"] {
         assert!(said.contains(part), "{part}: {said}");

@@ -52,7 +52,7 @@ pub(super) fn table(status: &Status) -> String {
     let heading = if limits.iter().any(|it| !it.is_empty()) { "  limits" } else { "" };
     let _ = writeln!(
         text,
-        "{:columns$}  weight   time %   MB read  MB writ.  longest wait ms  errors{heading}",
+        "{:columns$}  weight    got %   MB read  MB writ.  longest wait ms  errors{heading}",
         "group"
     );
     for ((group, name), limits) in status.groups.iter().zip(names).zip(limits) {

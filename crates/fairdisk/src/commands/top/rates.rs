@@ -190,8 +190,9 @@ pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
         json!({
             "name": row.path,
             "weight": row.weight,
-            "asked_share": row.asked / 100.0,
-            "time_share": row.got / 100.0,
+            "asked": row.asked / 100.0,
+            "got": row.got / 100.0,
+            "got_of_asked": (row.asked > 0.0).then(|| row.got / row.asked),
             "deferred_share": row.later / 100.0,
             "ios_per_s": row.ios_per_s,
             "bytes_per_s": row.mb_per_s * 1e6,
