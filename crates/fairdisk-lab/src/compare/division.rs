@@ -1,4 +1,4 @@
-//! The division of a disk's work: the part that each group is entitled to, and the part that it got.
+//! The division of a disk's work: what part each group is entitled to, and what part it got.
 
 use super::CellGroup;
 use super::demand::{Demands, Rate};
