@@ -71,8 +71,8 @@ impl Results {
     }
 
     /// Prints the results: as JSON, which says by which version and command they were made, or as
-    /// records of it, if that was requested; else as a table, which is `None` if there is nothing to
-    /// show.
+    /// records of it, if that was requested; else as a table, which is `None` if there is nothing
+    /// to show.
     ///
     /// # Errors
     /// Standard output cannot be written.

@@ -21,7 +21,8 @@ pub(crate) struct Changes {
     #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Option<String>,
     /// Use this disk: a name of `fairdisk catalog devices`, or the path of a .toml file [default:
-    /// the experiment's; of a job file, its own or hdd-7200-2007; on a real file, that file as it is]
+    /// the experiment's; of a job file, its own or hdd-7200-2007; on a real file, that file as it
+    /// is]
     #[arg(long, value_name = "NAME")]
     pub(crate) device: Option<String>,
     #[command(flatten)]

@@ -13,8 +13,8 @@ const SINGLES_MOST: usize = 16;
 
 /// Runs everything in the plan that schedulers accept, and each group alone as [`compare`] does, so
 /// that the outcome says how much of the disk each group is entitled to. Where single groups cannot
-/// be run, or are many more than the runs of the plan, that stays unknown. Setting `stop` ends early
-/// with the runs that are complete.
+/// be run, or are many more than the runs of the plan, that stays unknown. Setting `stop` ends
+/// early with the runs that are complete.
 ///
 /// [`compare`]: super::compare
 ///

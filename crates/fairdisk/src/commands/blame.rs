@@ -98,10 +98,10 @@ pub(crate) struct Args {
         allow_negative_numbers = true, allow_hyphen_values = true, value_hint = ValueHint::Other
     )]
     timeout: Option<Span>,
-    /// What is compared: ios and mbps (in a second); p50, p99, p99.9 or longest (latency in ms), also
-    /// of reads, writes or fsyncs alone, as read-p99.9; wait (the longest for the disk, in ms); each
-    /// of all groups, or with :GROUP of one; share:GROUP (of all I/Os); or a figure of all such as
-    /// disk_await_ms
+    /// What is compared: ios and mbps (in a second); p50, p99, p99.9 or longest (latency in ms),
+    /// also of reads, writes or fsyncs alone, as read-p99.9; wait (the longest for the disk, in
+    /// ms); each of all groups, or with :GROUP of one; share:GROUP (of all I/Os); or a figure of
+    /// all such as disk_await_ms
     #[arg(
         long, default_value = "ios", value_parser = Metric::parse,
         value_hint = ValueHint::Other

@@ -20,8 +20,8 @@ pub(super) struct Sweeping {
     #[arg(long, value_name = "KEY=VALUES", value_hint = ValueHint::Other)]
     sweep: Option<String>,
     /// What the curves of --sweep show: a metric of `fairdisk blame`, such as ios, mbps, p99.9 or
-    /// longest:GROUP; where memory is page by page, missed, again, memory-wait (in %) or touched (in
-    /// MiB) too (may be repeated) [default: ios, mbps, p99 and each share:GROUP]
+    /// longest:GROUP; where memory is page by page, missed, again, memory-wait (in %) or touched
+    /// (in MiB) too (may be repeated) [default: ios, mbps, p99 and each share:GROUP]
     #[arg(
         long, value_parser = Metric::parse, requires = "sweep", value_hint = ValueHint::Other
     )]
