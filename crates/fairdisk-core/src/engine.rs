@@ -273,6 +273,11 @@ impl<E: Elevator> Engine<E> {
         &self.journal
     }
 
+    /// Keeps up to `most` entries of the journal from now on, or none, for whoever drains them.
+    pub fn keep_journal(&mut self, most: usize) {
+        self.journal.keep_up_to(most);
+    }
+
     /// Removes and returns the journal entries since the last call, if the journal keeps them.
     pub fn drain_journal(&mut self) -> impl Iterator<Item = Entry> {
         self.journal.drain()

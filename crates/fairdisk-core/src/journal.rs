@@ -65,8 +65,10 @@ pub enum Record {
 pub struct Journal {
     hash: u64,
     len: u64,
-    keeps: bool,
+    /// The most entries that are kept.
+    most: usize,
     kept: Vec<Entry>,
+    missed: u64,
 }
 
 impl Default for Journal {
@@ -79,13 +81,25 @@ impl Journal {
     /// A journal that keeps only the hash.
     #[must_use]
     pub const fn hashing() -> Self {
-        Self { hash: 0x6661_6972_6469_736B, len: 0, keeps: false, kept: Vec::new() }
+        Self { hash: 0x6661_6972_6469_736B, len: 0, most: 0, kept: Vec::new(), missed: 0 }
     }
 
     /// A journal that keeps every entry.
     #[must_use]
     pub fn keeping() -> Self {
-        Self { keeps: true, ..Self::hashing() }
+        Self { most: usize::MAX, ..Self::hashing() }
+    }
+
+    /// Keeps entries from now on until there are `most` that have not been drained, or none.
+    pub fn keep_up_to(&mut self, most: usize) {
+        (self.most, self.missed) = (most, 0);
+        self.kept.clear();
+    }
+
+    /// The entries that were not kept, as there were too many, since that was last set.
+    #[must_use]
+    pub const fn missed(&self) -> u64 {
+        self.missed
     }
 
     /// The hash of all entries so far. The same on every machine, for one version of the journal's
@@ -127,14 +141,17 @@ impl Journal {
         hash.record(&record);
         self.hash = hash.0;
         self.len += 1;
-        if self.keeps {
+        if self.most > 0 {
             self.keep(Entry { at, record });
         }
     }
 
     #[cold]
     fn keep(&mut self, entry: Entry) {
-        self.kept.push(entry);
+        match self.kept.len() < self.most {
+            true => self.kept.push(entry),
+            false => self.missed += 1,
+        }
     }
 }
 

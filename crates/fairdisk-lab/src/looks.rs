@@ -52,7 +52,7 @@ impl Looks {
             Self::Results => {
                 "looks like results in JSON, which no command takes; name what was run"
             }
-            Self::Trace => "looks like a trace of I/Os, which no command takes",
+            Self::Trace => "looks like a trace of I/Os, which `fairdisk trace` shows and `fairdisk run` replays",
         }
     }
 }

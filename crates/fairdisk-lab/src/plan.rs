@@ -1,4 +1,5 @@
-//! Plans: experiments and job files with every name resolved, ready to be built seed by seed.
+//! Plans: experiments, job files and traces with every name resolved, ready to be built seed by
+//! seed.
 
 mod alone;
 mod changed;
@@ -13,8 +14,11 @@ mod jobfile_plan;
 mod jobfile_stream;
 mod loaded;
 mod numbers;
+mod replay;
 mod rig;
 mod setup;
+mod trace_load;
+mod trace_plan;
 mod unheeded;
 
 pub(crate) use alone::{Single, pauses};
@@ -22,6 +26,7 @@ pub use events::PlannedEvent;
 pub use figures::{ChangeFigure, Figure, Figures, Whom};
 pub use loaded::{Children, GroupLabel, Loaded};
 pub use numbers::{GroupNumbers, ROOT_GROUP};
+pub use replay::{Replay, ReplayPace};
 pub use rig::Rig;
 pub use setup::{Load, Obstacle, Setup, Written};
 pub(crate) use setup::{Parts, START_SPREAD};
@@ -61,6 +66,8 @@ pub struct Options {
     pub keep_journal: bool,
     /// Whether the caller reads job files without what is not supported of them.
     pub approximates: bool,
+    /// How a trace is done again.
+    pub replay: Replay,
 }
 
 /// The number of seeds of an ensemble that does not set it.
@@ -122,6 +129,8 @@ pub enum Spec {
     Experiment,
     /// A job file.
     JobFile,
+    /// A trace.
+    Trace,
 }
 
 /// What will be run.

@@ -22,7 +22,7 @@ pub fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other("it is longer than 16 MiB; split it or name another file"));
     }
     if bytes.starts_with(BLKTRACE) {
-        return Err(io::Error::other("it is a trace of blktrace, which no command takes"));
+        return Err(io::Error::other("it is a trace of blktrace, which `fairdisk trace` shows"));
     }
     if bytes.contains(&0) {
         return Err(io::Error::other("it is no text; name a file that you can edit"));

@@ -29,8 +29,8 @@ pub use start::{Served, StartError};
 
 use crate::clock::{Clock, MonotonicClock};
 use fairdisk_core::{
-    AttachError, ByKind, Change, Flags, GroupAccount, GroupId, GroupLoad, Instant, IoPrio, Lba, Op,
-    OpKind, Refusal, Sectors, Span, TaskId, Why,
+    AttachError, ByKind, Change, Entry, Flags, GroupAccount, GroupId, GroupLoad, Instant, IoPrio,
+    Lba, Op, OpKind, Refusal, Sectors, Span, TaskId, Why,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
@@ -313,6 +313,16 @@ impl Disk {
     #[must_use]
     pub fn examines_floors(&self) -> bool {
         self.shared.lock().state.examines_floors()
+    }
+
+    /// Keeps up to `most` events from now on, or none, for whoever drains them. Nobody else is to.
+    pub fn keep_journal(&self, most: usize) {
+        self.shared.lock().state.keep_journal(most);
+    }
+
+    /// Moves the kept events to `into`, and returns how many were not kept as there were too many.
+    pub fn drain_journal(&self, into: &mut Vec<Entry>) -> u64 {
+        self.shared.lock().state.drain_journal(into)
     }
 
     /// What performs the jobs of a busy disk.

@@ -7,6 +7,7 @@ mod flush;
 mod free_map;
 mod order;
 mod pace;
+mod script;
 mod skew;
 mod stream;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub(crate) use flush::Durable;
 pub use flush::FlushEvery;
 pub use order::{IoOrder, RandomOrder, Repeat, Zone, ZoneLength};
 pub use pace::{Arrivals, Rates};
+pub use script::{Due, ScriptedIo};
 pub use skew::Skew;
 pub(crate) use stream::{FileIo, Next, Stream};
 pub use stream::{Limits, Seeds, StreamSpec};

@@ -21,6 +21,15 @@ pub(crate) fn is_iozone(spec: &str) -> bool {
 /// What stands for standard input as a job file.
 const STANDARD_INPUT: &str = "-";
 
+/// Whether `spec` names a trace: a file that begins like one and is named neither `.toml` nor
+/// `.fio`, or the common name of the files of blktrace.
+pub(crate) fn is_trace(spec: &str) -> bool {
+    let path = Path::new(spec);
+    let ending = path.extension().unwrap_or_default();
+    let is_text = ["toml", "fio", "iozone"].iter().any(|one| ending.eq_ignore_ascii_case(one));
+    !is_text && fairdisk_trace::is_trace(path)
+}
+
 /// Whether `spec` names a job file or an iozone command: its extension is `.fio` or `.iozone`; or,
 /// since fio requires no extension, it is an existing file that neither ends in `.toml` nor has the
 /// name of a built-in experiment; or `-`, or a command line of fio.

@@ -23,6 +23,7 @@ mod own_file;
 mod progress;
 mod real;
 mod records;
+mod replay_args;
 mod results;
 mod selection;
 mod strange_option;

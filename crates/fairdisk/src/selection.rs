@@ -1,7 +1,8 @@
-//! Options that select what to run, an experiment or a job file, and change its values.
+//! Options that select what to run, an experiment, a job file or a trace, and change its values.
 
 use crate::failure::Failure;
 use crate::number_arg::within;
+use crate::replay_args::{self, ReplayArgs};
 use crate::{job, time_arg};
 use clap::ValueHint;
 use fairdisk_core::Span;
@@ -142,6 +143,8 @@ pub(crate) struct Values {
     /// Run a job file without what Fairdisk does not support, with a note for each such key
     #[arg(long)]
     pub(crate) approximate: bool,
+    #[command(flatten)]
+    pub(crate) replay: ReplayArgs,
 }
 
 impl Changes {
@@ -165,7 +168,8 @@ impl Values {
     pub(crate) fn options(&self) -> Result<Options, Failure> {
         let overrides = overrides("--set", &self.overrides)?;
         let (duration, approximates) = (self.duration, self.approximate);
-        Ok(Options { duration, overrides, approximates, ..Options::default() })
+        let replay = self.replay.replay();
+        Ok(Options { duration, overrides, approximates, replay, ..Options::default() })
     }
 }
 
@@ -182,11 +186,15 @@ pub(crate) fn overrides(option: &str, texts: &[String]) -> Result<Vec<Override>,
     Ok(overrides)
 }
 
-/// Loads the plan of `spec`, an experiment or a job file.
+/// Loads the plan of `spec`, an experiment, a job file or a trace.
 ///
 /// # Errors
-/// `spec` names neither, or its file or the options are wrong.
+/// `spec` names none of these, or its file or the options are wrong.
 pub(crate) fn load(spec: &str, options: &Options) -> Result<Plan, Failure> {
+    if job::is_trace(spec) {
+        return Ok(Plan::trace(spec, options)?);
+    }
+    replay_args::demand_none(spec, &options.replay)?;
     if job::is_job_file(spec) {
         return Ok(Plan::job_rows(spec, &job::resolve(spec, options.approximates)?, options)?);
     }

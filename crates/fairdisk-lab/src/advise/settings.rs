@@ -60,7 +60,25 @@ pub(super) fn lines(advice: &Advice, tried: &Tried) -> String {
     match advice.spec {
         Spec::Experiment => experiment(tried, &advice.groups),
         Spec::JobFile => job_file(tried, &advice.groups),
+        Spec::Trace => replay(tried, &advice.groups),
     }
+}
+
+/// The scheduler and the weights as options; a replay has none for other settings.
+fn replay(tried: &Tried, groups: &[Party]) -> String {
+    let mut out = format!("--scheduler {}\n", tried.asked);
+    for one in all_given(tried, groups) {
+        let name = &one.group.name;
+        let (weights, others): (Vec<_>, Vec<_>) =
+            one.settings.iter().partition(|(key, _)| *key == "weight");
+        for (_, weight) in weights {
+            out.push_str(&format!("--weight {name}={weight}\n"));
+        }
+        for (key, value) in others {
+            out.push_str(&format!("# {name}: {key}={value}\n"));
+        }
+    }
+    out
 }
 
 fn job_file(tried: &Tried, groups: &[Party]) -> String {

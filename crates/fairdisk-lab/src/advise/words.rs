@@ -89,6 +89,7 @@ pub(super) const fn file(advice: &Advice) -> [&'static str; 2] {
     match advice.spec {
         Spec::Experiment => ["an experiment", "experiment"],
         Spec::JobFile => ["a job file", "job file"],
+        Spec::Trace => ["options of a replay", "replay"],
     }
 }
 

@@ -31,6 +31,7 @@ pub(super) fn stream(worker: &Worker<'_>) -> StreamSpec {
         },
         flush: FlushEvery { fsync: job.flush.fsync_writes, fdatasync: job.flush.fdatasync_writes },
         seeds: seeds(job.seed, worker.clone),
+        script: None,
     }
 }
 

@@ -9,7 +9,7 @@ use super::meter::Meter;
 use super::unheard::Which;
 use super::{Device, Job, Order};
 use fairdisk_core::{
-    AttachError, Bio, BioId, Change, Effect, Effects, Engine, EngineConfig, GroupId, Input,
+    AttachError, Bio, BioId, Change, Effect, Effects, Engine, EngineConfig, Entry, GroupId, Input,
     Instant, Journal, Lba, OpKind, Refusal, Request, RequestId, Sleeper, TaskId, dense,
 };
 use fairdisk_sched::Scheduler;
@@ -164,6 +164,16 @@ impl State {
 
     pub(super) fn begin_period(&mut self) {
         self.engine.begin_period();
+    }
+
+    pub(super) fn keep_journal(&mut self, most: usize) {
+        self.engine.keep_journal(most);
+    }
+
+    /// Moves the kept entries of the journal, and returns how many are missing.
+    pub(super) fn drain_journal(&mut self, into: &mut Vec<Entry>) -> u64 {
+        into.extend(self.engine.drain_journal());
+        self.engine.journal().missed()
     }
 
     /// When [`advance`](Self::advance) is due next.

@@ -160,7 +160,15 @@ impl Task {
             ramp: spec.ramp,
             ending: Ending::new(spec),
             step: Step::Begin,
-            current: FileIo { slot: 0, file: 0, op: Op::Read, offset: 0, bytes: 0, begins: false },
+            current: FileIo {
+                slot: 0,
+                file: 0,
+                op: Op::Read,
+                offset: 0,
+                bytes: 0,
+                begins: false,
+                marked: None,
+            },
             io_started: Instant::ZERO,
             outstanding: 0,
             batched: 0,
@@ -235,6 +243,13 @@ impl Task {
     fn surplus(&self) -> u32 {
         let kept = self.outstanding + self.untaken;
         if kept < self.depth { 0 } else { kept.saturating_sub(self.refill_at).max(1) }
+    }
+
+    /// Keeps as many I/Os in flight as the next one of a script may stand beside.
+    fn heed_script(&mut self) {
+        if let Some(beside) = self.stream.beside() {
+            (self.depth, self.refill_at) = (beside.saturating_add(1), beside);
+        }
     }
 
     pub(super) fn take_up(&mut self, ios: u32) {
@@ -324,7 +339,9 @@ impl<E: Elevator> Machine<E> {
             return self.think(now, index, pause);
         }
         let stream_of = task.stream_of;
-        match self.task(stream_of).stream.next(now) {
+        let next = self.task(stream_of).stream.next(now);
+        self.task(index).heed_script();
+        match next {
             Next::Io(io) => self.start_io(now, index, io),
             Next::Flush(durable) => self.sync(now, index, durable),
             Next::Wait(until) => self.wait(index, until),
@@ -369,6 +386,7 @@ impl<E: Elevator> Machine<E> {
         let latency = back - started;
         let task = &mut self.tasks[index as usize];
         task.untaken += 1;
+        task.stream.note_done(now);
         if task.report.counts(now) {
             self.tell(index, |report| report.count(op, bytes, latency, failed));
         }

@@ -165,6 +165,7 @@ impl<E: Elevator> Machine<E> {
         let integrity = self.config.integrity_writes;
         let by_flush = is_behind && self.is_flushed_soon(task);
         let mark = match () {
+            () if let Some((sync, flags)) = task.current.marked => Mark { sync, flags },
             () if self.config.meta_hint && matches!(kind, IoKind::Metadata { .. }) => {
                 Mark { flags: Flags::META, ..Mark::SYNC }
             }

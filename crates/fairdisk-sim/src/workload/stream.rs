@@ -5,11 +5,13 @@ use super::direction::{Direction, Ops, PerOp};
 use super::flush::{Durable, FlushEvery, Flushes};
 use super::order::{IoOrder, Steps, Zone};
 use super::pace::{Arrivals, Pace, Rates, Turn};
+use super::script::{Marked, Script, Scripted, ScriptedIo};
 use super::task::TaskSpec;
 use super::walk::{Extent, Style, Walk};
 use crate::host::FileSpec;
 use fairdisk_core::{Instant, Op, Prng, Span};
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 /// The I/Os that a task asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +41,8 @@ pub struct StreamSpec {
     pub flush: FlushEvery,
     /// The seeds of its random numbers.
     pub seeds: Seeds,
+    /// I/Os that were recorded, of the task's first file, instead of all that is above.
+    pub script: Option<Arc<[ScriptedIo]>>,
 }
 
 impl Default for StreamSpec {
@@ -57,6 +61,7 @@ impl Default for StreamSpec {
             arrivals: Arrivals::Linear,
             flush: FlushEvery::default(),
             seeds: Seeds::default(),
+            script: None,
         }
     }
 }
@@ -103,6 +108,8 @@ pub(crate) struct FileIo {
     pub(crate) bytes: u64,
     /// Whether it is the first I/O in that file, or the first since the task started over in it.
     pub(crate) begins: bool,
+    /// How it is marked, if that was recorded.
+    pub(crate) marked: Option<Marked>,
 }
 
 /// What a task does next.
@@ -141,6 +148,7 @@ pub(crate) struct Stream {
     ios_before: u64,
     passes: u32,
     is_done: bool,
+    script: Option<Script>,
 }
 
 /// The generators of a task.
@@ -174,6 +182,7 @@ impl Stream {
             passes: 0,
             is_done: walks.is_empty(),
             walks,
+            script: spec.script.as_ref().map(Script::new),
             spec,
         }
     }
@@ -202,6 +211,19 @@ impl Stream {
     pub(crate) const fn begin(&mut self, now: Instant) {
         self.began = now;
         self.pace.begin(now);
+        self.note_done(now);
+    }
+
+    /// Notes that an I/O is done.
+    pub(crate) const fn note_done(&mut self, now: Instant) {
+        if let Some(script) = &mut self.script {
+            script.note(now);
+        }
+    }
+
+    /// How many I/Os of the task may be under way when its next one begins, if that was recorded.
+    pub(crate) fn beside(&self) -> Option<u32> {
+        self.script.as_ref().and_then(Script::beside)
     }
 
     /// When the task's runtime is over; [`Instant::MAX`] if it is not limited.
@@ -212,6 +234,13 @@ impl Stream {
     pub(crate) fn next(&mut self, now: Instant) -> Next {
         if let Some(write) = self.twin.take() {
             return self.give(write);
+        }
+        if let Some(script) = &mut self.script {
+            return match script.next(now, self.began) {
+                Scripted::Io(io) => self.recorded(io),
+                Scripted::Wait(until) => Next::Wait(until),
+                Scripted::End => Next::Exit,
+            };
         }
         loop {
             if self.is_over(now) {
@@ -237,6 +266,16 @@ impl Stream {
                 return io;
             }
         }
+    }
+
+    /// An I/O of a script, of the first file.
+    fn recorded(&mut self, io: ScriptedIo) -> Next {
+        let ScriptedIo { op, offset, bytes, .. } = io;
+        let Some(walk) = self.walks.first_mut().filter(|_| op != Op::Flush) else {
+            return Next::Flush(Durable::All);
+        };
+        let (begins, marked) = (walk.take_fresh(), Some(io.marked()));
+        Next::Io(FileIo { slot: 0, file: walk.file, op, offset, bytes, begins, marked })
     }
 
     /// The number of writes before the flush that makes the last issued write durable, if there
@@ -269,7 +308,8 @@ impl Stream {
             return None;
         };
         let begins = walk.take_fresh();
-        let io = FileIo { slot: at as u32, file: walk.file, op, offset, bytes, begins };
+        let file = walk.file;
+        let io = FileIo { slot: at as u32, file, op, offset, bytes, begins, marked: None };
         self.ops.issued(op);
         self.bytes += bytes;
         self.ios += 1;

@@ -17,6 +17,7 @@ pub(crate) mod memory;
 pub(crate) mod mount;
 pub(crate) mod run;
 pub(crate) mod top;
+pub(crate) mod trace;
 
 use crate::cli::Command;
 use crate::failure::Failure;
@@ -40,6 +41,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Catalog(args) => catalog::execute(&args),
         Command::Explain(args) => explain::execute(&args),
         Command::Blame(args) => blame::execute(&args),
+        Command::Trace(args) => trace::execute(&args),
         Command::Completions(args) => completions::execute(&args),
         Command::Man(args) => man::execute(&args),
     }

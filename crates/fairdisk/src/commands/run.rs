@@ -112,8 +112,10 @@ fn style(args: &Args) -> Style {
 
 fn show_job(args: &Args) -> Result<(), Failure> {
     let (spec, json) = (args.spec.as_str(), args.results.json);
-    if !job::is_job_file(spec) {
-        let message = format!("--show-job is for job files; {spec} is an experiment");
+    let is_trace = job::is_trace(spec);
+    if is_trace || !job::is_job_file(spec) {
+        let what = if is_trace { "a trace" } else { "an experiment" };
+        let message = format!("--show-job is for job files; {spec} is {what}");
         return Err(Failure::BadInput(message));
     }
     let rows = job::resolve(spec, args.changes.values.approximate)?;

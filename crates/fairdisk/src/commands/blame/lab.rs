@@ -28,13 +28,15 @@ pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<
         ..Options::default()
     };
     // Read once, because the file may be edited while the runs last.
-    let jobs = match job::is_job_file(spec) {
+    let is_trace = job::is_trace(spec);
+    let jobs = match !is_trace && job::is_job_file(spec) {
         true => Some(job::resolve(spec, false)?),
         false => None,
     };
     let planner = |options: &Options| -> Result<Plan, CatalogError> {
         match &jobs {
             Some(jobs) => Plan::job_rows(spec, jobs, options),
+            None if is_trace => Plan::trace(spec, options),
             None => Plan::experiment(spec, options),
         }
     };

@@ -1,0 +1,258 @@
+//! A recorded load: the tasks of a trace, each with a script of its requests.
+
+use super::loaded::{GroupLabel, Loaded};
+use super::replay::{Replay, ReplayPace};
+use super::setup::Load;
+use super::{GroupNumbers, ROOT_GROUP};
+use crate::catalog::host::Host;
+use fairdisk_core::{IoPrio, Lba, Prng, SECTOR_BYTES, Share, Span};
+use fairdisk_sim::GroupSpec;
+use fairdisk_sim::host::{FileSpec, VolumeKind, VolumeSpec};
+use fairdisk_sim::workload::{Drops, Due, ScriptedIo, StreamSpec, TaskSpec};
+use fairdisk_trace::{Request, Source, TraceError, Traits};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+
+/// The load of a trace.
+#[derive(Debug)]
+pub(super) struct TraceLoad {
+    groups: Vec<GroupLabel>,
+    numbers: GroupNumbers,
+    tasks: Vec<Replayed>,
+    /// The part of the disk that the load uses, in bytes.
+    bytes: u64,
+}
+
+/// A task of a trace.
+#[derive(Debug)]
+struct Replayed {
+    name: String,
+    /// Index of its group.
+    group: usize,
+    ioprio: IoPrio,
+    script: Arc<[ScriptedIo]>,
+}
+
+/// A trace in memory, by task.
+#[derive(Debug, Default)]
+pub(super) struct Recorded {
+    /// By group and task.
+    tasks: BTreeMap<(String, String), (IoPrio, Vec<Request>)>,
+    /// The groups of the trace, as it names them.
+    groups: Vec<String>,
+    /// By device, the end of what is used of it, in sectors.
+    ends: BTreeMap<String, u64>,
+    /// The device of each origin.
+    device_of: Vec<String>,
+    pub(super) requests: u64,
+    /// Requests without an end.
+    pub(super) endless: u64,
+    /// Requests that went through a page cache before they were recorded.
+    pub(super) buffered: u64,
+}
+
+/// A name for what a trace does not name.
+fn named(group: &str) -> &str {
+    if group.is_empty() { ROOT_GROUP } else { group }
+}
+
+impl Recorded {
+    /// Reads the part of a trace that is replayed.
+    ///
+    /// # Errors
+    /// Returns an error if the trace cannot be read.
+    pub(super) fn read(source: &mut impl Source, replay: &Replay) -> Result<Self, TraceError> {
+        let mut recorded = Self::default();
+        while let Some(request) = source.next()? {
+            let at = request.origin.0 as usize;
+            while recorded.device_of.len() <= at {
+                let origin = &source.origins().all()[recorded.device_of.len()];
+                recorded.device_of.push(origin.device.clone());
+                let group = named(&origin.group).to_owned();
+                if !recorded.groups.contains(&group) {
+                    recorded.groups.push(group);
+                }
+            }
+            let origin = source.origins().get(request.origin);
+            let group = replay.group_of(named(&origin.group));
+            let Some(group) = group.filter(|_| replay.has(&request)) else { continue };
+            recorded.requests += 1;
+            recorded.endless += u64::from(request.done.is_none());
+            recorded.buffered += u64::from(request.traits.contains(Traits::BUFFERED));
+            let end = recorded.ends.entry(origin.device.clone()).or_default();
+            *end = (*end).max(request.end().0);
+            // A task of two groups is one in each.
+            let key = (group.to_owned(), origin.task.clone());
+            let (_, requests) =
+                recorded.tasks.entry(key).or_insert_with(|| (origin.ioprio, Vec::new()));
+            requests.push(request);
+        }
+        Ok(recorded)
+    }
+
+    /// The groups of the trace, as it names them.
+    pub(super) fn groups(&self) -> &[String] {
+        &self.groups
+    }
+
+    /// The groups that are replayed, in order of their names.
+    pub(super) fn replayed_groups(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.tasks.keys().map(|(group, _)| group.clone()).collect();
+        names.dedup();
+        names
+    }
+}
+
+impl TraceLoad {
+    /// The load of `recorded` on a disk of this size. Also returns whether places had to be folded
+    /// to fit it.
+    pub(super) fn new(
+        recorded: &Recorded,
+        replay: &Replay,
+        pace: ReplayPace,
+        disk_bytes: u64,
+    ) -> (Self, bool) {
+        let names = recorded.replayed_groups();
+        let numbers = GroupNumbers { root: names.iter().position(|name| name == ROOT_GROUP) };
+        let label = |name: &String| {
+            let spec = match replay.weight(name) {
+                Some(weight) => GroupSpec { share: Share::Weight(weight), ..GroupSpec::default() },
+                None => GroupSpec::default(),
+            };
+            GroupLabel { name: name.clone(), spec }
+        };
+        // The devices of the trace lie one behind the other.
+        let (mut bases, mut used) = (BTreeMap::new(), 0);
+        for (device, end) in &recorded.ends {
+            bases.insert(device.as_str(), used);
+            used += end.next_multiple_of(8);
+        }
+        let room = (disk_bytes / SECTOR_BYTES).max(1);
+        let fold = Fold { bases, device_of: &recorded.device_of, room };
+        let mut tasks = Vec::new();
+        for ((group, task), (ioprio, requests)) in &recorded.tasks {
+            let script: Arc<[ScriptedIo]> = script(requests, pace, replay.begins(), &fold).into();
+            let at = names.iter().position(|name| name == group).unwrap_or(0);
+            for copy in 0..replay.times(group) {
+                let copy = if copy == 0 { String::new() } else { format!(" #{}", copy + 1) };
+                tasks.push(Replayed {
+                    name: format!("{group} {task}{copy}").replace("  ", " ").trim_end().to_owned(),
+                    group: at,
+                    ioprio: *ioprio,
+                    script: Arc::clone(&script),
+                });
+            }
+        }
+        let bytes = used.min(room) * SECTOR_BYTES;
+        let groups = names.iter().map(label).collect();
+        (Self { groups, numbers, tasks, bytes }, used > room)
+    }
+}
+
+/// Where the places of a trace lie on the disk.
+struct Fold<'a> {
+    /// The first sector of each device of the trace.
+    bases: BTreeMap<&'a str, u64>,
+    device_of: &'a [String],
+    /// The sectors of the disk.
+    room: u64,
+}
+
+impl Fold<'_> {
+    /// The first byte of a request on the disk. A place beyond its end is counted from its start.
+    fn offset(&self, request: &Request) -> u64 {
+        let base = self.bases[self.device_of[request.origin.0 as usize].as_str()];
+        let length = u64::from(request.sectors.0).min(self.room);
+        let start = (base + request.start.0) % self.room;
+        start.min(self.room - length) * SECTOR_BYTES
+    }
+}
+
+/// The script of a task's requests, in the order in which it asked for them.
+fn script(
+    requests: &[Request],
+    pace: ReplayPace,
+    begins: Span,
+    fold: &Fold<'_>,
+) -> Vec<ScriptedIo> {
+    let mut under_way = BinaryHeap::new();
+    let start = fairdisk_core::Instant::ZERO + begins;
+    // When the task last asked, or something that it asked for was done.
+    let mut last = start;
+    let (mut ios, mut beside_most) = (Vec::with_capacity(requests.len()), 0);
+    for request in requests {
+        let queued = request.queued;
+        while let Some(Reverse(done)) = under_way.peek().copied().filter(|Reverse(it)| *it <= queued) {
+            last = last.max(done);
+            under_way.pop();
+        }
+        let beside = under_way.len() as u32;
+        beside_most = beside_most.max(beside);
+        let (beside, due) = match pace {
+            ReplayPace::ClosedLoop => (beside, Due::After(queued.since(last))),
+            ReplayPace::AsItCame => (BESIDE_ANY, Due::At(queued.since(start))),
+            ReplayPace::AsFastAsItCan => (0, Due::After(Span::ZERO)),
+        };
+        let sectors = u64::from(request.sectors.0).min(fold.room);
+        ios.push(ScriptedIo {
+            op: request.op,
+            offset: fold.offset(request),
+            bytes: sectors * SECTOR_BYTES,
+            sync: request.traits.contains(Traits::SYNC),
+            durable: request.traits.contains(Traits::DURABLE),
+            beside,
+            due,
+        });
+        last = last.max(queued);
+        under_way.extend(request.done.map(Reverse));
+    }
+    if pace == ReplayPace::AsFastAsItCan {
+        ios.iter_mut().for_each(|io| io.beside = beside_most);
+    }
+    ios
+}
+
+/// More than any device takes.
+const BESIDE_ANY: u32 = 1 << 20;
+
+impl Load for TraceLoad {
+    fn build(&self, _host: &Host, ionice: bool, _prng: &mut Prng) -> Loaded {
+        let volume = VolumeSpec {
+            disk: 0,
+            kind: VolumeKind::Raw,
+            start: Lba(0),
+            warm: true,
+            journal: None,
+        };
+        let task = |task: &Replayed| TaskSpec {
+            group: self.numbers.id(task.group),
+            ioprio: if ionice { task.ioprio } else { IoPrio::UNSET },
+            files: vec![0],
+            drops: Drops::Nothing,
+            stream: StreamSpec { script: Some(Arc::clone(&task.script)), ..StreamSpec::default() },
+            ..TaskSpec::default()
+        };
+        Loaded {
+            groups: self.groups.clone(),
+            volumes: vec![volume],
+            files: vec![FileSpec { volume: 0, start: Lba(0), bytes: self.bytes, inode: 0 }],
+            tasks: self.tasks.iter().map(task).collect(),
+            named: (0..self.tasks.len()).map(|at| at..at + 1).collect(),
+            root: self.numbers.root,
+            disk_of: Vec::new(),
+        }
+    }
+
+    fn group_names(&self) -> Vec<String> {
+        self.groups.iter().map(|group| group.name.clone()).collect()
+    }
+
+    fn task_names(&self) -> Vec<String> {
+        self.tasks.iter().map(|task| task.name.clone()).collect()
+    }
+
+    fn has_end(&self, _line: usize) -> bool {
+        true
+    }
+}

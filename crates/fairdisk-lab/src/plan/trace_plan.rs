@@ -1,0 +1,105 @@
+//! A trace as a plan.
+
+use super::replay::ReplayPace;
+use super::setup::partition_sectors;
+use super::trace_load::{Recorded, TraceLoad};
+use super::{
+    DEFAULT_SEEDS, Options, Plan, PlannedRow, Rig, Spec, changed::plan_arms, choose,
+};
+use crate::catalog::error::CatalogError;
+use crate::catalog::experiment::Arm;
+use crate::catalog::overrides::demand_none;
+use fairdisk_core::Span;
+use fairdisk_trace::{Options as Reading, Source as _, open};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The device and the scheduler of a trace, which says neither.
+const DEFAULT_DEVICE: &str = "hdd-7200-2007";
+const DEFAULT_SCHEDULER: &str = "two-layer-cfq";
+/// The host of every trace.
+const HOST: &str = "plain";
+/// The scopes that `--set` cannot change.
+const NOT_IN_TRACES: [&str; 3] = ["experiment", "volume", "tasks"];
+const USE_OPTIONS: &str = "a trace has no experiment, no volumes and no lines of tasks; use \
+                           --seeds, --duration or options of its replay";
+
+impl Plan {
+    /// Plans the replay of the trace `name`.
+    ///
+    /// # Errors
+    /// Returns an error if the trace cannot be read or has no request, an option names a group that
+    /// it does not have, or a change concerns something that a trace does not have.
+    pub fn trace(name: &str, options: &Options) -> Result<Self, CatalogError> {
+        demand_none(&NOT_IN_TRACES, &options.overrides, USE_OPTIONS)?;
+        let replay = &options.replay;
+        let bad = |error: fairdisk_trace::TraceError| CatalogError::file(name, error.to_string());
+        let mut reader = open(Path::new(name), &Reading::default()).map_err(bad)?;
+        let recorded = Recorded::read(&mut reader, replay).map_err(bad)?;
+        replay.demand_known(recorded.groups(), &recorded.replayed_groups())?;
+        if recorded.requests == 0 {
+            let why = "no request is left to replay; check the window and the groups";
+            return Err(CatalogError::file(name, why));
+        }
+        let has_ends = recorded.endless < recorded.requests;
+        let by_trace = if has_ends { ReplayPace::ClosedLoop } else { ReplayPace::AsItCame };
+        let pace = replay.pace.unwrap_or(by_trace);
+        let device = options.device.as_deref().unwrap_or(DEFAULT_DEVICE);
+        let rig = Arc::new(Rig::load(device, HOST, &options.overrides)?);
+        let disk_bytes = partition_sectors(&rig.device, rig.array) * 512;
+        let (load, is_folded) = TraceLoad::new(&recorded, replay, pace, disk_bytes);
+        let mut notes = vec![pace.says().to_owned()];
+        let mut note = |is_so: bool, words: String| notes.extend(is_so.then_some(words));
+        note(
+            pace == ReplayPace::ClosedLoop && recorded.endless > 0,
+            format!(
+                "{} of {} requests have no end in the trace: nothing waits for those.",
+                recorded.endless, recorded.requests
+            ),
+        );
+        note(
+            recorded.buffered > 0,
+            "Requests that went through a page cache are replayed as they left it; the lab's page \
+             cache is not run a second time."
+                .to_owned(),
+        );
+        note(
+            is_folded,
+            format!("The trace needs a larger disk than `{device}`: places beyond its end begin again at its start."),
+        );
+        note(reader.lost() > 0, format!("The trace lacks {} requests.", reader.lost()));
+        let schedulers = match options.schedulers.as_slice() {
+            [] => vec![DEFAULT_SCHEDULER.to_owned()],
+            chosen => chosen.to_vec(),
+        };
+        let arm = |name: &String| Arm { ionice: true, ..Arm::new(name.clone(), name.clone()) };
+        let arms: Vec<Arm> = schedulers.iter().map(arm).collect();
+        let arms = plan_arms(&arms, options, &rig, None)?;
+        let row = PlannedRow {
+            label: "trace".to_owned(),
+            load: Arc::new(load),
+            duration: options.duration,
+            events: Vec::new(),
+            changes: Vec::new(),
+            own_arms: Vec::new(),
+        };
+        Ok(Self {
+            spec: Spec::Trace,
+            id: name.to_owned(),
+            title: format!("{} requests of a {} trace", recorded.requests, reader.format),
+            question: String::new(),
+            source: String::new(),
+            caveats: notes,
+            excluded: Vec::new(),
+            rig,
+            arms: choose("arm", &options.arms, arms, |arm| &arm.name)?,
+            rows: choose("row", &options.rows, vec![row], |row: &PlannedRow| &row.label)?,
+            ramp: Span::ZERO,
+            seeds: options.seeds.unwrap_or(DEFAULT_SEEDS),
+            keep_journal: options.keep_journal,
+            published_changes: Vec::new(),
+            estimates: Vec::new(),
+            published: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! Who asked for requests: a device, a group, a task, a priority.
+
+use fairdisk_core::IoPrio;
+use std::collections::HashMap;
+
+/// The number of an origin in a trace: small and dense.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OriginId(pub u32);
+
+/// An origin of requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// The device, volume or file; empty if the format names none.
+    pub device: String,
+    /// The group; empty if it is not known.
+    pub group: String,
+    /// The task, as `name` or `name-pid`; empty if it is not known.
+    pub task: String,
+    /// The task's I/O priority.
+    pub ioprio: IoPrio,
+}
+
+/// The origins of a trace, by number.
+#[derive(Clone, Debug, Default)]
+pub struct Origins {
+    all: Vec<Origin>,
+    numbers: HashMap<Origin, OriginId>,
+    last: OriginId,
+}
+
+impl Origins {
+    /// The number of an origin, which is new with the first request that has it.
+    pub fn number(&mut self, device: &str, group: &str, task: &str, ioprio: IoPrio) -> OriginId {
+        let is = |one: &Origin| {
+            one.task == task && one.group == group && one.device == device && one.ioprio == ioprio
+        };
+        if self.all.get(self.last.0 as usize).is_some_and(is) {
+            return self.last;
+        }
+        let origin =
+            Origin { device: device.into(), group: group.into(), task: task.into(), ioprio };
+        self.last = self.put(origin);
+        self.last
+    }
+
+    /// The number of this origin.
+    pub fn put(&mut self, origin: Origin) -> OriginId {
+        if let Some(number) = self.numbers.get(&origin) {
+            return *number;
+        }
+        let number = OriginId(self.all.len() as u32);
+        self.all.push(origin.clone());
+        self.numbers.insert(origin, number);
+        number
+    }
+
+    /// The origin with this number, which a request of the same trace has.
+    #[must_use]
+    pub fn get(&self, at: OriginId) -> &Origin {
+        &self.all[at.0 as usize]
+    }
+
+    /// All origins so far, by number.
+    #[must_use]
+    pub fn all(&self) -> &[Origin] {
+        &self.all
+    }
+}

@@ -1,0 +1,163 @@
+//! `fairdisk trace`: what a recorded load did, and its translation into other formats.
+
+use crate::failure::Failure;
+use crate::number_arg::within;
+use crate::{interrupt, output};
+use clap::ValueHint;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fairdisk_trace::{By, Format, Options, Reader, Report, Source, Summary, TraceError, Writer, open};
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Show what a recorded load did, or translate it into another format
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Formats that are read: fdt (of `fairdisk record`), blktrace (one file of a CPU, or the\n\
+    name before `.blktrace`), blkparse, tracepoints (trace-cmd report, perf script), iolog\n\
+    of fio, msr, systor, tencent, alibaba, disksim, csv; each also as .gz.\n\
+    Written are fdt, csv, iolog, blkparse and blktrace.\n\n\
+    Examples:\n  \
+    fairdisk trace load.fdt\n  \
+    fairdisk trace sda.blktrace.0 --by task\n  \
+    fairdisk trace usr_0.csv.gz --to usr.fdt\n  \
+    fairdisk trace load.fdt --to load.blktrace.0")]
+pub(crate) struct Args {
+    /// The trace
+    #[arg(value_hint = ValueHint::FilePath)]
+    file: PathBuf,
+    /// Tell requests apart by this
+    #[arg(long, value_name = "WHAT", default_value = "group", value_parser = by())]
+    by: By,
+    /// The format of FILE, if its beginning does not tell
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    format: Option<Format>,
+    /// Pass over up to N broken lines or events, and count them
+    #[arg(
+        long, value_name = "N", default_value_t = 0, value_parser = within::<u64>(0..=u64::MAX),
+        allow_negative_numbers = true
+    )]
+    skip_bad: u64,
+    /// Write the requests to this file in place of figures
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    to: Option<PathBuf>,
+    /// The format of that file, if the end of its name is not that of a format
+    #[arg(long, value_name = "FORMAT", requires = "to", value_parser = format())]
+    to_format: Option<Format>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "to")]
+    json: bool,
+}
+
+/// The parts that fit on a few screens.
+const PARTS_MOST: usize = 50;
+
+/// After so many requests Ctrl-C is looked for.
+const LOOK_EACH: u64 = 1 << 16;
+
+fn by() -> impl TypedValueParser<Value = By> {
+    PossibleValuesParser::new(["group", "task", "device"]).map(|name| match &*name {
+        "task" => By::Task,
+        "device" => By::Device,
+        _ => By::Group,
+    })
+}
+
+fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(|(name, _)| name))
+        .map(|name| name.parse().expect("it is one of the possible values"))
+}
+
+pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    let stop = interrupt::stop_flag()?;
+    let options = Options { format: args.format, skip_bad: args.skip_bad };
+    let mut reader = open(&args.file, &options).map_err(failure)?;
+    match &args.to {
+        Some(to) => translate(&mut reader, to, args.to_format, &stop),
+        None => tell(&mut reader, args, &stop),
+    }
+}
+
+/// A trace that is not as it should be is bad input, like any other file.
+fn failure(error: TraceError) -> Failure {
+    Failure::BadInput(error.to_string())
+}
+
+fn tell(reader: &mut Reader, args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
+    let mut summary = Summary::new(args.by);
+    let is_whole = each(reader, stop, |request, reader| {
+        summary.add(request, reader.origins());
+        Ok(())
+    })?;
+    if summary.all.ios.sum() == 0 {
+        return Err(Failure::BadInput(format!("{}: it has no requests", args.file.display())));
+    }
+    let head = (reader.format.to_string(), reader.about());
+    let report = Report::new(&summary, head, (reader.lost(), reader.skipped()));
+    if args.json {
+        let mut json = serde_json::to_value(&report).map_err(|it| Failure::Run(it.to_string()))?;
+        json["schema"] = output::SCHEMA.into();
+        output::print_results(json, !is_whole)?;
+    } else {
+        let text = report.to_text(PARTS_MOST);
+        output::print_by(|out| {
+            text.lines().try_for_each(|line| {
+                io::Write::write_all(out, format!("{}\n", output::plain(line)).as_bytes())
+            })
+        })?;
+    }
+    if is_whole { Ok(()) } else { Err(Failure::Interrupted("the rest was not read".into())) }
+}
+
+/// Does something with each request. Returns whether it came to the end.
+fn each(
+    reader: &mut Reader,
+    stop: &AtomicBool,
+    mut with: impl FnMut(&fairdisk_trace::Request, &Reader) -> io::Result<()>,
+) -> Result<bool, Failure> {
+    let mut count = 0;
+    while let Some(request) = reader.next().map_err(failure)? {
+        with(&request, reader).map_err(|error| Failure::Run(error.to_string()))?;
+        count += 1;
+        if count % LOOK_EACH == 0 && stop.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn translate(
+    reader: &mut Reader,
+    to: &Path,
+    format: Option<Format>,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let format = format.or_else(|| format_of_name(to)).ok_or_else(|| {
+        Failure::BadInput(format!("{}: name its format with --to-format", to.display()))
+    })?;
+    let failed = |error: io::Error| Failure::Run(format!("{}: {error}", to.display()));
+    let out = BufWriter::new(File::create(to).map_err(failed)?);
+    let mut writer = match Writer::new(out, format, &reader.about()) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            return Err(Failure::BadInput(error.to_string()));
+        }
+        made => made.map_err(failed)?,
+    };
+    let is_whole = each(reader, stop, |request, reader| writer.add(request, reader.origins()))?;
+    writer.finish().map_err(failed)?;
+    match (is_whole, reader.lost() + reader.skipped()) {
+        (false, _) => Err(Failure::Interrupted("the rest was not written".into())),
+        (true, 0) => Ok(()),
+        (true, missing) => {
+            output::diagnose(&format!("note: {missing} requests are missing, lost or broken"));
+            Ok(())
+        }
+    }
+}
+
+/// The format that the name of a file ends in: `x.fdt`, `x.blktrace.0`.
+fn format_of_name(path: &Path) -> Option<Format> {
+    let name = path.file_name()?.to_str()?;
+    let name = name.strip_suffix(".0").unwrap_or(name);
+    name.rsplit('.').next()?.parse().ok()
+}
