@@ -96,7 +96,7 @@ impl Journal {
         self.kept.clear();
     }
 
-    /// The entries that were not kept, as there were too many, since that was last set.
+    /// The submissions that were not kept, as there were too many entries, since that was last set.
     #[must_use]
     pub const fn missed(&self) -> u64 {
         self.missed
@@ -150,7 +150,7 @@ impl Journal {
     fn keep(&mut self, entry: Entry) {
         match self.kept.len() < self.most {
             true => self.kept.push(entry),
-            false => self.missed += 1,
+            false => self.missed += u64::from(matches!(entry.record, Record::Submitted(_))),
         }
     }
 }

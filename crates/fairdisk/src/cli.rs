@@ -3,7 +3,7 @@
 
 use crate::commands::{
     advise, blame, calibrate, catalog, cgroup, compare, completions, ctl, demo, explain, man,
-    memory, mount, run, top, trace,
+    memory, mount, record, run, top, trace,
 };
 use clap::{Parser, Subcommand};
 
@@ -38,6 +38,7 @@ pub(crate) enum Command {
     Catalog(catalog::Args),
     Explain(explain::Args),
     Blame(blame::Args),
+    Record(record::Args),
     Trace(trace::Args),
     Completions(completions::Args),
     Man(man::Args),

@@ -158,6 +158,21 @@ impl Client {
         }
     }
 
+    /// Has the disk recorded for so many milliseconds. The recording is what can be read from the
+    /// result; it ends early if the socket, which is returned as well, is shut down for writing.
+    ///
+    /// # Errors
+    /// The request is refused or fails, or the connection is lost.
+    pub fn record(mut self, ms: u64) -> Result<(impl BufRead, UnixStream), ControlError> {
+        match self.ask(&Ask::Record { ms })? {
+            Answer::Recording => {}
+            other => return Err(ControlError::Gibberish(format!("{other:?}"))),
+        }
+        self.wait(None).map_err(ControlError::Lost)?;
+        let socket = self.stream.get_ref().try_clone().map_err(ControlError::Lost)?;
+        Ok((self.stream, socket))
+    }
+
     /// The status of the disk.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 //! Control of running mounts over a Unix socket: a client sends one line of JSON and receives one
-//! line in return.
+//! line in return, or a recording.
 //!
 //! Everybody may query. Only root and the user who runs the mount may change anything, which is
 //! checked by the peer credentials of the socket. The mounts on one disk share a socket, to which
@@ -11,6 +11,7 @@ mod client;
 mod latency;
 mod name;
 mod protocol;
+mod recording;
 mod server;
 mod settings;
 mod waits;

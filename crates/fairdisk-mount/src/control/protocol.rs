@@ -52,6 +52,13 @@ pub enum Ask {
         /// The address, as `--metrics` takes it; `None` to turn them off.
         address: Option<String>,
     },
+    /// Has what programs do recorded. After [`Answer::Recording`] the recording follows as it is
+    /// made, in the format of `fairdisk_trace::fdt`, until its time is over or the client sends
+    /// nothing more; then the connection ends.
+    Record {
+        /// For how long, in milliseconds.
+        ms: u64,
+    },
     /// Adds a mount on the disk.
     Mount(Box<Wanted>),
     /// Unmounts a mount.
@@ -96,6 +103,8 @@ pub enum Answer {
     Tunables(Tunables),
     /// The change has been made.
     Done,
+    /// The recording follows.
+    Recording,
     /// The mount has been made, at this path.
     Mounted(OsString),
     /// The list of mounts.

@@ -4,6 +4,7 @@ use super::client::Client;
 use super::latency::ms;
 use super::name::{NEW, Own, alone_beside, prepare, remove, visit};
 use super::protocol::{Answer, Ask, GroupEntry, Status, Tunable, Tunables, Wanted};
+use super::recording::Recording;
 use super::settings::{Settings, namespace};
 use super::socket_name;
 use super::waits::WaitEntry;
@@ -93,6 +94,7 @@ pub struct Server {
 struct Disk {
     mounts: Arc<Mounts>,
     metrics: Arc<Switch>,
+    recording: Recording,
     about: Mutex<About>,
     /// Held from looking at what is set to noting what is set instead.
     changing: Mutex<()>,
@@ -123,7 +125,8 @@ impl Server {
         let listener = listen(path)?;
         let own = Own::at(path.to_owned())?;
         let (about, shown) = (Mutex::new(about), Mutex::new(None));
-        let disk = Disk { mounts, metrics, about, changing: Mutex::new(()), shown };
+        let (changing, recording) = (Mutex::new(()), Recording::default());
+        let disk = Disk { mounts, metrics, recording, about, changing, shown };
         let talk = move |stream: &UnixStream, place: &Place<UnixListener>| {
             // A client that disconnects early is no concern of ours.
             let _ = disk.converse(stream, place);
@@ -152,6 +155,11 @@ impl Disk {
                 return Ok(());
             }
             let whole = line.ends_with(b"\n");
+            if let Ok(Ask::Record { ms }) = serde_json::from_slice(&line)
+                && changes
+            {
+                return place.answer(|| self.record(stream, Span::from_ms(ms)));
+            }
             let answer = place.answer(|| self.reply(&line, uid))?;
             (&mut &*stream).write_all(&answer)?;
             if !whole {
@@ -161,6 +169,18 @@ impl Disk {
                 fairdisk_plane::pause(PACE);
             }
         }
+    }
+
+    /// Answers with a recording.
+    fn record(&self, mut stream: &UnixStream, time: Span) -> io::Result<()> {
+        let gate = self.mounts.gate();
+        let Some(running) = self.recording.begin(gate) else {
+            let text = "a recording of this disk runs already; end that first";
+            return stream.write_all(&to_line(&Answer::Error(text.to_owned()))?);
+        };
+        stream.write_all(&to_line(&Answer::Recording)?)?;
+        let disk = self.about().disk.clone();
+        running.send(stream, &disk, time)
     }
 
     /// The answer to a line.
@@ -225,6 +245,8 @@ impl Disk {
                 set.map_or_else(|error| Answer::Error(error.to_string()), |()| Answer::Done)
             }
             Ask::Scheduler { name, tunables } => self.switch(name, tunables),
+            // Whoever may have one got it before.
+            Ask::Record { .. } => Answer::Error("a recording is no line".to_owned()),
             Ask::Tunables => Answer::Tunables(self.tunables()),
             Ask::Metrics { address } => self.tell_metrics(address.as_deref()),
             Ask::Mount(wanted) => self.mount(wanted),

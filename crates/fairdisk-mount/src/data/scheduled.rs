@@ -3,6 +3,7 @@
 mod blocked;
 mod status;
 mod waits;
+mod recorded;
 
 pub use blocked::BlockedTask;
 pub use status::GroupStatus;

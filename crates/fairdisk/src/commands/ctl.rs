@@ -340,6 +340,14 @@ fn only(mut clients: Vec<Client>) -> Result<Client, Failure> {
     clients.pop().ok_or_else(|| Failure::Run(NOBODY.to_owned()))
 }
 
+/// The one daemon that is meant.
+///
+/// # Errors
+/// None answers, or several do and none was chosen.
+pub(super) fn the_client(at: &At) -> Result<Client, Failure> {
+    only(find(at)?)
+}
+
 /// Connects to the daemon of the selected mount or, if none was selected, to all that run. The
 /// clients do not wait for ever.
 ///

@@ -15,6 +15,7 @@ mod limits;
 pub(crate) mod man;
 pub(crate) mod memory;
 pub(crate) mod mount;
+pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod top;
 pub(crate) mod trace;
@@ -41,6 +42,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Catalog(args) => catalog::execute(&args),
         Command::Explain(args) => explain::execute(&args),
         Command::Blame(args) => blame::execute(&args),
+        Command::Record(args) => record::execute(&args),
         Command::Trace(args) => trace::execute(&args),
         Command::Completions(args) => completions::execute(&args),
         Command::Man(args) => man::execute(&args),

@@ -1,0 +1,27 @@
+//! What a recording asks of the gate.
+
+use super::ScheduledGate;
+use fairdisk_core::{Entry, GroupId, TaskId};
+
+impl ScheduledGate {
+    /// Keeps up to `most` events of the disk from now on, or none.
+    pub(crate) fn keep_journal(&self, most: usize) {
+        self.disk.keep_journal(most);
+    }
+
+    /// Moves the events that were kept, and returns how many requests are missing among them.
+    pub(crate) fn drain_journal(&self, into: &mut Vec<Entry>) -> u64 {
+        self.disk.drain_journal(into)
+    }
+
+    /// The number of the thread that the scheduler knows as `task`, unless it has ended.
+    pub(crate) fn thread_of(&self, task: TaskId) -> Option<u32> {
+        self.identity().thread(task)
+    }
+
+    /// The path of a group's cgroup; `None` if it is gone.
+    pub(crate) fn path_of(&self, group: GroupId) -> Option<String> {
+        let identity = self.identity();
+        identity.groups().find(|known| known.id == group).map(|known| known.path.to_owned())
+    }
+}
