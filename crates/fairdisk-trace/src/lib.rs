@@ -12,6 +12,7 @@ pub mod error;
 pub mod fdt;
 pub mod formats;
 pub mod journal;
+pub mod kernel;
 mod lines;
 mod number;
 mod open;

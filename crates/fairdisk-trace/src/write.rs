@@ -69,14 +69,8 @@ impl<W: Write> Writer<W> {
             Format::Blkparse | Format::Blktrace => {
                 Kind::Events(Events::new(out, format == Format::Blktrace))
             }
-            Format::Tracepoints
-            | Format::Msr
-            | Format::Systor
-            | Format::Tencent
-            | Format::Alibaba
-            | Format::Disksim => {
-                let can = "it writes fdt, csv, iolog, blkparse and blktrace";
-                let why = format!("{format} is a format that Fairdisk only reads; {can}");
+            _ => {
+                let why = format!("{format} is a format that is only read");
                 return Err(io::Error::new(io::ErrorKind::Unsupported, why));
             }
         };

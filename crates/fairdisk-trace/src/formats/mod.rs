@@ -61,6 +61,15 @@ impl Format {
         Self::ALL.map(|(name, _)| name).join(", ")
     }
 
+    /// Whether it can be written, and is not only read.
+    #[must_use]
+    pub const fn is_written(self) -> bool {
+        matches!(
+            self,
+            Self::Fdt | Self::Csv | Self::Iolog | Self::Blkparse | Self::Blktrace
+        )
+    }
+
     /// The format of a file that begins with these bytes, if they tell.
     #[must_use]
     pub fn of(start: &[u8]) -> Option<Self> {

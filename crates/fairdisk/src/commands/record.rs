@@ -1,34 +1,43 @@
-//! `fairdisk record`: records what programs do on a mount.
+//! `fairdisk record`: records what programs do on a mount, or on a device under the kernel.
 
 use super::ctl::{At, the_client};
 use crate::failure::Failure;
 use crate::{interrupt, output, time_arg};
 use clap::ValueHint;
 use fairdisk_core::Span;
-use std::fs::File;
-use std::io::{self, Write as _};
+use fairdisk_trace::fdt::Recorder;
+use fairdisk_trace::kernel::{DeviceNumber, Kernel, KernelError};
+use fairdisk_trace::{About, Options, Source as _, TraceError};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
 use std::net::Shutdown;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Record what programs do on a mount: who asked for what, when it was served and done
+/// Record what programs do on a disk: who asked for what, when it was served and done
 ///
-/// The recording has every request that goes to the mount's disk. It costs programs next to
-/// nothing; if the file cannot be written fast enough, requests are missing, and counted.
+/// Without DEVICE, what goes to the disk of a mount is recorded, with the threads and groups that
+/// ask for it. With DEVICE, what goes to that device under the kernel. Programs never wait for the
+/// recording: if it cannot be written fast enough, requests are missing, and counted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     fairdisk record --for 60s -o load.fdt\n  \
     fairdisk record --at /srv/data --for 10m -o load.fdt\n  \
+    fairdisk record /dev/nvme0n1 --for 60s -o load.fdt\n  \
     fairdisk trace load.fdt")]
 pub(crate) struct Args {
+    /// A block device, as /dev/sda, or a file or directory on one
+    #[arg(value_hint = ValueHint::FilePath, conflicts_with = "at")]
+    device: Option<PathBuf>,
     #[command(flatten)]
     at: At,
     /// For how long: 500ms, 30s, 2m [default: until Ctrl-C]
     #[arg(
         long = "for", value_name = "TIME", value_parser = time_arg::parse,
-        allow_negative_numbers = true, allow_hyphen_values = true
+        allow_negative_numbers = true, allow_hyphen_values = true, value_hint = ValueHint::Other
     )]
     time: Option<Span>,
     /// The file to write, best named .fdt
@@ -39,19 +48,37 @@ pub(crate) struct Args {
 /// Without a time: longer than anybody records.
 const FOR_EVER_MS: u64 = 366 * 24 * 3600 * 1000;
 
-/// How often Ctrl-C is looked for.
-const LOOK_EACH: Duration = Duration::from_millis(50);
+/// How often events are fetched and Ctrl-C is looked for.
+const LOOK_EACH: Duration = Duration::from_millis(20);
+
+/// How often all that was recorded is written, so that it can be read meanwhile.
+const WRITE_EACH: Duration = Duration::from_secs(1);
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    match &args.device {
+        Some(device) => of_device(args, device)?,
+        None => of_mount(args)?,
+    }
+    say(&args.output)
+}
+
+/// What an error of the file with the recording is told as.
+fn failed(path: &Path) -> impl Fn(io::Error) -> Failure {
+    move |error| Failure::Run(format!("{}: {error}", path.display()))
+}
+
+// ---- a mount -------------------------------------------------------------------------------
+
+fn of_mount(args: &Args) -> Result<(), Failure> {
     let client = the_client(&args.at)?;
-    let failed = |error: io::Error| Failure::Run(format!("{}: {error}", args.output.display()));
+    let failed = failed(&args.output);
     // Whoever cannot write there is told before anything is recorded.
-    let mut file = File::create(&args.output).map_err(failed)?;
+    let mut file = File::create(&args.output).map_err(&failed)?;
     let ms = args.time.map_or(FOR_EVER_MS, |time| time.as_ns().div_ceil(1_000_000));
     let (mut recording, socket) = match client.record(ms) {
         Ok(recording) => recording,
         Err(error) => {
-            let _ = std::fs::remove_file(&args.output);
+            let _ = fs::remove_file(&args.output);
             return Err(Failure::Run(error.to_string()));
         }
     };
@@ -60,7 +87,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let over = Arc::clone(&is_over);
     let listener = std::thread::spawn(move || {
         while !over.load(Ordering::Relaxed) && !stop.load(Ordering::Relaxed) {
-            std::thread::sleep(LOOK_EACH);
+            fairdisk_plane::pause(LOOK_EACH);
         }
         // The mount then sends what is left, and hangs up.
         let _ = socket.shutdown(Shutdown::Write);
@@ -68,19 +95,104 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let copied = io::copy(&mut recording, &mut file).and_then(|_| file.flush());
     is_over.store(true, Ordering::Relaxed);
     let _ = listener.join();
-    copied.map_err(failed)?;
-    say(&args.output)
+    copied.map(drop).map_err(failed)
+}
+
+// ---- a device under the kernel -------------------------------------------------------------
+
+/// A whole disk.
+struct Disk {
+    number: DeviceNumber,
+    /// Its name in `/sys/block`.
+    name: String,
+}
+
+fn of_device(args: &Args, device: &Path) -> Result<(), Failure> {
+    let disk = disk_of(device)?;
+    let stop = interrupt::stop_flag()?;
+    let failed = failed(&args.output);
+    let refused = |error: KernelError| Failure::Run(error.to_string());
+    let mut kernel = Kernel::begin(disk.number).map_err(refused)?;
+    let began = Instant::now();
+    let out = BufWriter::new(File::create(&args.output).map_err(&failed)?);
+    let mut recorder = Recorder::new(out, &disk.about()).map_err(&failed)?;
+    let (mut requests, mut lost, mut written) = (Vec::new(), 0, began);
+    let is_over = || args.time.is_some_and(|time| began.elapsed().as_nanos() >= time.as_ns().into());
+    loop {
+        let has_ended = is_over() || stop.load(Ordering::Relaxed);
+        match has_ended {
+            true => kernel.finish(|request| requests.push(request)).map_err(refused)?,
+            false => kernel.fetch(|request| requests.push(request)).map_err(refused)?,
+        }
+        for request in requests.drain(..) {
+            recorder.add(&request, kernel.origins()).map_err(&failed)?;
+        }
+        let missing = kernel.lost().map_err(refused)?;
+        if missing > lost {
+            recorder.lost(missing - lost).map_err(&failed)?;
+            lost = missing;
+        }
+        if has_ended {
+            return recorder.finish().map(drop).map_err(failed);
+        }
+        if written.elapsed() >= WRITE_EACH {
+            recorder.flush().map_err(&failed)?;
+            written = Instant::now();
+        }
+        fairdisk_plane::pause(LOOK_EACH);
+    }
+}
+
+/// The whole disk of a device, a partition, or a file.
+fn disk_of(path: &Path) -> Result<Disk, Failure> {
+    let bad = |words: &str| Failure::BadInput(format!("{}: {words}", path.display()));
+    let found = path.metadata().map_err(|error| bad(&error.to_string()))?;
+    let is_device = found.file_type().is_block_device();
+    let number = if is_device { found.rdev() } else { found.dev() };
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let place = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}"));
+    let mut place = place.map_err(|_| bad("it is on no block device; name one"))?;
+    // The kernel's events are those of the whole disk.
+    if place.join("partition").exists() {
+        place.pop();
+    }
+    let text = fs::read_to_string(place.join("dev")).unwrap_or_default();
+    let numbers = text.trim().split_once(':').and_then(|(major, minor)| {
+        Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    });
+    let name = place.file_name().map(|name| name.to_string_lossy().into_owned());
+    let (number, name) = numbers.zip(name).ok_or_else(|| bad("its disk is not known"))?;
+    Ok(Disk { number, name })
+}
+
+impl Disk {
+    fn about(&self) -> About {
+        let read = |path: String| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+        let of_disk = |what: &str| read(format!("/sys/block/{}/{what}", self.name));
+        let chosen = of_disk("queue/scheduler");
+        let scheduler = chosen.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+        About {
+            device: format!("/dev/{}", self.name),
+            device_bytes: of_disk("size").parse::<u64>().ok().map(|sectors| 512 * sectors),
+            scheduler: scheduler.map_or(chosen.clone(), |(name, _)| name.to_owned()),
+            host: read("/proc/sys/kernel/hostname".to_owned()),
+            kernel: read("/proc/sys/kernel/osrelease".to_owned()),
+            start_unix_ns: now.and_then(|now| u64::try_from(now.as_nanos()).ok()),
+            recorded_by: concat!("fairdisk ", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
 }
 
 /// Says what was recorded.
 fn say(path: &Path) -> Result<(), Failure> {
-    let bad = |error: fairdisk_trace::TraceError| Failure::Run(error.to_string());
-    let mut reader = fairdisk_trace::open(path, &fairdisk_trace::Options::default()).map_err(bad)?;
+    let bad = |error: TraceError| Failure::Run(error.to_string());
+    let mut reader = fairdisk_trace::open(path, &Options::default()).map_err(bad)?;
     let mut requests = 0_u64;
-    while fairdisk_trace::Source::next(&mut reader).map_err(bad)?.is_some() {
+    while reader.next().map_err(bad)?.is_some() {
         requests += 1;
     }
-    let lost = match fairdisk_trace::Source::lost(&reader) {
+    let lost = match reader.lost() {
         0 => "none lost".to_owned(),
         lost => format!("{lost} lost"),
     };

@@ -135,14 +135,16 @@ fn translate(
     let format = format.or_else(|| format_of_name(to)).ok_or_else(|| {
         Failure::BadInput(format!("{}: name its format with --to-format", to.display()))
     })?;
+    if !format.is_written() {
+        return Err(Failure::BadInput(format!(
+            "{}: {format} is a format that Fairdisk only reads; it writes fdt, csv, iolog, \
+             blkparse and blktrace",
+            to.display()
+        )));
+    }
     let failed = |error: io::Error| Failure::Run(format!("{}: {error}", to.display()));
     let out = BufWriter::new(File::create(to).map_err(failed)?);
-    let mut writer = match Writer::new(out, format, &reader.about()) {
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-            return Err(Failure::BadInput(error.to_string()));
-        }
-        made => made.map_err(failed)?,
-    };
+    let mut writer = Writer::new(out, format, &reader.about()).map_err(failed)?;
     let is_whole = each(reader, stop, |request, reader| writer.add(request, reader.origins()))?;
     writer.finish().map_err(failed)?;
     match (is_whole, reader.lost() + reader.skipped()) {

@@ -25,3 +25,4 @@ mod real_time;
 mod refused;
 mod remedies;
 mod swept;
+mod traced;

@@ -27,6 +27,7 @@ mod posted;
 mod prediction;
 mod process;
 mod real_disk;
+mod recorded;
 mod rules;
 mod scripts;
 mod settings;
