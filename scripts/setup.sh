@@ -7,6 +7,7 @@ set -uo pipefail
 missing=()
 command -v fio >/dev/null || missing+=(fio)
 [ -d /usr/share/doc/fio/examples ] || missing+=(fio-examples)
+command -v btt >/dev/null || missing+=(blktrace)
 command -v valgrind >/dev/null || missing+=(valgrind)
 command -v stress-ng >/dev/null || missing+=(stress-ng)
 compgen -G '/usr/lib/postgresql/*/bin/pgbench' >/dev/null || missing+=(postgresql)

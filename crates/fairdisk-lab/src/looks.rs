@@ -52,7 +52,9 @@ impl Looks {
             Self::Results => {
                 "looks like results in JSON, which no command takes; name what was run"
             }
-            Self::Trace => "looks like a trace of I/Os, which `fairdisk trace` shows and `fairdisk run` replays",
+            Self::Trace => {
+                "looks like a trace of I/Os, which `fairdisk trace` shows and `fairdisk run` replays"
+            }
         }
     }
 }

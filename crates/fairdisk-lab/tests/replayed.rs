@@ -44,8 +44,7 @@ const RECORDING: Span = Span::from_s(9);
 
 /// Records a run of the load.
 fn record(scheduler: &str, directory: &Path) -> PathBuf {
-    let options =
-        Options { keep_journal: true, duration: Some(RECORDING), ..options(scheduler) };
+    let options = Options { keep_journal: true, duration: Some(RECORDING), ..options(scheduler) };
     let plan = Plan::experiment(LOAD, &options).unwrap_or_else(|error| panic!("{error}"));
     let (arm, row) = (&plan.arms[0], &plan.rows[0]);
     let setup = plan.setup(arm, row, 0).unwrap_or_else(|error| panic!("{error}"));

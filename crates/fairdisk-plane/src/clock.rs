@@ -71,6 +71,12 @@ impl MonotonicClock {
     }
 }
 
+/// The system's monotonic clock as the kernel stamps its events with it.
+#[must_use]
+pub fn kernel_time() -> Instant {
+    Instant::from_ns(read_ns())
+}
+
 /// Reads the monotonic clock in nanoseconds, of which a `u64` holds 584 years. Every request reads
 /// it three times, so a plain integer is worthwhile.
 fn read_ns() -> u64 {

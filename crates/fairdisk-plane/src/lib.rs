@@ -19,7 +19,7 @@ pub mod load;
 pub mod payload;
 pub mod shell;
 
-pub use clock::{Clock, FakeClock, MonotonicClock, pause, wall_time};
+pub use clock::{Clock, FakeClock, MonotonicClock, kernel_time, pause, wall_time};
 pub use disk::{Disk, Job, Order};
 pub use failure::{FailedRequest, Failure};
 pub use file::{FileNeeds, TargetError, TargetFile, parse_target};

@@ -161,7 +161,8 @@ mod tests {
             (9, Finished(BioId(2), true)),
             (9, Submitted(bio(4, 64))),
         ];
-        let (mut journal, mut names, mut done) = (FromJournal::default(), Numbers::default(), Vec::new());
+        let (mut journal, mut names, mut done) =
+            (FromJournal::default(), Numbers::default(), Vec::new());
         for (at, record) in entries {
             let entry = Entry { at: Instant::from_ns(at), record };
             journal.take(&entry, &mut names, |request| done.push(request));

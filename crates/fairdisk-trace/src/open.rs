@@ -44,6 +44,9 @@ struct Tolerant {
     skipped: u64,
 }
 
+/// A file and what is read of it.
+type Opened = (PathBuf, Box<dyn BufRead>);
+
 /// As much of a file is looked at to find out its format.
 const LOOK_BYTES: usize = 64 << 10;
 
@@ -67,7 +70,7 @@ pub fn open(path: &Path, options: &Options) -> Result<Reader, TraceError> {
 }
 
 /// Readers of files, unpacked where these are packed.
-fn readers(files: Vec<PathBuf>) -> Result<Vec<(PathBuf, Box<dyn BufRead>)>, TraceError> {
+fn readers(files: Vec<PathBuf>) -> Result<Vec<Opened>, TraceError> {
     let mut readers = Vec::new();
     for file in files {
         let opened = File::open(&file).map_err(|error| TraceError::Io(file.clone(), error))?;
@@ -108,7 +111,7 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
 }
 
 /// The format of the first file that says.
-fn format_of(readers: &mut [(PathBuf, Box<dyn BufRead>)]) -> Result<Format, TraceError> {
+fn format_of(readers: &mut [Opened]) -> Result<Format, TraceError> {
     for (file, reader) in &mut *readers {
         let start = reader.fill_buf().map_err(|error| TraceError::Io(file.clone(), error))?;
         if let Some(format) = Format::of(start) {
@@ -118,10 +121,7 @@ fn format_of(readers: &mut [(PathBuf, Box<dyn BufRead>)]) -> Result<Format, Trac
     Err(TraceError::Unknown(readers[0].0.clone()))
 }
 
-fn source(
-    format: Format,
-    mut readers: Vec<(PathBuf, Box<dyn BufRead>)>,
-) -> Result<Box<dyn Source>, TraceError> {
+fn source(format: Format, mut readers: Vec<Opened>) -> Result<Box<dyn Source>, TraceError> {
     if format == Format::Blktrace {
         return Ok(Box::new(Blktrace::new(readers)));
     }

@@ -209,19 +209,14 @@ mod tests {
             (start, sectors, times[0], Some(times[1]), Some(times[2]))
         };
         for (name, events, done) in [
-            ("one", vec![q(1, Read, 8, 8), d(2, Read, 8, 8), c(5, Read, 8, 8)], vec![full(
-                8,
-                8,
-                [1, 2, 5],
-            )]),
+            (
+                "one",
+                vec![q(1, Read, 8, 8), d(2, Read, 8, 8), c(5, Read, 8, 8)],
+                vec![full(8, 8, [1, 2, 5])],
+            ),
             (
                 "two merged",
-                vec![
-                    q(1, Write, 8, 8),
-                    q(2, Write, 16, 8),
-                    d(3, Write, 8, 16),
-                    c(9, Write, 8, 16),
-                ],
+                vec![q(1, Write, 8, 8), q(2, Write, 16, 8), d(3, Write, 8, 16), c(9, Write, 8, 16)],
                 vec![full(8, 8, [1, 3, 9]), full(16, 8, [2, 3, 9])],
             ),
             (
@@ -268,13 +263,11 @@ mod tests {
                 vec![d(2, Read, 0, 8), c(3, Read, 0, 8)],
                 vec![full(0, 8, [2, 2, 3])],
             ),
-            ("without its last event", vec![q(1, Read, 0, 8), d(2, Read, 0, 8)], vec![(
-                0,
-                8,
-                1,
-                Some(2),
-                None,
-            )]),
+            (
+                "without its last event",
+                vec![q(1, Read, 0, 8), d(2, Read, 0, 8)],
+                vec![(0, 8, 1, Some(2), None)],
+            ),
             ("of which only the end was seen", vec![c(3, Read, 0, 8)], vec![]),
         ] {
             assert_eq!(pair(&events), done, "{name}");

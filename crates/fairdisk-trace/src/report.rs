@@ -296,7 +296,7 @@ const fn name_of(name: &str) -> &str {
 /// A figure with three digits.
 fn figure(value: f64) -> String {
     match value {
-        value if value == 0.0 => "0".into(),
+        0.0 => "0".into(),
         value if value < 1.0 => format!("{value:.3}"),
         value if value < 10.0 => format!("{value:.2}"),
         value if value < 100.0 => format!("{value:.1}"),
@@ -309,7 +309,13 @@ fn whole(percent: Option<f64>) -> String {
 }
 
 /// Writes rows with their names, numbers right-aligned.
-fn write_table(text: &mut String, head: &str, names: &[&str], heads: &[&str], rows: &[Vec<String>]) {
+fn write_table(
+    text: &mut String,
+    head: &str,
+    names: &[&str],
+    heads: &[&str],
+    rows: &[Vec<String>],
+) {
     let width = |name: &str| name.chars().count();
     let first = names.iter().map(|name| width(name)).chain([width(head)]).max().unwrap_or(0);
     let widths: Vec<usize> = (0..heads.len())

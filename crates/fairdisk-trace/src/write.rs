@@ -210,7 +210,11 @@ impl<W: Write> Events<W> {
             }
             let request = *request;
             self.sequence += 1;
-            if self.is_binary { self.binary(at, step, &request)? } else { self.text(at, step, &request)? }
+            if self.is_binary {
+                self.binary(at, step, &request)?;
+            } else {
+                self.text(at, step, &request)?;
+            }
         }
         Ok(())
     }
@@ -226,9 +230,10 @@ impl<W: Write> Events<W> {
             _ => 259 << 20 | *self.devices.entry(origin.device.clone()).or_insert(next),
         };
         let name = if origin.task.is_empty() { &origin.group } else { &origin.task };
-        let split = origin.task.rsplit_once('-').and_then(|(name, pid)| {
-            Some((name.to_owned(), pid.parse::<u32>().ok()?))
-        });
+        let split = origin
+            .task
+            .rsplit_once('-')
+            .and_then(|(name, pid)| Some((name.to_owned(), pid.parse::<u32>().ok()?)));
         let made_up = 1 + self.numbers.len() as u32;
         let (name, pid) = split.unwrap_or((name.clone(), made_up));
         Process { device, pid, name }

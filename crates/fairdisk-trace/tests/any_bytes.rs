@@ -26,8 +26,10 @@ fn survives(bytes: &[u8]) {
         let Ok(mut reader) = open(&path, &options) else { continue };
         let mut summary = Summary::new(Default::default());
         let outs = [Format::Fdt, Format::Csv, Format::Iolog, Format::Blkparse, Format::Blktrace];
-        let mut outs: Vec<_> =
-            outs.iter().filter_map(|it| Writer::new(Vec::new(), *it, &reader.about()).ok()).collect();
+        let mut outs: Vec<_> = outs
+            .iter()
+            .filter_map(|it| Writer::new(Vec::new(), *it, &reader.about()).ok())
+            .collect();
         while let Ok(Some(request)) = reader.next() {
             summary.add(&request, reader.origins());
             for out in &mut outs {

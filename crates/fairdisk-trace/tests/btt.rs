@@ -100,7 +100,9 @@ fn figures_are_those_of_btt_and_blkparse() {
     let text = run("blkparse", &["-i", "load"], dir.path());
     let queued = format!("Reads Queued: {:11},", all.reads);
     assert!(text.contains(&queued), "{queued}");
-    let kib = |name: &str| report.parts.iter().find(|part| part.name == name).expect("it is there").bytes / 1024;
+    let kib = |name: &str| {
+        report.parts.iter().find(|part| part.name == name).expect("it is there").bytes / 1024
+    };
     assert!(text.contains(&format!("Writes Completed: {:8}, {:8}KiB", all.writes, kib("dd-102"))));
 }
 

@@ -81,10 +81,7 @@ fn files_as_they_are_found_are_read() {
             "alibaba",
             "419,W,8792731648,16384,1577808144360767\n725,R,100,1024,1577808144360768\n",
             Format::Alibaba,
-            vec![
-                "419|419|| write 17173304+32 at 0 - -",
-                "725|725|| read 0+3 sync at 1 - -",
-            ],
+            vec!["419|419|| write 17173304+32 at 0 - -", "725|725|| read 0+3 sync at 1 - -"],
         ),
         (
             "disksim",
@@ -157,7 +154,8 @@ fn files_as_they_are_found_are_read() {
         ),
     ] {
         let path = file(dir.path(), &name.replace(' ', "_"), text);
-        let read = read(&path, Options::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let read =
+            read(&path, Options::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(read, (format, requests.into_iter().map(String::from).collect(), 0), "{name}");
     }
 }
@@ -193,7 +191,12 @@ fn random_load(requests: usize) -> (Vec<Request>, Origins) {
     let numbers: Vec<_> = (0..4)
         .map(|task| {
             let level = IoPrio { class: IoClass::BestEffort, level: task as u8 };
-            origins.number("8,16", ["/db", "/backup"][task % 2], &format!("fio-{}", 100 + task), level)
+            origins.number(
+                "8,16",
+                ["/db", "/backup"][task % 2],
+                &format!("fio-{}", 100 + task),
+                level,
+            )
         })
         .collect();
     let (mut all, mut at) = (Vec::new(), 0);

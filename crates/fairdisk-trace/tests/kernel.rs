@@ -1,6 +1,6 @@
 //! A device under the kernel is recorded while fio works on it.
 
-use fairdisk_core::Op;
+use fairdisk_core::{Instant, Op};
 use fairdisk_trace::kernel::{DeviceNumber, Kernel, KernelError};
 use fairdisk_trace::{Request, Traits};
 use std::fs::File;
@@ -35,7 +35,8 @@ impl Drop for Loop {
 
 fn fio(device: &Loop, name: &str, more: &[&str]) {
     let file = format!("--filename={}", device.0.display());
-    let common = ["--direct=1", "--bs=4k", "--minimal", "--ioengine=psync", "--allow_file_create=0"];
+    let common =
+        ["--direct=1", "--bs=4k", "--minimal", "--ioengine=psync", "--allow_file_create=0"];
     let mut fio = Command::new("fio");
     let fio = fio.arg(format!("--name={name}")).arg(file).args(common).args(more);
     let output = fio.output().unwrap_or_else(|error| panic!("fio: {error}"));
@@ -51,7 +52,7 @@ fn what_fio_does_on_a_device_is_recorded() {
     let Some(device) = Loop::new(dir.path()) else {
         return println!("skipped: there are no loop devices");
     };
-    let mut kernel = match Kernel::begin(device.number()) {
+    let mut kernel = match Kernel::begin(device.number(), Instant::ZERO) {
         Err(error @ (KernelError::NotRoot | KernelError::Missing(_))) => {
             return println!("skipped: {error}");
         }
@@ -59,8 +60,14 @@ fn what_fio_does_on_a_device_is_recorded() {
     };
     let mut all: Vec<Request> = Vec::new();
     fio(&device, "reads", &["--rw=randread", "--number_ios=500", "--size=32M"]);
-    kernel.fetch(|request| all.push(request)).unwrap_or_else(|error| panic!("{error}"));
-    fio(&device, "writes", &["--rw=write", "--number_ios=200", "--size=32M", "--prioclass=2", "--prio=1"]);
+    kernel
+        .fetch(Instant::MAX, |request| all.push(request))
+        .unwrap_or_else(|error| panic!("{error}"));
+    fio(
+        &device,
+        "writes",
+        &["--rw=write", "--number_ios=200", "--size=32M", "--prioclass=2", "--prio=1"],
+    );
     kernel.finish(|request| all.push(request)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(kernel.lost().unwrap_or_else(|error| panic!("{error}")), 0);
     let of = |op| {

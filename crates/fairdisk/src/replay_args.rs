@@ -95,9 +95,8 @@ fn time(text: &str) -> Option<Span> {
         return if is_zero { Some(Span::ZERO) } else { time_arg::parse(text).ok() };
     }
     let part = |part: &str| part.parse::<u64>().ok().filter(|_| !part.starts_with('+'));
-    let seconds = text.split(':').try_fold(0_u64, |sum, one| {
-        sum.checked_mul(60)?.checked_add(part(one)?)
-    })?;
+    let seconds =
+        text.split(':').try_fold(0_u64, |sum, one| sum.checked_mul(60)?.checked_add(part(one)?))?;
     (text.split(':').count() <= 3).then_some(Span::from_s(seconds))
 }
 

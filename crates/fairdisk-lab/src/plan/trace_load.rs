@@ -183,7 +183,9 @@ fn script(
     let (mut ios, mut beside_most) = (Vec::with_capacity(requests.len()), 0);
     for request in requests {
         let queued = request.queued;
-        while let Some(Reverse(done)) = under_way.peek().copied().filter(|Reverse(it)| *it <= queued) {
+        while let Some(Reverse(done)) =
+            under_way.peek().copied().filter(|Reverse(it)| *it <= queued)
+        {
             last = last.max(done);
             under_way.pop();
         }
@@ -218,13 +220,8 @@ const BESIDE_ANY: u32 = 1 << 20;
 
 impl Load for TraceLoad {
     fn build(&self, _host: &Host, ionice: bool, _prng: &mut Prng) -> Loaded {
-        let volume = VolumeSpec {
-            disk: 0,
-            kind: VolumeKind::Raw,
-            start: Lba(0),
-            warm: true,
-            journal: None,
-        };
+        let volume =
+            VolumeSpec { disk: 0, kind: VolumeKind::Raw, start: Lba(0), warm: true, journal: None };
         let task = |task: &Replayed| TaskSpec {
             group: self.numbers.id(task.group),
             ioprio: if ionice { task.ioprio } else { IoPrio::UNSET },

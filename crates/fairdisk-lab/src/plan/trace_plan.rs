@@ -3,9 +3,7 @@
 use super::replay::ReplayPace;
 use super::setup::partition_sectors;
 use super::trace_load::{Recorded, TraceLoad};
-use super::{
-    DEFAULT_SEEDS, Options, Plan, PlannedRow, Rig, Spec, changed::plan_arms, choose,
-};
+use super::{DEFAULT_SEEDS, Options, Plan, PlannedRow, Rig, Spec, changed::plan_arms, choose};
 use crate::catalog::error::CatalogError;
 use crate::catalog::experiment::Arm;
 use crate::catalog::overrides::demand_none;
@@ -65,7 +63,9 @@ impl Plan {
         );
         note(
             is_folded,
-            format!("The trace needs a larger disk than `{device}`: places beyond its end begin again at its start."),
+            format!(
+                "The trace needs a larger disk than `{device}`: places beyond its end begin again at its start."
+            ),
         );
         note(reader.lost() > 0, format!("The trace lacks {} requests.", reader.lost()));
         let schedulers = match options.schedulers.as_slice() {

@@ -15,7 +15,7 @@ use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 /// How often events are fetched.
 const FETCH_EACH: Duration = Duration::from_millis(20);
@@ -128,7 +128,7 @@ fn about(disk: &str, scheduler: &str) -> About {
         let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
         text.trim_end().to_owned()
     };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+    let now = fairdisk_plane::wall_time().duration_since(UNIX_EPOCH).ok();
     About {
         device: disk.to_owned(),
         device_bytes: None,

@@ -1,9 +1,9 @@
 //! The gate of scheduled mounts: a scheduler decides when each piece of I/O is done.
 
 mod blocked;
+mod recorded;
 mod status;
 mod waits;
-mod recorded;
 
 pub use blocked::BlockedTask;
 pub use status::GroupStatus;

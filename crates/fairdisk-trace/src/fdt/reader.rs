@@ -38,7 +38,8 @@ pub(super) fn block(reader: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>>
     if !fill(reader, &mut head)? {
         return Ok(None);
     }
-    let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    let number =
+        |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     let (length, expected) = (number(1), number(5));
     if length > BLOCK_BYTES_MOST {
         return Ok(None);

@@ -20,7 +20,8 @@ const EXPECTED: &str = "a file, one of add, open, close, wait, read, write, sync
 impl LineFormat for Iolog {
     fn line(&mut self, line: &str, out: &mut Out) -> Result<(), String> {
         let Some(version) = self.version else {
-            let version = line.strip_prefix("fio version ").and_then(|it| it.strip_suffix(" iolog"));
+            let version =
+                line.strip_prefix("fio version ").and_then(|it| it.strip_suffix(" iolog"));
             let version = version.and_then(number).filter(|version| matches!(version, 2 | 3));
             self.version = Some(version.ok_or("`fio version 2 iolog` or `fio version 3 iolog`")?);
             return Ok(());

@@ -64,10 +64,7 @@ impl Format {
     /// Whether it can be written, and is not only read.
     #[must_use]
     pub const fn is_written(self) -> bool {
-        matches!(
-            self,
-            Self::Fdt | Self::Csv | Self::Iolog | Self::Blkparse | Self::Blktrace
-        )
+        matches!(self, Self::Fdt | Self::Csv | Self::Iolog | Self::Blkparse | Self::Blktrace)
     }
 
     /// The format of a file that begins with these bytes, if they tell.

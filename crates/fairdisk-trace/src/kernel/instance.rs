@@ -2,10 +2,8 @@
 
 use super::DeviceNumber;
 use super::layout::Layout;
-use fairdisk_core::Instant;
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{MountFlags, mount};
-use rustix::time::{ClockId, clock_gettime};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
@@ -115,13 +113,6 @@ impl Instance {
         let path = self.place.join("events/block").join(event).join("format");
         let text = fs::read_to_string(&path).map_err(failed(&path))?;
         Layout::parse(&text).ok_or(KernelError::Strange(path))
-    }
-
-    /// The time of the clock by which events are stamped.
-    pub(super) fn now(&self) -> Result<Instant, KernelError> {
-        let now = clock_gettime(ClockId::Monotonic);
-        let ns = u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000;
-        Ok(Instant::from_ns(ns + u64::try_from(now.tv_nsec).unwrap_or(0)))
     }
 
     pub(super) fn start(&self) -> Result<(), KernelError> {

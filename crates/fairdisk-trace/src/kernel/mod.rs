@@ -74,23 +74,22 @@ struct Raw {
 }
 
 impl Kernel {
-    /// Begins to record a whole device.
+    /// Begins to record a whole device. `now` is the time of the kernel's monotonic clock.
     ///
     /// # Errors
     /// Returns an error if the kernel does not let this be done.
-    pub fn begin(device: DeviceNumber) -> Result<Self, KernelError> {
+    pub fn begin(device: DeviceNumber, now: Instant) -> Result<Self, KernelError> {
         let instance = Instance::new(device, &STEPS.map(|(name, _)| name))?;
         let mut layouts = Vec::new();
         for (name, step) in STEPS {
             layouts.push((step, instance.layout(name)?));
         }
-        let began = instance.now()?;
         instance.start()?;
         Ok(Self {
             instance,
             layouts,
             device: device.to_string(),
-            began,
+            began: now,
             read: Vec::new(),
             pairing: Pairing::default(),
             tasks: Tasks::default(),
@@ -98,14 +97,13 @@ impl Kernel {
         })
     }
 
-    /// Reads what has happened, and hands over the requests that were done.
+    /// Reads what has happened until `now`, and hands over the requests that were done.
     ///
     /// # Errors
     /// Returns an error if the ring buffers cannot be read.
-    pub fn fetch(&mut self, done: impl FnMut(Request)) -> Result<(), KernelError> {
-        let until = self.instance.now()?;
+    pub fn fetch(&mut self, now: Instant, done: impl FnMut(Request)) -> Result<(), KernelError> {
         self.read_all()?;
-        self.take_until(Instant::from_ns(until.as_ns().saturating_sub(SETTLES.as_ns())), done);
+        self.take_until(Instant::from_ns(now.as_ns().saturating_sub(SETTLES.as_ns())), done);
         Ok(())
     }
 

@@ -96,11 +96,20 @@ mod tests {
     fn events_are_found_with_their_times() {
         let head = |kind: u32, delta: u32| kind | delta << 5;
         let words = [
-            head(2, 5), 1, 2, // Two words, 5 ns later.
-            head(TIME_EXTEND, 3), 1, // 2^27 + 3 ns later.
-            head(0, 1), 12, 7, 7, // A length of 12 that counts itself.
-            head(PADDING, 1), 8, 0, // Padding of 8 bytes.
-            head(1, 2), 9,
+            head(2, 5),
+            1,
+            2, // Two words, 5 ns later.
+            head(TIME_EXTEND, 3),
+            1, // 2^27 + 3 ns later.
+            head(0, 1),
+            12,
+            7,
+            7, // A length of 12 that counts itself.
+            head(PADDING, 1),
+            8,
+            0, // Padding of 8 bytes.
+            head(1, 2),
+            9,
         ];
         let later = 1_005 + (1 << 27) + 3 + 1;
         assert_eq!(read(&page(&words)), [(1_005, 8), (later, 8), (later + 3, 4)]);

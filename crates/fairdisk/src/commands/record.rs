@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::{interrupt, output, time_arg};
 use clap::ValueHint;
 use fairdisk_core::Span;
+use fairdisk_plane::kernel_time;
 use fairdisk_trace::fdt::Recorder;
 use fairdisk_trace::kernel::{DeviceNumber, Kernel, KernelError};
 use fairdisk_trace::{About, Options, Source as _, TraceError};
@@ -15,7 +16,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Record what programs do on a disk: who asked for what, when it was served and done
 ///
@@ -52,7 +53,7 @@ const FOR_EVER_MS: u64 = 366 * 24 * 3600 * 1000;
 const LOOK_EACH: Duration = Duration::from_millis(20);
 
 /// How often all that was recorded is written, so that it can be read meanwhile.
-const WRITE_EACH: Duration = Duration::from_secs(1);
+const WRITE_EACH: Span = Span::from_s(1);
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     match &args.device {
@@ -112,17 +113,18 @@ fn of_device(args: &Args, device: &Path) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
     let failed = failed(&args.output);
     let refused = |error: KernelError| Failure::Run(error.to_string());
-    let mut kernel = Kernel::begin(disk.number).map_err(refused)?;
-    let began = Instant::now();
+    let began = kernel_time();
+    let mut kernel = Kernel::begin(disk.number, began).map_err(refused)?;
     let out = BufWriter::new(File::create(&args.output).map_err(&failed)?);
     let mut recorder = Recorder::new(out, &disk.about()).map_err(&failed)?;
     let (mut requests, mut lost, mut written) = (Vec::new(), 0, began);
-    let is_over = || args.time.is_some_and(|time| began.elapsed().as_nanos() >= time.as_ns().into());
     loop {
-        let has_ended = is_over() || stop.load(Ordering::Relaxed);
+        let now = kernel_time();
+        let is_over = args.time.is_some_and(|time| now >= began + time);
+        let has_ended = is_over || stop.load(Ordering::Relaxed);
         match has_ended {
             true => kernel.finish(|request| requests.push(request)).map_err(refused)?,
-            false => kernel.fetch(|request| requests.push(request)).map_err(refused)?,
+            false => kernel.fetch(now, |request| requests.push(request)).map_err(refused)?,
         }
         for request in requests.drain(..) {
             recorder.add(&request, kernel.origins()).map_err(&failed)?;
@@ -135,9 +137,9 @@ fn of_device(args: &Args, device: &Path) -> Result<(), Failure> {
         if has_ended {
             return recorder.finish().map(drop).map_err(failed);
         }
-        if written.elapsed() >= WRITE_EACH {
+        if now >= written + WRITE_EACH {
             recorder.flush().map_err(&failed)?;
-            written = Instant::now();
+            written = now;
         }
         fairdisk_plane::pause(LOOK_EACH);
     }
@@ -171,7 +173,7 @@ impl Disk {
         let of_disk = |what: &str| read(format!("/sys/block/{}/{what}", self.name));
         let chosen = of_disk("queue/scheduler");
         let scheduler = chosen.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+        let now = fairdisk_plane::wall_time().duration_since(UNIX_EPOCH).ok();
         About {
             device: format!("/dev/{}", self.name),
             device_bytes: of_disk("size").parse::<u64>().ok().map(|sectors| 512 * sectors),

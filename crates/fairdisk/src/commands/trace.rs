@@ -5,7 +5,9 @@ use crate::number_arg::within;
 use crate::{interrupt, output};
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use fairdisk_trace::{By, Format, Options, Reader, Report, Source, Summary, TraceError, Writer, open};
+use fairdisk_trace::{
+    By, Format, Options, Reader, Report, Source, Summary, TraceError, Writer, open,
+};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -13,7 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Show what a recorded load did, or translate it into another format
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Formats that are read: fdt (of `fairdisk record`), blktrace (one file of a CPU, or the\n\
+#[command(
+    after_help = "Formats that are read: fdt (of `fairdisk record`), blktrace (one file of a CPU, or the\n\
     name before `.blktrace`), blkparse, tracepoints (trace-cmd report, perf script), iolog\n\
     of fio, msr, systor, tencent, alibaba, disksim, csv; each also as .gz.\n\
     Written are fdt, csv, iolog, blkparse and blktrace.\n\n\
@@ -21,7 +24,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
     fairdisk trace load.fdt\n  \
     fairdisk trace sda.blktrace.0 --by task\n  \
     fairdisk trace usr_0.csv.gz --to usr.fdt\n  \
-    fairdisk trace load.fdt --to load.blktrace.0")]
+    fairdisk trace load.fdt --to load.blktrace.0"
+)]
 pub(crate) struct Args {
     /// The trace
     #[arg(value_hint = ValueHint::FilePath)]
