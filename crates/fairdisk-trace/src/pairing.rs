@@ -184,8 +184,11 @@ mod tests {
         }
     }
 
-    /// What is done, in that order: start, sectors, and the times of its steps in us.
-    fn pair(events: &[Event]) -> Vec<(u64, u32, u64, Option<u64>, Option<u64>)> {
+    /// Start, sectors, and the times of the steps in us.
+    type Paired = (u64, u32, u64, Option<u64>, Option<u64>);
+
+    /// What is done, in that order.
+    fn pair(events: &[Event]) -> Vec<Paired> {
         let (mut pairing, mut all) = (Pairing::default(), Vec::new());
         let us = |at: Instant| at.as_ns() / 1000;
         let mut put = |it: Request| {
