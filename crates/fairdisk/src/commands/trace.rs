@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::number_arg::within;
-use crate::{interrupt, output};
+use crate::{interrupt, output, results};
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fairdisk_trace::{
@@ -101,7 +101,12 @@ fn tell(reader: &mut Reader, args: &Args, stop: &AtomicBool) -> Result<(), Failu
     if args.json {
         let mut json = serde_json::to_value(&report).map_err(|it| Failure::Run(it.to_string()))?;
         json["schema"] = output::SCHEMA.into();
-        output::print_results(json, !is_whole)?;
+        json["version"] = env!("CARGO_PKG_VERSION").into();
+        json["command"] = results::command().into();
+        if !is_whole {
+            json["partial"] = true.into();
+        }
+        output::print_json(&json)?;
     } else {
         let text = report.to_text(PARTS_MOST);
         output::print_by(|out| {
