@@ -4,11 +4,11 @@ use super::replay::ReplayPace;
 use super::setup::partition_sectors;
 use super::trace_load::{Recorded, TraceLoad};
 use super::{DEFAULT_SEEDS, Options, Plan, PlannedRow, Rig, Spec, changed::plan_arms, choose};
-use crate::catalog::error::CatalogError;
+use crate::catalog::error::{CatalogError, Where};
 use crate::catalog::experiment::Arm;
 use crate::catalog::overrides::demand_none;
 use fairdisk_core::Span;
-use fairdisk_trace::{Options as Reading, Source as _, open};
+use fairdisk_trace::{Options as Reading, Source as _, TraceError, open};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,7 +31,11 @@ impl Plan {
     pub fn trace(name: &str, options: &Options) -> Result<Self, CatalogError> {
         demand_none(&NOT_IN_TRACES, &options.overrides, USE_OPTIONS)?;
         let replay = &options.replay;
-        let bad = |error: fairdisk_trace::TraceError| CatalogError::file(name, error.to_string());
+        // It names the file, and the line.
+        let bad = |error: TraceError| CatalogError {
+            place: Where::Unstated,
+            fault: error.to_string().into(),
+        };
         let mut reader = open(Path::new(name), &Reading::default()).map_err(bad)?;
         let recorded = Recorded::read(&mut reader, replay).map_err(bad)?;
         replay.demand_known(recorded.groups(), &recorded.replayed_groups())?;
