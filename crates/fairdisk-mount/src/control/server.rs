@@ -78,8 +78,27 @@ impl Choice {
     /// The tunables with another value than the scheduler has by itself, as `KEY=VALUE`.
     #[must_use]
     pub fn changed(&self) -> Vec<String> {
-        let changed = self.tunables.iter().filter(|it| it.value != it.default);
-        changed.map(|Tunable { key, value, .. }| format!("{key}={value}")).collect()
+        self.those(|it| it.value != it.default)
+    }
+
+    /// The tunables that `asked` names, also without the table in front, as `KEY=VALUE`.
+    #[must_use]
+    pub fn named(&self, asked: &[String]) -> Vec<String> {
+        let keys = asked.iter().filter_map(|it| Some(it.split_once('=')?.0.trim()));
+        let keys: Vec<&str> = keys.collect();
+        let rest = |key: &str| key.rsplit_once('.').is_some_and(|(_, rest)| keys.contains(&rest));
+        self.those(|it| keys.contains(&&*it.key) || rest(&it.key))
+    }
+
+    fn those(&self, is_meant: impl Fn(&Tunable) -> bool) -> Vec<String> {
+        let those = self.tunables.iter().filter(|it| is_meant(it));
+        those.map(|Tunable { key, value, .. }| format!("{key}={value}")).collect()
+    }
+
+    /// Whether a tunable has this value, given as `KEY=VALUE`.
+    pub(super) fn has(&self, asked: &str) -> bool {
+        let is_it = |it: &Tunable| asked.split_once('=') == Some((&it.key, &it.value));
+        self.tunables.iter().any(is_it)
     }
 }
 

@@ -51,7 +51,7 @@ impl About {
                 ("--scheduler", text(&is.scheduler, ""), text(&asked.scheduler, "")),
             ),
             (
-                asked.tunables.iter().any(|it| !is.tunables.contains(it)),
+                asked.tunables.iter().any(|it| !self.choice.has(it)),
                 ("--tunable", tunables(&is.tunables), tunables(&asked.tunables)),
             ),
             (
@@ -104,7 +104,7 @@ pub fn namespace() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Choice;
+    use crate::control::{Choice, Tunable};
     use fairdisk_sched::SchedulerSpec;
     use fairdisk_sched::noop::NoopParams;
 
@@ -150,6 +150,31 @@ mod tests {
              for is nvme; --depth is what suits the disk, asked for is 4; --io is uring, asked for is threads; ask for the same, unmount /mnt/a first, or use \
              --separate for a scheduler of your own"
         );
+    }
+
+    /// Also for the value that the scheduler has by itself.
+    #[test]
+    fn who_asks_for_a_tunable_is_told_of_another_value_in_force() {
+        let tunable = |key: &str, value: &str, default: &str| Tunable {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            default: default.to_owned(),
+            allowed: String::new(),
+        };
+        let spec = SchedulerSpec::Noop(NoopParams);
+        let tunables = vec![tunable("cfq.quantum", "8", "4"), tunable("cfq.slice_ms", "9", "9")];
+        let choice = Choice { spec, tunables };
+        let settings = Settings { tunables: choice.changed(), ..about().settings };
+        let about = About { settings, choice: choice.clone(), ..about() };
+        let why = |asked: &str| {
+            let tunables = vec![asked.to_owned()];
+            about.conflict(&Settings { tunables, ..Settings::default() }, &[])
+        };
+        assert_eq!((why("cfq.quantum=8"), why("cfq.slice_ms=9")), (None, None));
+        let says = "--tunable is cfq.quantum=8, asked for is cfq.quantum=4";
+        assert!(why("cfq.quantum=4").unwrap().contains(says));
+        let asked = ["quantum=8".to_owned(), "cfq.slice_ms=9".to_owned()];
+        assert_eq!(choice.named(&asked), ["cfq.quantum=8", "cfq.slice_ms=9"]);
     }
 
     #[test]

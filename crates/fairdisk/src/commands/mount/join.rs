@@ -34,7 +34,7 @@ pub(super) fn mount(args: &Args, engine: &Engine, mut client: Client) -> Result<
         source: args.source.clone().into(),
         mountpoint: mountpoint.into(),
         options: args.options(),
-        settings: args.settings(engine.hierarchy.as_ref(), &engine.choice.changed()),
+        settings: args.settings(engine.hierarchy.as_ref(), &engine.choice.named(&args.tunable)),
         namespace: control::namespace(),
     };
     match client.is_there_within(PATIENCE) {
