@@ -232,8 +232,8 @@ impl Report {
                 .to_vec()
             });
             text.push_str(
-                "Times in ms, from queueing to the end; waiting for the scheduler (Q2D), at the \
-                 device\n(D2C), and between requests of a task (p50).\n",
+                "Times in ms, from queueing to the end; waiting for the scheduler (Q2D), at the\n\
+                 device (D2C), and between requests of a task (p50).\n",
             );
         }
         if shown.len() < self.parts.len() {

@@ -70,7 +70,9 @@ fn what_programs_do_is_recorded() {
     let by_group = shown(&path, "group");
     let (readers, log) = (part(&by_group, &readers), part(&by_group, &log));
     assert_eq!((&readers["reads"], &readers["bytes"]), (&300.into(), &(300 * 4096).into()));
-    assert_eq!((&log["writes"], &log["flushes"]), (&100.into(), &100.into()));
+    assert_eq!(log["writes"], 100);
+    // fio may leave out the last one.
+    assert!(log["flushes"].as_u64().unwrap() >= 99, "{log:#}");
     for figure in ["took_ms", "waited_ms", "served_ms", "think_ms"] {
         assert!(readers[figure]["p50"].as_f64().unwrap() >= 0.0, "{readers:#}");
     }
