@@ -531,7 +531,8 @@ mod tests {
         let page = Page::new(Arc::clone(&mounts), None, "sdx".to_owned());
         let metrics = Arc::new(Switch::new(page));
         let (about, shown) = (Mutex::new(about), Mutex::new(None));
-        Disk { mounts, metrics, about, changing: Mutex::new(()), shown }
+        let (changing, recording) = (Mutex::new(()), Recording::default());
+        Disk { mounts, metrics, recording, about, changing, shown }
     }
 
     /// However often clients ask, locks that programs wait for are taken at most ten times per
