@@ -1,8 +1,9 @@
 //! Puts requests together from the events of their steps, as block layers report them.
 //!
-//! A task's I/O is queued, may be merged with others or split, is given to the device and done. The
-//! steps after the first are about ranges, which need not be the range of one I/O: each concerns all
-//! I/Os of that operation that lie in its range. So merges and splits need no events of their own.
+//! A task's I/O is queued, may be merged with others or split, is given to the device and done.
+//! The steps after the first are about ranges, which need not be the range of one I/O: each
+//! concerns all I/Os of that operation that lie in its range. So merges and splits need no events
+//! of their own.
 
 use crate::origins::OriginId;
 use crate::request::{Request, Traits};
@@ -200,80 +201,55 @@ mod tests {
         all
     }
 
+    /// An event in words: step, time in us, operation, place and length, as in `Q1 R8+8`.
+    fn of_words(words: &str) -> Event {
+        let (step, place) = words.split_once(' ').expect("a step and a place");
+        let (step, us) = step.split_at(1);
+        let step = match step {
+            "Q" => Step::Queued,
+            "D" => Step::Issued,
+            "R" => Step::Requeued,
+            _ => Step::Done,
+        };
+        let (op, place) = place.split_at(1);
+        let op = match op {
+            "R" => Op::Read,
+            "W" => Op::Write,
+            _ => Op::Flush,
+        };
+        let (start, sectors) = place.split_once('+').expect("a length");
+        let number = |text: &str| text.parse().expect("a number");
+        event(number(us), step, op, number(start), number(sectors) as u32)
+    }
+
     #[test]
     fn steps_of_merged_and_split_requests_find_their_ios() {
-        use Op::{Flush, Read, Write};
-        use Step::{Done, Issued, Queued, Requeued};
-        let q = |us, op, start, sectors| event(us, Queued, op, start, sectors);
-        let d = |us, op, start, sectors| event(us, Issued, op, start, sectors);
-        let c = |us, op, start, sectors| event(us, Done, op, start, sectors);
-        let r = |us, op, start, sectors| event(us, Requeued, op, start, sectors);
         let full = |start, sectors, times: [u64; 3]| {
             (start, sectors, times[0], Some(times[1]), Some(times[2]))
         };
-        for (name, events, done) in [
+        for (events, done) in [
+            ("Q1 R8+8, D2 R8+8, C5 R8+8", vec![full(8, 8, [1, 2, 5])]),
+            // Two that are merged, and one that is split.
             (
-                "one",
-                vec![q(1, Read, 8, 8), d(2, Read, 8, 8), c(5, Read, 8, 8)],
-                vec![full(8, 8, [1, 2, 5])],
-            ),
-            (
-                "two merged",
-                vec![q(1, Write, 8, 8), q(2, Write, 16, 8), d(3, Write, 8, 16), c(9, Write, 8, 16)],
+                "Q1 W8+8, Q2 W16+8, D3 W8+16, C9 W8+16",
                 vec![full(8, 8, [1, 3, 9]), full(16, 8, [2, 3, 9])],
             ),
+            ("Q1 R0+16, D2 R0+8, D3 R8+8, C4 R8+8, C6 R0+8", vec![full(0, 16, [1, 2, 6])]),
+            // A read and a write of one place.
             (
-                "one split",
-                vec![
-                    q(1, Read, 0, 16),
-                    d(2, Read, 0, 8),
-                    d(3, Read, 8, 8),
-                    c(4, Read, 8, 8),
-                    c(6, Read, 0, 8),
-                ],
-                vec![full(0, 16, [1, 2, 6])],
-            ),
-            (
-                "a read and a write of the same place",
-                vec![
-                    q(1, Read, 0, 8),
-                    q(2, Write, 0, 8),
-                    d(3, Write, 0, 8),
-                    c(4, Write, 0, 8),
-                    d(5, Read, 0, 8),
-                    c(6, Read, 0, 8),
-                ],
+                "Q1 R0+8, Q2 W0+8, D3 W0+8, C4 W0+8, D5 R0+8, C6 R0+8",
                 vec![full(0, 8, [2, 3, 4]), full(0, 8, [1, 5, 6])],
             ),
-            (
-                "given twice",
-                vec![
-                    q(1, Read, 0, 8),
-                    d(2, Read, 0, 8),
-                    r(3, Read, 0, 8),
-                    d(4, Read, 0, 8),
-                    c(5, Read, 0, 8),
-                ],
-                vec![full(0, 8, [1, 4, 5])],
-            ),
-            (
-                "flushes",
-                vec![q(1, Flush, 0, 0), d(2, Flush, 0, 0), c(3, Flush, 0, 0)],
-                vec![full(0, 0, [1, 2, 3])],
-            ),
-            (
-                "without its first event",
-                vec![d(2, Read, 0, 8), c(3, Read, 0, 8)],
-                vec![full(0, 8, [2, 2, 3])],
-            ),
-            (
-                "without its last event",
-                vec![q(1, Read, 0, 8), d(2, Read, 0, 8)],
-                vec![(0, 8, 1, Some(2), None)],
-            ),
-            ("of which only the end was seen", vec![c(3, Read, 0, 8)], vec![]),
+            // One that is given to the device twice, and a flush.
+            ("Q1 R0+8, D2 R0+8, R3 R0+8, D4 R0+8, C5 R0+8", vec![full(0, 8, [1, 4, 5])]),
+            ("Q1 F0+0, D2 F0+0, C3 F0+0", vec![full(0, 0, [1, 2, 3])]),
+            // Without the first event, without the last one, and the last one alone.
+            ("D2 R0+8, C3 R0+8", vec![full(0, 8, [2, 2, 3])]),
+            ("Q1 R0+8, D2 R0+8", vec![(0, 8, 1, Some(2), None)]),
+            ("C3 R0+8", vec![]),
         ] {
-            assert_eq!(pair(&events), done, "{name}");
+            let said: Vec<Event> = events.split(", ").map(of_words).collect();
+            assert_eq!(pair(&said), done, "{events}");
         }
     }
 

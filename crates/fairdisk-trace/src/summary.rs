@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 pub struct Part {
     /// Reads, writes, flushes and discards: requests.
     pub ios: OfOp<u64>,
-    /// The same in bytes.
+    /// Reads, writes, flushes and discards: bytes.
     pub bytes: OfOp<u64>,
     /// Requests for which somebody waits.
     pub sync: u64,

@@ -41,10 +41,24 @@ fn read(path: &Path, options: Options) -> Result<(Format, Vec<String>, u64), Tra
     Ok((reader.format, all, reader.skipped()))
 }
 
-#[test]
-fn files_as_they_are_found_are_read() {
+/// A file: its name, its text, its format, and what is read of it.
+type Found<'a> = (&'a str, &'a str, Format, Vec<&'a str>);
+
+/// Reads files as they are found.
+fn demand_read(files: &[Found<'_>]) {
     let dir = scratch();
-    for (name, text, format, requests) in [
+    for (name, text, format, requests) in files {
+        let path = file(dir.path(), &name.replace(' ', "_"), text);
+        let read =
+            read(&path, Options::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let requests = requests.iter().map(|request| String::from(*request)).collect();
+        assert_eq!(read, (*format, requests, 0), "{name}");
+    }
+}
+
+#[test]
+fn columns_of_public_traces_are_read() {
+    demand_read(&[
         (
             "msr, and no end of its last line",
             "128166372003061629,usr,0,Read,7014609920,24576,41286\r\n\
@@ -90,6 +104,19 @@ fn files_as_they_are_found_are_read() {
             vec!["0||| read 2048+8 sync at 500 - -", "1||| write 16+2 at 1250 - -"],
         ),
         (
+            "columns of its own",
+            "queued_ns,issued_ns,done_ns,device,group,task,op,traits,start_sector,sectors\n\
+             1000,,3000,d,\"a \"\"b\"\", c\",t,write,sync durable,8,8\n",
+            Format::Csv,
+            vec!["d|a \"b\", c|t| write 8+8 sync at 1 - 3"],
+        ),
+    ]);
+}
+
+#[test]
+fn logs_of_fio_are_read() {
+    demand_read(&[
+        (
             "iolog of version 3",
             "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open\n163 /dev/sda read 4096 4096\n\
              567 /dev/sda write 0 512\n600 /dev/sda trim 0 4096\n601 /dev/sda datasync 0 0\n\
@@ -108,6 +135,12 @@ fn files_as_they_are_found_are_read() {
             Format::Iolog,
             vec!["f||| read 0+8 sync at 0 - -", "f||| write 8+8 at 250 - -"],
         ),
+    ]);
+}
+
+#[test]
+fn events_of_the_block_layer_are_read() {
+    demand_read(&[
         (
             "blkparse, with a merge, a flush and its summary",
             "  8,0    1        3     0.000252703 17852  Q   W 24803160 + 8 [kworker/u256:1]\n\
@@ -145,19 +178,7 @@ fn files_as_they_are_found_are_read() {
             Format::Tracepoints,
             vec!["259,0||fio-30946| write 1024+8 sync at 0 0 100"],
         ),
-        (
-            "columns of its own",
-            "queued_ns,issued_ns,done_ns,device,group,task,op,traits,start_sector,sectors\n\
-             1000,,3000,d,\"a \"\"b\"\", c\",t,write,sync durable,8,8\n",
-            Format::Csv,
-            vec!["d|a \"b\", c|t| write 8+8 sync at 1 - 3"],
-        ),
-    ] {
-        let path = file(dir.path(), &name.replace(' ', "_"), text);
-        let read =
-            read(&path, Options::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(read, (format, requests.into_iter().map(String::from).collect(), 0), "{name}");
-    }
+    ]);
 }
 
 #[test]

@@ -50,28 +50,10 @@ impl Plan {
         let rig = Arc::new(Rig::load(device, HOST, &options.overrides)?);
         let disk_bytes = partition_sectors(&rig.device, rig.array) * 512;
         let (load, is_folded) = TraceLoad::new(&recorded, replay, pace, disk_bytes);
-        let mut notes = vec![pace.says().to_owned()];
-        let mut note = |is_so: bool, words: String| notes.extend(is_so.then_some(words));
-        note(
-            pace == ReplayPace::ClosedLoop && recorded.endless > 0,
-            format!(
-                "{} of {} requests have no end in the trace: nothing waits for those.",
-                recorded.endless, recorded.requests
-            ),
-        );
-        note(
-            recorded.buffered > 0,
-            "Requests that went through a page cache are replayed as they left it; the lab's page \
-             cache is not run a second time."
-                .to_owned(),
-        );
-        note(
-            is_folded,
-            format!(
-                "The trace needs a larger disk than `{device}`: places beyond its end begin again at its start."
-            ),
-        );
-        note(reader.lost() > 0, format!("The trace lacks {} requests.", reader.lost()));
+        let mut notes = notes(&recorded, pace, is_folded.then_some(device));
+        if reader.lost() > 0 {
+            notes.push(format!("The trace lacks {} requests.", reader.lost()));
+        }
         let schedulers = match options.schedulers.as_slice() {
             [] => vec![DEFAULT_SCHEDULER.to_owned()],
             chosen => chosen.to_vec(),
@@ -106,4 +88,27 @@ impl Plan {
             published: Vec::new(),
         })
     }
+}
+
+/// What to know before reading the figures. `folded` is the device that is too small for the trace.
+fn notes(recorded: &Recorded, pace: ReplayPace, folded: Option<&str>) -> Vec<String> {
+    let mut notes = vec![pace.says().to_owned()];
+    if pace == ReplayPace::ClosedLoop && recorded.endless > 0 {
+        notes.push(format!(
+            "{} of {} requests have no end in the trace: nothing waits for those.",
+            recorded.endless, recorded.requests
+        ));
+    }
+    if recorded.buffered > 0 {
+        let words = "Requests that went through a page cache are replayed as they left it; the \
+                     lab's page cache is not run a second time.";
+        notes.push(words.to_owned());
+    }
+    notes.extend(folded.map(|device| {
+        format!(
+            "The trace needs a larger disk than `{device}`: places beyond its end begin again at \
+             its start."
+        )
+    }));
+    notes
 }

@@ -4,6 +4,8 @@
 //! many times a second. A client that reads too slowly loses requests, which are counted; programs
 //! never wait for it.
 
+use super::protocol::Answer;
+use super::server::to_line;
 use crate::data::scheduled::ScheduledGate;
 use crate::visitors::go_with_others;
 use fairdisk_core::{Entry, GroupId, Instant, IoPrio, Span, TaskId};
@@ -33,14 +35,33 @@ pub(super) struct Recording {
 }
 
 /// A recording that runs. Ends it when dropped.
-pub(super) struct Running<'a> {
+struct Running<'a> {
     recording: &'a Recording,
     gate: &'a ScheduledGate,
 }
 
 impl Recording {
+    /// Answers a client with a recording of `time`, or with the reason why there is none.
+    ///
+    /// # Errors
+    /// The client does not read it.
+    pub(super) fn answer(
+        &self,
+        gate: &ScheduledGate,
+        mut stream: &UnixStream,
+        disk: &str,
+        time: Span,
+    ) -> io::Result<()> {
+        let Some(running) = self.begin(gate) else {
+            let text = "a recording of this disk runs already; end that first";
+            return stream.write_all(&to_line(&Answer::Error(text.to_owned()))?);
+        };
+        stream.write_all(&to_line(&Answer::Recording)?)?;
+        running.send(stream, disk, time)
+    }
+
     /// Begins to record what goes to `gate`; `None` if that is being done already.
-    pub(super) fn begin<'a>(&'a self, gate: &'a ScheduledGate) -> Option<Running<'a>> {
+    fn begin<'a>(&'a self, gate: &'a ScheduledGate) -> Option<Running<'a>> {
         if self.runs.swap(true, Ordering::AcqRel) {
             return None;
         }
@@ -61,7 +82,7 @@ impl Running<'_> {
     ///
     /// # Errors
     /// The client does not read it.
-    pub(super) fn send(self, stream: &UnixStream, disk: &str, time: Span) -> io::Result<()> {
+    fn send(self, stream: &UnixStream, disk: &str, time: Span) -> io::Result<()> {
         go_with_others();
         stream.set_read_timeout(Some(FETCH_EACH))?;
         let gate = self.gate;

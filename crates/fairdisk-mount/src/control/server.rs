@@ -177,7 +177,9 @@ impl Disk {
             if let Ok(Ask::Record { ms }) = serde_json::from_slice(&line)
                 && changes
             {
-                return place.answer(|| self.record(stream, Span::from_ms(ms)));
+                let (gate, disk) = (self.mounts.gate(), self.about().disk.clone());
+                let time = Span::from_ms(ms);
+                return place.answer(|| self.recording.answer(gate, stream, &disk, time));
             }
             let answer = place.answer(|| self.reply(&line, uid))?;
             (&mut &*stream).write_all(&answer)?;
@@ -188,18 +190,6 @@ impl Disk {
                 fairdisk_plane::pause(PACE);
             }
         }
-    }
-
-    /// Answers with a recording.
-    fn record(&self, mut stream: &UnixStream, time: Span) -> io::Result<()> {
-        let gate = self.mounts.gate();
-        let Some(running) = self.recording.begin(gate) else {
-            let text = "a recording of this disk runs already; end that first";
-            return stream.write_all(&to_line(&Answer::Error(text.to_owned()))?);
-        };
-        stream.write_all(&to_line(&Answer::Recording)?)?;
-        let disk = self.about().disk.clone();
-        running.send(stream, &disk, time)
     }
 
     /// The answer to a line.
@@ -495,7 +485,7 @@ fn not_mounted(error: &MountError) -> Answer {
     answer(error.to_string())
 }
 
-fn to_line(answer: &Answer) -> io::Result<Arc<[u8]>> {
+pub(super) fn to_line(answer: &Answer) -> io::Result<Arc<[u8]>> {
     let mut line = serde_json::to_vec(answer)?;
     line.push(b'\n');
     Ok(line.into())

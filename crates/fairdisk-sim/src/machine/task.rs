@@ -160,15 +160,7 @@ impl Task {
             ramp: spec.ramp,
             ending: Ending::new(spec),
             step: Step::Begin,
-            current: FileIo {
-                slot: 0,
-                file: 0,
-                op: Op::Read,
-                offset: 0,
-                bytes: 0,
-                begins: false,
-                marked: None,
-            },
+            current: FileIo::NONE,
             io_started: Instant::ZERO,
             outstanding: 0,
             batched: 0,
@@ -247,9 +239,8 @@ impl Task {
 
     /// Keeps as many I/Os in flight as the next one of a script may stand beside.
     fn heed_script(&mut self) {
-        if let Some(beside) = self.stream.beside() {
-            (self.depth, self.refill_at) = (beside.saturating_add(1), beside);
-        }
+        let Some(beside) = self.stream.beside() else { return };
+        (self.depth, self.refill_at) = (beside.saturating_add(1), beside);
     }
 
     pub(super) fn take_up(&mut self, ios: u32) {

@@ -112,6 +112,12 @@ pub(crate) struct FileIo {
     pub(crate) marked: Option<Marked>,
 }
 
+impl FileIo {
+    /// No I/O: that of a task that has not begun.
+    pub(crate) const NONE: Self =
+        Self { slot: 0, file: 0, op: Op::Read, offset: 0, bytes: 0, begins: false, marked: None };
+}
+
 /// What a task does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {

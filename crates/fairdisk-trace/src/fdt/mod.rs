@@ -14,8 +14,8 @@
 //! Numbers are little-endian; in contents they are varints (7 bits per byte, the least first), and
 //! differences are zigzag. A block of requests can be read by itself. It holds for each request:
 //!
-//! 1. a byte: operation (3 bits), whether its properties, origin and length are those of the request
-//!    before (3 bits), whether it was issued and done (2 bits);
+//! 1. a byte: operation (3 bits), whether its properties, origin and length are those of the
+//!    request before (3 bits), whether it was issued and done (2 bits);
 //! 2. its queueing time, as a difference to that of the request before, in ns;
 //! 3. its properties, origin and length, if they are others;
 //! 4. its place, as a difference to the end of the request before: in units of 8 sectors, then
