@@ -39,7 +39,9 @@ FAIRDISK_PROGRAM=$program PREFIX=/usr SBINDIR=/usr/sbin DESTDIR=$tree scripts/in
 strip --strip-unneeded "$tree/usr/bin/fairdisk"
 for name in mount.fairdisk mount.fuse.fairdisk mount.fairdisk-cgroup; do
   ln -sfn ../bin/fairdisk "$tree/usr/sbin/$name"
-  ln -s ../man1/fairdisk-mount.1.gz "$work/$name.8.gz"
+  page=fairdisk-mount
+  [ "$name" = mount.fairdisk-cgroup ] && page=fairdisk-cgroup-mount
+  ln -s "../man1/$page.1.gz" "$work/$name.8.gz"
 done
 mkdir -p "$tree/usr/share/man/man8" "$tree/lib/systemd"
 mv "$work"/*.8.gz "$tree/usr/share/man/man8/"

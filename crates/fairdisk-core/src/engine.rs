@@ -278,6 +278,11 @@ impl<E: Elevator> Engine<E> {
         self.journal.keep_up_to(most);
     }
 
+    /// Exchanges the kept entries of the journal for an empty list.
+    pub fn swap_journal(&mut self, empty: &mut Vec<Entry>) {
+        self.journal.swap_kept(empty);
+    }
+
     /// Removes and returns the journal entries since the last call, if the journal keeps them.
     pub fn drain_journal(&mut self) -> impl Iterator<Item = Entry> {
         self.journal.drain()

@@ -92,8 +92,13 @@ impl Journal {
 
     /// Keeps entries from now on until there are `most` that have not been drained, or none.
     pub fn keep_up_to(&mut self, most: usize) {
-        (self.most, self.missed) = (most, 0);
-        self.kept.clear();
+        (self.most, self.missed, self.kept) = (most, 0, Vec::new());
+    }
+
+    /// Exchanges the kept entries for an empty list, whose allocation is used for the next ones.
+    pub fn swap_kept(&mut self, empty: &mut Vec<Entry>) {
+        empty.clear();
+        core::mem::swap(&mut self.kept, empty);
     }
 
     /// The submissions that were not kept, as there were too many entries, since that was last set.

@@ -123,9 +123,8 @@ reasons! {
     HeldForThinker => "waiting for a group that is behind and due back",
     /// The device has as much outstanding work as a group's latency target leaves room for.
     TargetRoomUsed => "a latency target leaves no more room at the device",
-    /// Writes have to keep the pace that another group's latency target leaves them.
     /// The request's group still has the disk.
-    GroupSliceContinues => "its group still has the disk",
+    GroupSliceContinues = 37 => "its group still has the disk",
     /// The request's group has just got the disk because the previous group is at its ceiling.
     GroupCeilingReached => "its group's turn came: the group before is at its ceiling",
     /// The request's I/O priority class has been passed over for as long as the limit allows.

@@ -15,8 +15,13 @@ fn no_two_reasons_read_the_same() {
 #[test]
 fn reasons_keep_their_numbers() {
     let last = Why::ALL.last().copied();
-    let beside_gaps = [[Why::Displaced, Why::IdleWait], [Why::Awaited, Why::FloorRoomUsed]];
-    assert_eq!(beside_gaps.map(|pair| pair.map(|why| why as u8)), [[12, 14], [40, 43]]);
+    let beside_gaps = [
+        [Why::Displaced, Why::IdleWait],
+        [Why::TargetRoomUsed, Why::GroupSliceContinues],
+        [Why::Awaited, Why::FloorRoomUsed],
+    ];
+    let numbers = beside_gaps.map(|pair| pair.map(|why| why as u8));
+    assert_eq!(numbers, [[12, 14], [35, 37], [40, 43]]);
     assert_eq!((last, last.map(|why| why as u8)), (Some(Why::BacklogLimited), Some(44)));
 }
 

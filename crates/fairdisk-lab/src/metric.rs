@@ -208,6 +208,10 @@ impl Metric {
                 .to_owned());
         }
         let seconds = in_seconds(run.elapsed);
+        let has_any = run.groups.iter().any(|group| group.ios > 0);
+        if seconds == 0.0 || !has_any {
+            return Err(NOTHING_DONE.to_owned());
+        }
         if let Self::Of(metric, name) = self {
             let at = groups.iter().position(|group| group == name);
             let chosen: Vec<&GroupRun> = at.and_then(|at| run.groups.get(at)).into_iter().collect();
@@ -219,7 +223,6 @@ impl Metric {
         let sum = |of: fn(&GroupRun) -> u64| run.groups.iter().map(of).sum::<u64>() as f64;
         let ios = sum(|group| group.ios);
         match self {
-            _ if seconds == 0.0 || ios == 0.0 => Err(NOTHING_DONE.to_owned()),
             Self::Share(name) => {
                 let at = groups.iter().position(|group| group == name);
                 let group = at.and_then(|at| run.groups.get(at));
@@ -245,7 +248,6 @@ impl Metric {
         let sum = |of: fn(&GroupRun) -> u64| groups.iter().map(|it| of(it)).sum::<u64>() as f64;
         let ios = sum(|group| group.ios);
         match self {
-            _ if seconds == 0.0 || ios == 0.0 => Err(NOTHING_DONE.to_owned()),
             Self::Mbps => Ok(sum(|group| group.bytes) / 1e6 / seconds),
             Self::Wait => {
                 let longest = groups.iter().map(|group| group.wait_max.as_ns()).max();

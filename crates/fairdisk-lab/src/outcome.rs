@@ -274,7 +274,9 @@ impl Outcome {
         let rounds =
             rounds::notes(plan, ensembles).into_iter().chain(memory::note(plan, ensembles));
         let rounds = rounds.chain(ramps::note(plan, ensembles));
-        let rounds = rounds.chain(trims::note(plan, ensembles));
+        // A file is trimmed as it is.
+        let trims = (shell == Shell::Lab).then(|| trims::note(plan, ensembles)).flatten();
+        let rounds = rounds.chain(trims);
         let rounds = rounds.chain(host_limits::note(plan, ensembles));
         Self {
             experiment: plan.id.clone(),

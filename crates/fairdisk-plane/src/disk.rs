@@ -320,9 +320,10 @@ impl Disk {
         self.shared.lock().state.keep_journal(most);
     }
 
-    /// Moves the kept events to `into`, and returns how many were not kept as there were too many.
-    pub fn drain_journal(&self, into: &mut Vec<Entry>) -> u64 {
-        self.shared.lock().state.drain_journal(into)
+    /// Exchanges the kept events for an empty list, which takes no time, and returns how many
+    /// requests are missing since that was last set, as there were too many.
+    pub fn swap_journal(&self, empty: &mut Vec<Entry>) -> u64 {
+        self.shared.lock().state.swap_journal(empty)
     }
 
     /// What performs the jobs of a busy disk.

@@ -19,6 +19,7 @@ pub struct FromJournal {
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     bio: Bio,
+    origin: OriginId,
     asked: Instant,
     issued: Option<Instant>,
 }
@@ -41,7 +42,9 @@ impl FromJournal {
     pub fn take(&mut self, entry: &Entry, names: &mut impl Name, mut done: impl FnMut(Request)) {
         match entry.record {
             Record::Submitted(bio) => {
-                self.bios.insert(bio.id, UnderWay { bio, asked: entry.at, issued: None });
+                let origin = names.origin(bio.task, bio.group, bio.ioprio);
+                let (asked, issued) = (entry.at, None);
+                self.bios.insert(bio.id, UnderWay { bio, origin, asked, issued });
             }
             Record::Queued(bio, request) | Record::Merged(bio, request) => {
                 self.requests.entry(request).or_default().push(bio);
@@ -59,7 +62,7 @@ impl FromJournal {
             }
             Record::Finished(bio, _) => {
                 if let Some(one) = self.bios.remove(&bio) {
-                    done(one.request(names, Some(entry.at)));
+                    done(one.request(Some(entry.at)));
                 }
             }
             Record::Cancelled(bio) => {
@@ -72,20 +75,14 @@ impl FromJournal {
     }
 
     /// Hands over what is not finished.
-    pub fn finish(self, names: &mut impl Name, mut rest: impl FnMut(Request)) {
-        self.bios.into_values().for_each(|one| rest(one.request(names, None)));
-    }
-
-    /// The number of bios that are not finished.
-    #[must_use]
-    pub fn under_way(&self) -> usize {
-        self.bios.len()
+    pub fn finish(self, mut rest: impl FnMut(Request)) {
+        self.bios.into_values().for_each(|one| rest(one.request(None)));
     }
 }
 
 impl UnderWay {
-    fn request(self, names: &mut impl Name, done: Option<Instant>) -> Request {
-        let Bio { task, group, op, start, sectors, sync, flags, ioprio, .. } = self.bio;
+    fn request(self, done: Option<Instant>) -> Request {
+        let Bio { op, start, sectors, sync, flags, .. } = self.bio;
         let has = |flag: Flags| flags.contains(flag);
         let traits = Traits::NONE
             .with(Traits::SYNC, sync)
@@ -94,7 +91,7 @@ impl UnderWay {
             // Nobody waits for a write only if it was left in memory before.
             .with(Traits::BUFFERED, op == Op::Write && !sync);
         Request {
-            origin: names.origin(task, group, ioprio),
+            origin: self.origin,
             op,
             traits,
             start,
@@ -167,7 +164,7 @@ mod tests {
             let entry = Entry { at: Instant::from_ns(at), record };
             journal.take(&entry, &mut names, |request| done.push(request));
         }
-        journal.finish(&mut names, |request| done.push(request));
+        journal.finish(|request| done.push(request));
         let ns = |at: Option<Instant>| at.map(|at| at.as_ns());
         let told = done.iter().map(|it| (it.origin.0, it.start.0, ns(it.issued), ns(it.done)));
         let expected = [

@@ -2,7 +2,7 @@
 
 use crate::about::About;
 use crate::error::{Place, TraceError};
-use crate::origins::Origins;
+use crate::origins::{Origins, seen};
 use crate::request::Request;
 use crate::source::Source;
 use std::collections::VecDeque;
@@ -102,7 +102,7 @@ impl<F: LineFormat> Source for Lines<F> {
                 continue;
             }
             if let Err(expected) = self.format.line(line, &mut self.out) {
-                let shown: String = line.chars().take(80).collect();
+                let shown = seen(line.chars().take(80).collect());
                 return Err(self.bad(format!("expected {expected}, found `{shown}`")));
             }
         }

@@ -105,8 +105,24 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
     if !is_of_cpu && path.exists() {
         return vec![path.into()];
     }
-    // The CPUs may have gaps in their numbers, but not so many.
-    let there: Vec<PathBuf> = (0..4096).map(of_cpu).filter(|file| file.exists()).collect();
+    let is_beside = path.parent().map(|parent| match parent.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => parent,
+    });
+    let entries = is_beside.and_then(|parent| std::fs::read_dir(parent).ok());
+    let base_name = Path::new(base).file_name().unwrap_or_default().to_string_lossy();
+    let mut cpus: Vec<u32> = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name();
+            let rest = name.to_str()?.strip_prefix(&*base_name)?.strip_prefix(".blktrace.")?;
+            rest.parse().ok()
+        })
+        .collect();
+    cpus.sort_unstable();
+    let there: Vec<PathBuf> = cpus.into_iter().map(of_cpu).collect();
     if there.is_empty() { vec![path.into()] } else { there }
 }
 

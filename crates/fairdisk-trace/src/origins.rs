@@ -43,8 +43,11 @@ impl Origins {
         self.last
     }
 
-    /// The number of this origin.
+    /// The number of this origin. Its names are [`seen`].
     pub fn put(&mut self, origin: Origin) -> OriginId {
+        let Origin { device, group, task, ioprio } = origin;
+        let [device, group, task] = [device, group, task].map(seen);
+        let origin = Origin { device, group, task, ioprio };
         if let Some(number) = self.numbers.get(&origin) {
             return *number;
         }
@@ -64,5 +67,36 @@ impl Origins {
     #[must_use]
     pub fn all(&self) -> &[Origin] {
         &self.all
+    }
+}
+
+/// A name as it can be shown and written in a line: letters that cannot be seen, or that turn the
+/// direction of writing, are escaped. Names of tasks and cgroups are chosen by others.
+pub(crate) fn seen(name: String) -> String {
+    let acts = |c: char| {
+        let turns = matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
+        c.is_control() || turns || matches!(c, '\u{2028}'..='\u{2029}' | '\u{2066}'..='\u{2069}')
+    };
+    if !name.contains(acts) {
+        return name;
+    }
+    let mut text = String::new();
+    for c in name.chars() {
+        if acts(c) { text.extend(c.escape_default()) } else { text.push(c) }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shown_without_what_terminals_obey() {
+        let mut origins = Origins::default();
+        let number = origins.number("8,0", "/a\n\u{1b}]0;x\u{7}", "sh-1", IoPrio::UNSET);
+        assert_eq!(origins.get(number).group, "/a\\n\\u{1b}]0;x\\u{7}");
+        assert_eq!(origins.number("8,0", "/a\n\u{1b}]0;x\u{7}", "sh-1", IoPrio::UNSET), number);
+        assert_eq!(origins.all().len(), 1);
     }
 }

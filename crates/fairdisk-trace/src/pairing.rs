@@ -41,6 +41,9 @@ pub(crate) struct Event {
 /// Of what is older the end was lost.
 const PENDING_MOST: usize = 1 << 17;
 
+/// Among this many requests that begin before a range those are searched for that reach into it.
+const REACH_MOST: usize = 64;
+
 /// Device, class of operation, start, and a count that tells apart what is at one place.
 type Key = (u32, u8, u64, u64);
 
@@ -60,8 +63,6 @@ pub(crate) struct Pairing {
     count: u64,
     /// The keys that an event concerns; kept for its memory.
     concerned: Vec<Key>,
-    /// Events of requests whose beginning was not seen.
-    pub(crate) unmatched: u64,
 }
 
 /// Operations that are never merged with each other.
@@ -119,22 +120,38 @@ impl Pairing {
         }
     }
 
-    /// Finds the requests that an event concerns: those that begin in its range, and one before
-    /// that reaches into it. One without a length concerns the first at its place.
+    /// Whether the event is about a request that is known.
+    pub(crate) fn knows(&mut self, event: &Event) -> bool {
+        self.find(event);
+        !self.concerned.is_empty()
+    }
+
+    /// Finds the requests that an event concerns: one with its very range, else those that begin in
+    /// the range and those before that reach into it.
     fn find(&mut self, event: &Event) {
-        let Event { device, op, start, sectors, .. } = *event;
+        let Event { step, device, op, start, sectors, .. } = *event;
         let (class, end) = (class(op), start.after(sectors).0.max(start.0 + 1));
-        let (from, to) = ((device, class, start.0, 0), (device, class, end, 0));
+        let from = (device, class, start.0, 0);
         self.concerned.clear();
-        if sectors.0 == 0 {
-            let first = self.pending.range(from..to).next();
-            self.concerned.extend(first.map(|(key, _)| *key));
+        // Of several with one range the oldest is given to the device first, and done first.
+        let waits_for = |one: &Pending| one.request.issued.is_none() == (step == Step::Issued);
+        let alike = || {
+            let there = self.pending.range(from..(device, class, start.0 + 1, 0));
+            there.filter(|(_, one)| one.request.sectors == sectors)
+        };
+        let own = alike().find(|(_, one)| waits_for(one)).or_else(|| alike().next());
+        if let Some((key, _)) = own {
+            self.concerned.push(*key);
             return;
         }
-        let before = self.pending.range((device, class, 0, 0)..from).next_back();
+        if sectors.0 == 0 {
+            return;
+        }
+        let before = self.pending.range((device, class, 0, 0)..from).rev().take(REACH_MOST);
         let reaches = |(_, one): &(&Key, &Pending)| one.request.end() > start;
         self.concerned.extend(before.filter(reaches).map(|(key, _)| *key));
-        self.concerned.extend(self.pending.range(from..to).map(|(key, _)| *key));
+        let within = self.pending.range(from..(device, class, end, 0));
+        self.concerned.extend(within.map(|(key, _)| *key));
     }
 
     fn each(&mut self, change: impl Fn(&mut Pending)) {
@@ -147,7 +164,6 @@ impl Pairing {
 
     fn end(&mut self, event: &Event, mut done: impl FnMut(Request)) {
         self.find(event);
-        self.unmatched += u64::from(self.concerned.is_empty());
         let range = event.start.0..event.start.after(event.sectors).0;
         for key in &self.concerned {
             let Some(one) = self.pending.get_mut(key) else { continue };
@@ -243,6 +259,15 @@ mod tests {
             // One that is given to the device twice, and a flush.
             ("Q1 R0+8, D2 R0+8, R3 R0+8, D4 R0+8, C5 R0+8", vec![full(0, 8, [1, 4, 5])]),
             ("Q1 F0+0, D2 F0+0, C3 F0+0", vec![full(0, 0, [1, 2, 3])]),
+            // Two reads of one place.
+            (
+                "Q1 R0+8, Q2 R0+8, D3 R0+8, C4 R0+8, D5 R0+8, C6 R0+8",
+                vec![full(0, 8, [1, 3, 4]), full(0, 8, [2, 5, 6])],
+            ),
+            (
+                "Q1 R0+2048, Q2 R512+8, D3 R0+1024, C4 R0+1024, D5 R1024+1024, C6 R1024+1024",
+                vec![full(512, 8, [2, 3, 4]), full(0, 2048, [1, 3, 6])],
+            ),
             // Without the first event, without the last one, and the last one alone.
             ("D2 R0+8, C3 R0+8", vec![full(0, 8, [2, 2, 3])]),
             ("Q1 R0+8, D2 R0+8", vec![(0, 8, 1, Some(2), None)]),

@@ -16,7 +16,8 @@ pub(crate) fn parse(letters: &str, sectors: u32) -> Option<(Op, Traits)> {
         Some(b'R') => Op::Read,
         Some(b'W') => Op::Write,
         Some(b'D') => Op::Discard,
-        Some(b'N' | b'F') | None if flushes => Op::Flush,
+        // A flush alone, which may be waited for.
+        Some(b'N' | b'F' | b'S' | b'M') | None if flushes => Op::Flush,
         _ => return None,
     };
     let mut traits = Traits::NONE.with(Traits::SYNC, matches!(op, Op::Read | Op::Flush));
@@ -76,6 +77,7 @@ mod tests {
             ("FWS", 0, Some((Op::Flush, sync))),
             ("FF", 0, Some((Op::Flush, sync))),
             ("FN", 0, Some((Op::Flush, sync))),
+            ("FS", 0, Some((Op::Flush, sync))),
             ("D", 8, Some((Op::Discard, Traits::NONE))),
             ("N", 0, None),
             ("X", 8, None),

@@ -69,7 +69,8 @@ impl OfOp<u64> {
     /// All kinds together.
     #[must_use]
     pub const fn sum(&self) -> u64 {
-        self.reads + self.writes + self.flushes + self.discards
+        let writes = self.writes.saturating_add(self.discards);
+        self.reads.saturating_add(writes).saturating_add(self.flushes)
     }
 }
 
@@ -77,9 +78,8 @@ impl OfOp<u64> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Track {
     end: Option<Lba>,
-    /// When all of its requests so far are done; `None` if the end of one is not known.
+    /// When all of its requests so far are done; `None` if the end of the last one is not known.
     done: Option<Instant>,
-    has_any: bool,
 }
 
 /// The figures of a trace.
@@ -177,12 +177,12 @@ impl Track {
         }
         let is_quiet = self.done.filter(|done| *done <= request.queued);
         let think = is_quiet.map(|done| request.queued.since(done));
-        self.done = match (self.has_any, self.done, request.done) {
-            (true, Some(before), Some(done)) => Some(before.max(done)),
-            (false, _, done) => done,
-            _ => None,
+        self.done = match (self.done, request.done) {
+            (Some(before), Some(done)) => Some(before.max(done)),
+            // Whether all are done is known again with the next end.
+            (None, done) => done,
+            (Some(_), None) => None,
         };
-        self.has_any = true;
         Follows { seek, think }
     }
 }
@@ -190,7 +190,8 @@ impl Track {
 impl Part {
     fn add(&mut self, request: &Request, step: &Follows) {
         *self.ios.of(request.op) += 1;
-        *self.bytes.of(request.op) += request.sectors.bytes();
+        let bytes = self.bytes.of(request.op);
+        *bytes = bytes.saturating_add(request.sectors.bytes());
         self.sync += u64::from(request.traits.contains(Traits::SYNC));
         self.longest_sectors = self.longest_sectors.max(request.sectors.0);
         if let Some(seek) = step.seek {

@@ -188,7 +188,7 @@ fn a_broken_line_is_named_and_can_be_passed_over() {
     for (name, bad, why) in [
         ("op", "128166372003061629,usr,0,Raed,7014609920,24576,1", "with Read or Write, found"),
         ("cut", "128166372003061629,usr,0,Read,70146", "expected Timestamp,Hostname"),
-        ("utf8", "\u{fffd}", "expected"),
+        ("escape", "\u{1b}]0;x\u{7}", "found `\\u{1b}]0;x\\u{7}`"),
         ("long", &"x".repeat(100 << 10), "the line is longer than 64 KiB"),
         ("huge", "128166372003061629,usr,0,Read,18446744073709551615,24576,1", "expected"),
     ] {
@@ -328,7 +328,12 @@ fn a_torn_recording_is_read_up_to_its_last_whole_block_and_can_go_on() {
     assert_eq!(count(&whole[..whole.len() / 2]), 4096);
     let mut damaged = whole.clone();
     damaged[whole.len() / 2] ^= 1;
-    assert_eq!(count(&damaged), 4096, "a checksum does not hold");
+    let path = file(dir.path(), "damaged.fdt", &damaged);
+    let error = read(&path, Options::default()).map_err(|error| error.to_string());
+    assert!(error.is_err_and(|it| it.contains("it is damaged")), "a checksum does not hold");
+    let sound = OpenOptions::new().read(true).write(true).open(&path);
+    let sound = sound.unwrap_or_else(|error| panic!("{error}"));
+    assert!(append_to(sound, &About::default()).is_err(), "nothing sound is cut off");
     // More is written behind the last whole block.
     let path = file(dir.path(), "torn.fdt", &whole[..whole.len() - 1]);
     let out = OpenOptions::new().read(true).write(true).open(&path);

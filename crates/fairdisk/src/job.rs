@@ -27,7 +27,7 @@ pub(crate) fn is_trace(spec: &str) -> bool {
     let path = Path::new(spec);
     let ending = path.extension().unwrap_or_default();
     let is_text = ["toml", "fio", "iozone"].iter().any(|one| ending.eq_ignore_ascii_case(one));
-    !is_text && fairdisk_trace::is_trace(path)
+    !is_text && Kind::Experiment.ids().all(|id| id != spec) && fairdisk_trace::is_trace(path)
 }
 
 /// Whether `spec` names a job file or an iozone command: its extension is `.fio` or `.iozone`; or,

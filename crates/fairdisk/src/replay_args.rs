@@ -97,7 +97,8 @@ fn time(text: &str) -> Option<Span> {
     let part = |part: &str| part.parse::<u64>().ok().filter(|_| !part.starts_with('+'));
     let seconds =
         text.split(':').try_fold(0_u64, |sum, one| sum.checked_mul(60)?.checked_add(part(one)?))?;
-    (text.split(':').count() <= 3).then_some(Span::from_s(seconds))
+    let ns = seconds.checked_mul(1_000_000_000).filter(|_| text.split(':').count() <= 3)?;
+    Some(Span::from_ns(ns))
 }
 
 /// A group and what is said about it.
@@ -138,7 +139,7 @@ mod tests {
             ("10:00..10:05", Some((s(600), s(605)))),
             ("1:00:00..1:00:01", Some((s(3600), s(3601)))),
             ("90s..30s", None),
-            ("30..90", None),
+            ("30..90", Some((s(30), s(90)))),
             ("1:2:3:4..9h", None),
             ("..", None),
             ("30s", None),

@@ -46,7 +46,7 @@ impl ReplayPace {
         match self {
             Self::AsItCame => {
                 "Replayed as it came: each request is asked for at its recorded time, however \
-                 long those before take."
+                 long those before take, but for what follows a flush or a discard of its task."
             }
             Self::ClosedLoop => {
                 "Replayed closed loop: a task's next request comes its recorded think time after \

@@ -34,11 +34,14 @@ struct Replayed {
     script: Arc<[ScriptedIo]>,
 }
 
+/// What tells tasks apart: the group in which a task is replayed, its name, the group in which it
+/// was recorded, and its priority, as class and level.
+type TaskKey = (String, String, String, (u8, u8));
+
 /// A trace in memory, by task.
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
-    /// By group and task.
-    tasks: BTreeMap<(String, String), (IoPrio, Vec<Request>)>,
+    tasks: BTreeMap<TaskKey, (IoPrio, Vec<Request>)>,
     /// The groups of the trace, as it names them.
     groups: Vec<String>,
     /// By device, the end of what is used of it, in sectors.
@@ -82,8 +85,10 @@ impl Recorded {
             recorded.buffered += u64::from(request.traits.contains(Traits::BUFFERED));
             let end = recorded.ends.entry(origin.device.clone()).or_default();
             *end = (*end).max(request.end().0);
-            // A task of two groups is one in each.
-            let key = (group.to_owned(), origin.task.clone());
+            // A task of two groups, or of two priorities, is two.
+            let prio = (origin.ioprio.class as u8, origin.ioprio.level);
+            let recorded_in = origin.group.clone();
+            let key = (group.to_owned(), origin.task.clone(), recorded_in, prio);
             let (_, requests) =
                 recorded.tasks.entry(key).or_insert_with(|| (origin.ioprio, Vec::new()));
             requests.push(request);
@@ -98,7 +103,7 @@ impl Recorded {
 
     /// The groups that are replayed, in order of their names.
     pub(super) fn replayed_groups(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.tasks.keys().map(|(group, _)| group.clone()).collect();
+        let mut names: Vec<String> = self.tasks.keys().map(|(group, ..)| group.clone()).collect();
         names.dedup();
         names
     }
@@ -123,27 +128,36 @@ impl TraceLoad {
             GroupLabel { name: name.clone(), spec }
         };
         // The devices of the trace lie one behind the other.
-        let (mut bases, mut used) = (BTreeMap::new(), 0);
+        let (mut bases, mut used) = (BTreeMap::new(), 0_u64);
         for (device, end) in &recorded.ends {
             bases.insert(device.as_str(), used);
-            used += end.next_multiple_of(8);
+            used = used.saturating_add(end.next_multiple_of(8));
         }
         let room = (disk_bytes / SECTOR_BYTES).max(1);
-        let fold = Fold { bases, device_of: &recorded.device_of, room };
+        let device_of = &recorded.device_of;
         let mut tasks = Vec::new();
-        for ((group, task), (ioprio, requests)) in &recorded.tasks {
-            let script: Arc<[ScriptedIo]> = script(requests, pace, replay.begins(), &fold).into();
+        for ((group, task, ..), (ioprio, requests)) in &recorded.tasks {
             let at = names.iter().position(|name| name == group).unwrap_or(0);
             for copy in 0..replay.times(group) {
+                // Each copy of a task has places of its own, behind those of the others.
+                let fold = Fold {
+                    bases: &bases,
+                    device_of,
+                    moved: used.saturating_mul(u64::from(copy)),
+                    room,
+                };
+                let script = script(requests, pace, replay.begins(), &fold).into();
                 let copy = if copy == 0 { String::new() } else { format!(" #{}", copy + 1) };
                 tasks.push(Replayed {
                     name: format!("{group} {task}{copy}").replace("  ", " ").trim_end().to_owned(),
                     group: at,
                     ioprio: *ioprio,
-                    script: Arc::clone(&script),
+                    script,
                 });
             }
         }
+        let copies = names.iter().map(|name| replay.times(name)).max().unwrap_or(1);
+        let used = used.saturating_mul(u64::from(copies));
         let bytes = used.min(room) * SECTOR_BYTES;
         let groups = names.iter().map(label).collect();
         (Self { groups, numbers, tasks, bytes }, used > room)
@@ -153,8 +167,10 @@ impl TraceLoad {
 /// Where the places of a trace lie on the disk.
 struct Fold<'a> {
     /// The first sector of each device of the trace.
-    bases: BTreeMap<&'a str, u64>,
+    bases: &'a BTreeMap<&'a str, u64>,
     device_of: &'a [String],
+    /// By how many sectors all places are moved.
+    moved: u64,
     /// The sectors of the disk.
     room: u64,
 }
@@ -164,7 +180,7 @@ impl Fold<'_> {
     fn offset(&self, request: &Request) -> u64 {
         let base = self.bases[self.device_of[request.origin.0 as usize].as_str()];
         let length = u64::from(request.sectors.0).min(self.room);
-        let start = (base + request.start.0) % self.room;
+        let start = (base % self.room + request.start.0 + self.moved % self.room) % self.room;
         start.min(self.room - length) * SECTOR_BYTES
     }
 }
@@ -181,6 +197,8 @@ fn script(
     // When the task last asked, or something that it asked for was done.
     let mut last = start;
     let (mut ios, mut beside_most) = (Vec::with_capacity(requests.len()), 0);
+    // Of requests without an end it is not known when they were done: nothing waits for them.
+    let mut endless = 0;
     for request in requests {
         let queued = request.queued;
         while let Some(Reverse(done)) =
@@ -192,7 +210,7 @@ fn script(
         let beside = under_way.len() as u32;
         beside_most = beside_most.max(beside);
         let (beside, due) = match pace {
-            ReplayPace::ClosedLoop => (beside, Due::After(queued.since(last))),
+            ReplayPace::ClosedLoop => (beside + endless, Due::After(queued.since(last))),
             ReplayPace::AsItCame => (BESIDE_ANY, Due::At(queued.since(start))),
             ReplayPace::AsFastAsItCan => (0, Due::After(Span::ZERO)),
         };
@@ -207,6 +225,7 @@ fn script(
             due,
         });
         last = last.max(queued);
+        endless += u32::from(request.done.is_none());
         under_way.extend(request.done.map(Reverse));
     }
     if pace == ReplayPace::AsFastAsItCan {

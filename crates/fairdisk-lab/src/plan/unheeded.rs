@@ -93,7 +93,7 @@ impl Plan {
         let of_run = match shortest {
             None => String::new(),
             Some(shortest) if shortest >= raised.scaled(RAISED_NOTICEABLE, 1) => return None,
-            Some(shortest) => format!(" of {} s", in_seconds(shortest)),
+            Some(shortest) => format!(" (a run lasts {} s)", in_seconds(shortest)),
         };
         Some(format!(
             "{} raises the weight of each new task {}-fold for up to {} s{of_run}, as it may be \

@@ -22,7 +22,7 @@ use std::time::{Duration, UNIX_EPOCH};
 /// How often events are fetched.
 const FETCH_EACH: Duration = Duration::from_millis(20);
 
-/// The most events that are kept in between: a second of a fast disk, some 25 MB.
+/// The most events that are kept in between, some 25 MB: six or so for each request.
 const EVENTS_MOST: usize = 1 << 18;
 
 /// How often all that was recorded is sent, so that it can be read while the recording runs.
@@ -89,18 +89,21 @@ impl Running<'_> {
         let began = gate.now();
         let about = about(disk, &gate.scheduler());
         let mut recorder = Recorder::new(BufWriter::new(stream), &about)?;
-        let mut names = Names { gate, origins: Origins::default(), known: HashMap::new() };
+        let mut names =
+            Names { gate, origins: Origins::default(), known: HashMap::new(), ended: 0 };
         let mut journal = FromJournal::default();
         let (mut events, mut requests) = (Vec::<Entry>::new(), Vec::<Request>::new());
         let (mut lost, mut sent) = (0, began);
         loop {
             let has_ended = has_hung_up(stream) || gate.now() >= began + time;
-            let missed = gate.drain_journal(&mut events);
+            let missed = gate.swap_journal(&mut events);
             for entry in events.drain(..) {
                 journal.take(&entry, &mut names, |request| requests.push(request));
             }
-            if has_ended {
-                core::mem::take(&mut journal).finish(&mut names, |request| requests.push(request));
+            if has_ended || missed > lost {
+                // Ends, and who has gone meanwhile, may be missing as well.
+                names.known.clear();
+                core::mem::take(&mut journal).finish(|request| requests.push(request));
             }
             for request in requests.drain(..) {
                 recorder.add(&since(began, request), &names.origins)?;
@@ -166,6 +169,8 @@ struct Names<'a> {
     gate: &'a ScheduledGate,
     origins: Origins,
     known: HashMap<(TaskId, GroupId, IoPrio), OriginId>,
+    /// Threads that had ended before their names were asked for.
+    ended: u32,
 }
 
 impl Name for Names<'_> {
@@ -175,10 +180,13 @@ impl Name for Names<'_> {
         }
         let path = self.gate.path_of(group).unwrap_or_default();
         let thread = self.gate.thread_of(task).map(|thread| {
-            let name = fs::read_to_string(format!("/proc/{thread}/comm")).unwrap_or_default();
-            format!("{}-{thread}", name.trim_end())
+            let name = fs::read_to_string(format!("/proc/{thread}/comm"));
+            format!("{}-{thread}", name.as_deref().unwrap_or("(ended)").trim_end())
         });
-        let thread = thread.unwrap_or_else(|| format!("-{}", task.0));
+        let thread = thread.unwrap_or_else(|| {
+            self.ended += 1;
+            format!("(ended)-{}", self.ended)
+        });
         let origin = self.origins.number("", &path, &thread, ioprio);
         self.known.insert((task, group, ioprio), origin);
         origin

@@ -178,7 +178,7 @@ impl Disk {
                 && changes
             {
                 let (gate, disk) = (self.mounts.gate(), self.about().disk.clone());
-                let time = Span::from_ms(ms);
+                let time = Span::from_ns(ms.saturating_mul(1_000_000));
                 return place.answer(|| self.recording.answer(gate, stream, &disk, time));
             }
             let answer = place.answer(|| self.reply(&line, uid))?;

@@ -170,9 +170,10 @@ impl State {
         self.engine.keep_journal(most);
     }
 
-    /// Moves the kept entries of the journal, and returns how many are missing.
-    pub(super) fn drain_journal(&mut self, into: &mut Vec<Entry>) -> u64 {
-        into.extend(self.engine.drain_journal());
+    /// Exchanges the kept entries of the journal for an empty list, and returns how many requests
+    /// are missing.
+    pub(super) fn swap_journal(&mut self, empty: &mut Vec<Entry>) -> u64 {
+        self.engine.swap_journal(empty);
         self.engine.journal().missed()
     }
 

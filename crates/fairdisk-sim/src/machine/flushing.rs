@@ -162,6 +162,7 @@ impl<E: Elevator> Machine<E> {
             return;
         }
         task.step = Step::Fetch;
+        task.stream.note_done(now);
         if task.report.counts(now) {
             self.tell(index, |report| report.flushes.count(0, now - io.started, failed));
         }

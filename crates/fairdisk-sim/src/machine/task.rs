@@ -330,6 +330,11 @@ impl<E: Elevator> Machine<E> {
             return self.think(now, index, pause);
         }
         let stream_of = task.stream_of;
+        if task.stream.beside().is_some() && task.is_full() {
+            // After a flush, beside which others of its I/Os may be under way.
+            task.step = Step::Full;
+            return false;
+        }
         let next = self.task(stream_of).stream.next(now);
         self.task(index).heed_script();
         match next {

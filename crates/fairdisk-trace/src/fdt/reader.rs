@@ -9,7 +9,7 @@ use crate::number;
 use crate::origins::{Origin, OriginId, Origins};
 use crate::request::{Request, Traits};
 use crate::source::Source;
-use fairdisk_core::{Instant, IoClass, IoPrio, Sectors};
+use fairdisk_core::{Instant, IoClass, IoPrio, Sectors, Span};
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 
@@ -27,26 +27,40 @@ pub struct Fdt {
     numbers: Vec<OriginId>,
     origins: Origins,
     about: About,
+    /// What the times of this part of the file are counted from.
+    shift: Span,
     lost: u64,
     is_at_end: bool,
 }
 
-/// Reads a block: its kind and contents. `None` at the end of the file, or if what follows is no
-/// whole block.
-pub(super) fn block(reader: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
+/// What follows in a file.
+pub(super) enum Block {
+    /// A block: its kind and contents.
+    Whole(u8, Vec<u8>),
+    /// The end, maybe in the middle of a block.
+    End,
+    /// Something that is no block.
+    Damaged,
+}
+
+/// Reads a block.
+pub(super) fn block(reader: &mut impl Read) -> io::Result<Block> {
     let mut head = [0; HEAD_BYTES];
     if !fill(reader, &mut head)? {
-        return Ok(None);
+        return Ok(Block::End);
     }
     let number =
         |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     let (length, expected) = (number(1), number(5));
     if length > BLOCK_BYTES_MOST {
-        return Ok(None);
+        return Ok(Block::Damaged);
     }
     let mut contents = vec![0; length as usize];
-    let is_whole = fill(reader, &mut contents)? && checksum(head[0], &contents) == expected;
-    Ok(is_whole.then_some((head[0], contents)))
+    if !fill(reader, &mut contents)? {
+        return Ok(Block::End);
+    }
+    let is_whole = checksum(head[0], &contents) == expected;
+    Ok(if is_whole { Block::Whole(head[0], contents) } else { Block::Damaged })
 }
 
 /// Fills `bytes`. Returns whether there were enough.
@@ -80,6 +94,7 @@ impl Fdt {
             numbers: Vec::new(),
             origins: Origins::default(),
             about: About::default(),
+            shift: Span::ZERO,
             lost: 0,
             is_at_end: false,
         };
@@ -95,15 +110,29 @@ impl Fdt {
     fn read_block(&mut self) -> Result<(), TraceError> {
         let read = block(&mut self.reader);
         let read = read.map_err(|error| TraceError::Io(self.file.clone(), error))?;
-        let Some((kind, contents)) = read else {
-            self.is_at_end = true;
-            return Ok(());
+        let (kind, contents) = match read {
+            Block::Whole(kind, contents) => (kind, contents),
+            Block::End => {
+                self.is_at_end = true;
+                return Ok(());
+            }
+            Block::Damaged => {
+                self.is_at_end = true;
+                return Err(self.bad("it is damaged: what follows is no block of a recording"));
+            }
         };
         let said = (HEAD_BYTES + contents.len()) as u64;
         match kind {
             kind::HEADER => {
-                self.about = serde_json::from_slice(&contents)
+                let about: About = serde_json::from_slice(&contents)
                     .map_err(|error| self.bad(&format!("its header cannot be read: {error}")))?;
+                // What was appended counts from its own start.
+                let starts = about.start_unix_ns.zip(self.about.start_unix_ns);
+                self.shift = starts
+                    .map_or(Span::ZERO, |(now, first)| Span::from_ns(now.saturating_sub(first)));
+                if self.at_byte == MAGIC.len() as u64 {
+                    self.about = about;
+                }
             }
             kind::ORIGINS => {
                 let stored: Vec<StoredOrigin> = serde_json::from_slice(&contents)
@@ -111,7 +140,10 @@ impl Fdt {
                 let numbers = stored.into_iter().map(|one| self.origins.put(read_origin(one)));
                 self.numbers.extend(numbers);
             }
-            kind::LOST => self.lost += varint::take(&mut &contents[..]).unwrap_or(0),
+            kind::LOST => {
+                let lost = varint::take(&mut &contents[..]).unwrap_or(0);
+                self.lost = self.lost.saturating_add(lost);
+            }
             kind::REQUESTS => (self.block, self.next, self.before) = (contents, 0, BEFORE),
             // A later version has more to say.
             _ => {}
@@ -190,7 +222,14 @@ impl Source for Fdt {
         let decoded = self.decode();
         let known = decoded.and_then(|request| {
             let origin = *self.numbers.get(request.origin.0 as usize)?;
-            Some(Request { origin, ..request })
+            let shifted = |at: Instant| at + self.shift;
+            Some(Request {
+                origin,
+                queued: shifted(request.queued),
+                issued: request.issued.map(shifted),
+                done: request.done.map(shifted),
+                ..request
+            })
         });
         if known.is_none() {
             self.next = self.block.len();

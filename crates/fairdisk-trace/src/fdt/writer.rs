@@ -1,5 +1,6 @@
 //! Writes recordings.
 
+use super::reader::{Block, block};
 use super::{BEFORE, HEAD_BYTES, MAGIC, OPS, StoredOrigin, bit, checksum, kind, varint};
 use crate::about::About;
 use crate::origins::{Origin, OriginId, Origins};
@@ -178,7 +179,15 @@ pub fn append_to(mut file: File, about: &About) -> io::Result<Recorder<File>> {
     }
     let mut end = MAGIC.len() as u64;
     let mut origins = 0;
-    while let Some((kind, contents)) = super::reader::block(&mut file)? {
+    loop {
+        let (kind, contents) = match block(&mut file)? {
+            Block::Whole(kind, contents) => (kind, contents),
+            Block::End => break,
+            Block::Damaged => {
+                let why = "it is damaged, and what follows would be cut off";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+            }
+        };
         end += (HEAD_BYTES + contents.len()) as u64;
         if kind == kind::ORIGINS {
             let these: Vec<StoredOrigin> = serde_json::from_slice(&contents)?;

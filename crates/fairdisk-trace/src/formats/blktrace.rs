@@ -64,8 +64,10 @@ struct Raw {
     action: u32,
     pid: u32,
     device: u32,
+    cpu: u32,
     cgroup: Option<u32>,
     rest: Vec<u8>,
+    is_little: bool,
 }
 
 /// The file of a CPU.
@@ -74,8 +76,8 @@ struct Cpu {
     reader: Box<dyn BufRead>,
     at_byte: u64,
     next: Option<Raw>,
-    /// The number of the event before.
-    sequence: u32,
+    /// The beginning of the next event, if it was found behind something else.
+    head: Option<[u8; EVENT_BYTES]>,
 }
 
 /// Reads numbers from bytes in one of two orders.
@@ -135,11 +137,15 @@ impl Cpu {
     fn advance(&mut self) -> Result<(), TraceError> {
         self.next = None;
         let mut bytes = [0; EVENT_BYTES_8];
-        if !self.fill(&mut bytes[..EVENT_BYTES])? {
-            return Ok(());
+        match self.head.take() {
+            Some(head) => bytes[..EVENT_BYTES].copy_from_slice(&head),
+            None if self.fill(&mut bytes[..EVENT_BYTES])? => {}
+            None => return Ok(()),
         }
         let Some(is_little) = byte_order(&bytes[..4]) else {
-            return Err(self.bad("expected the magic number of an event of blktrace"));
+            let bad = self.bad("expected the magic number of an event of blktrace");
+            self.search(&bytes[..EVENT_BYTES])?;
+            return Err(bad);
         };
         let mut fields = Fields { bytes: &bytes, is_little };
         let version = fields.u32() & 0xff;
@@ -154,7 +160,8 @@ impl Cpu {
         } else if version != VERSION {
             return Err(self.bad(&format!("expected version 7 or 8 of blktrace, found {version}")));
         }
-        let mut raw = Raw { sequence: fields.u32(), time_ns: fields.u64(), ..Raw::default() };
+        let (sequence, time_ns) = (fields.u32(), fields.u64());
+        let mut raw = Raw { sequence, time_ns, is_little, ..Raw::default() };
         (raw.sector, raw.bytes) = (fields.u64(), fields.u32());
         if version == 8 {
             raw.pid = fields.u32();
@@ -164,7 +171,8 @@ impl Cpu {
             (raw.action, raw.pid) = (fields.u32(), fields.u32());
         }
         raw.device = fields.u32();
-        let (_cpu, _error, length) = (fields.u32(), fields.u16(), fields.u16());
+        let (cpu, _error, length) = (fields.u32(), fields.u16(), fields.u16());
+        raw.cpu = cpu;
         let event_bytes = if version == 8 { EVENT_BYTES_8 } else { EVENT_BYTES };
         raw.rest = vec![0; usize::from(length)];
         let mut rest = core::mem::take(&mut raw.rest);
@@ -182,10 +190,32 @@ impl Cpu {
     }
 }
 
+impl Cpu {
+    /// Searches for the magic number of another event behind these bytes.
+    fn search(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
+        let mut bytes: VecDeque<u8> = bytes.iter().copied().collect();
+        let mut next = [0];
+        loop {
+            bytes.pop_front();
+            self.at_byte += 1;
+            if !self.fill(&mut next)? {
+                return Ok(());
+            }
+            bytes.push_back(next[0]);
+            let head = bytes.make_contiguous();
+            if byte_order(&head[..4]).is_some() {
+                self.head = head.try_into().ok();
+                return Ok(());
+            }
+        }
+    }
+}
+
 /// The files of all CPUs, as one trace.
 pub(crate) struct Blktrace {
     cpus: Vec<Cpu>,
-    has_begun: bool,
+    /// By CPU and device, the number of the last event.
+    sequences: HashMap<(u32, u32), u32>,
     /// The files whose next event is still to be read.
     due: Vec<usize>,
     first_ns: Option<u64>,
@@ -201,12 +231,12 @@ pub(crate) struct Blktrace {
 
 impl Blktrace {
     pub(crate) fn new(files: Vec<(PathBuf, Box<dyn BufRead>)>) -> Self {
-        let of_cpu = |(file, reader)| Cpu { file, reader, at_byte: 0, next: None, sequence: 0 };
+        let of_cpu = |(file, reader)| Cpu { file, reader, at_byte: 0, next: None, head: None };
         let cpus: Vec<Cpu> = files.into_iter().map(of_cpu).collect();
         Self {
             due: (0..cpus.len()).collect(),
             cpus,
-            has_begun: false,
+            sequences: HashMap::new(),
             first_ns: None,
             names: HashMap::new(),
             known: HashMap::new(),
@@ -220,21 +250,10 @@ impl Blktrace {
 
     /// The earliest event of all CPUs.
     fn next_event(&mut self) -> Result<Option<Raw>, TraceError> {
-        while let Some(at) = self.due.pop() {
-            let before = self.cpus[at].sequence;
+        while let Some(at) = self.due.last().copied() {
             self.cpus[at].advance()?;
-            // Events are numbered by CPU. Those that had no room are missing.
-            if let Some(raw) = &self.cpus[at].next {
-                let sequence = raw.sequence;
-                if self.has_begun && before > 0 && sequence > before + 1 {
-                    self.lost += u64::from(sequence - before - 1);
-                }
-                if sequence > 0 {
-                    self.cpus[at].sequence = sequence;
-                }
-            }
+            self.due.pop();
         }
-        self.has_begun = true;
         let times = self.cpus.iter().enumerate();
         let times = times.filter_map(|(at, cpu)| Some((cpu.next.as_ref()?.time_ns, at)));
         let Some((_, first)) = times.min() else { return Ok(None) };
@@ -266,11 +285,20 @@ impl Blktrace {
                 self.known.retain(|(_, pid, _), _| *pid != raw.pid);
             }
             1 if raw.rest.len() >= 8 && self.start_unix_ns.is_none() => {
-                let of = |at: usize| raw.rest[at..at + 4].try_into().map_or(0, u32::from_le_bytes);
-                self.start_unix_ns = Some(u64::from(of(0)) * 1_000_000_000 + u64::from(of(4)));
+                let mut fields = Fields { bytes: &raw.rest, is_little: raw.is_little };
+                let (seconds, ns) = (fields.u32(), fields.u32());
+                self.start_unix_ns = Some(u64::from(seconds) * 1_000_000_000 + u64::from(ns));
             }
             _ => {}
         }
+    }
+
+    /// Events are numbered by CPU and device. Those that had no room are missing.
+    fn count_missing(&mut self, raw: &Raw) {
+        let before = self.sequences.insert((raw.cpu, raw.device), raw.sequence);
+        let missing = before.map(|before| raw.sequence.wrapping_sub(before).wrapping_sub(1));
+        // A number that is not higher says nothing.
+        self.lost += missing.filter(|it| *it < 1 << 31).map_or(0, u64::from);
     }
 
     fn take(&mut self, raw: &Raw) {
@@ -278,6 +306,7 @@ impl Blktrace {
             self.note(raw);
             return;
         }
+        self.count_missing(raw);
         let step = match raw.action & 0xff {
             1 => Step::Queued,
             6 => Step::Requeued,

@@ -54,15 +54,6 @@ impl Columns {
         }
     }
 
-    /// Nanoseconds since 1970 of a time of the trace's own clock.
-    const fn unix_ns(&self, at_ns: u64) -> Option<u64> {
-        match self.format {
-            // Windows counts from 1601.
-            Format::Msr => at_ns.checked_sub(11_644_473_600 * SECOND),
-            _ => Some(at_ns),
-        }
-    }
-
     fn row<'a>(&self, columns: &[&'a str]) -> Option<Row<'a>> {
         let row = match (self.format, columns) {
             (Format::Msr, [at, host, disk, op, offset, size, took]) => Row {
@@ -156,10 +147,7 @@ impl Columns {
         };
         let at_ns = row.at_ns?;
         let first_ns = *self.first_ns.get_or_insert(at_ns);
-        if out.about.start_unix_ns.is_none() {
-            out.about.start_unix_ns =
-                if self.format == Format::Msr { Some(at_ns) } else { self.unix_ns(at_ns) };
-        }
+        out.about.start_unix_ns.get_or_insert(at_ns);
         let queued = Instant::from_ns(at_ns.saturating_sub(first_ns));
         let (start, sectors) = range(row.offset?, row.bytes?)?;
         out.requests.push_back(Request {

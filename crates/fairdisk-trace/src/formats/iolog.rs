@@ -36,14 +36,14 @@ impl Iolog {
     fn action(&mut self, version: u64, line: &str, out: &mut Out) -> Option<()> {
         let mut words = line.split_ascii_whitespace();
         let queued = match version {
-            3 => Instant::ZERO + Span::from_us(number(words.next()?)?),
+            3 => Instant::from_ns(number(words.next()?)?.checked_mul(1000)?),
             _ => Instant::ZERO + self.passed,
         };
         let (file, action) = (words.next()?, words.next()?);
         let op = match action {
             "add" | "open" | "close" => return Some(()),
             "wait" if version == 2 => {
-                self.passed += Span::from_us(number(words.next()?)?);
+                self.passed += Span::from_ns(number(words.next()?)?.checked_mul(1000)?);
                 return Some(());
             }
             "read" => Op::Read,

@@ -117,7 +117,7 @@ fn lost_in(line: &str) -> u64 {
 
 impl LineFormat for Tracepoints {
     fn line(&mut self, line: &str, out: &mut Out) -> Result<(), String> {
-        out.lost += lost_in(line);
+        out.lost = out.lost.saturating_add(lost_in(line));
         if let Some(event) = self.event(line, out).ok_or(EXPECTED)? {
             self.pairing.take(&event, |request| out.requests.push_back(request));
         }

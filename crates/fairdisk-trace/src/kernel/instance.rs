@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Where tracefs is mounted, by kernels with a directory for it.
 const TRACEFS: &str = "/sys/kernel/tracing";
 
-/// The size of each ring buffer: a second of 20,000 requests with 4 events each on one CPU.
+/// The size of each ring buffer: about a second of 30,000 requests on one CPU.
 const RING_KIB: u32 = 8192;
 
 /// The longest page of a ring buffer that kernels have.
@@ -67,19 +67,39 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> KernelError {
     }
 }
 
+/// Removes instances of processes that were killed. Tracing would go on in them.
+fn sweep(instances: &Path) {
+    for entry in fs::read_dir(instances).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix("fairdisk-"));
+        let Some(process) = process.and_then(|process| process.parse::<u32>().ok()) else {
+            continue;
+        };
+        let is_own = process == std::process::id();
+        if is_own || !Path::new(&format!("/proc/{process}")).exists() {
+            let _ = fs::write(entry.path().join("tracing_on"), "0");
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
 fn write(path: PathBuf, text: &str) -> Result<(), KernelError> {
     fs::write(&path, text).map_err(failed(&path))
 }
 
 impl Instance {
     /// An instance with these events of the device, which do not come before it is started.
-    pub(super) fn new(device: DeviceNumber, events: &[&str]) -> Result<Self, KernelError> {
+    pub(super) fn new<'a>(
+        device: DeviceNumber,
+        events: impl Iterator<Item = &'a str>,
+    ) -> Result<Self, KernelError> {
         let root = Path::new(TRACEFS);
         let instances = root.join("instances");
         if !instances.exists() {
             let mounted = mount("tracefs", root, "tracefs", MountFlags::empty(), None);
             mounted.map_err(|error| failed(root)(error.into()))?;
         }
+        sweep(&instances);
         let place = instances.join(format!("fairdisk-{}", std::process::id()));
         fs::create_dir(&place).map_err(failed(&place))?;
         let mut new = Self { place, rings: Vec::new(), page: vec![0; PAGE_BYTES_MOST] };

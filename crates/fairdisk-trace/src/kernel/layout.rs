@@ -2,7 +2,6 @@
 
 use super::Raw;
 use crate::pairing::Step;
-use fairdisk_core::{IoClass, IoPrio};
 
 /// The most letters that describe an operation.
 pub(super) const LETTERS_MOST: usize = 16;
@@ -26,7 +25,6 @@ pub(super) struct Layout {
     letters: Field,
     /// Events of the device alone have no task.
     name: Option<Field>,
-    ioprio: Option<Field>,
 }
 
 impl Layout {
@@ -50,7 +48,6 @@ impl Layout {
             sectors: field("nr_sector")?,
             letters: field("rwbs")?,
             name: field("comm"),
-            ioprio: field("ioprio"),
         })
     }
 
@@ -75,7 +72,6 @@ impl Layout {
             letters: [0; LETTERS_MOST],
             pid: number(self.pid)? as u32,
             name: [0; NAME_BYTES],
-            ioprio: self.ioprio.map_or(Some(IoPrio::UNSET), |field| number(field).map(ioprio))?,
         };
         copy(of(self.letters)?, &mut raw.letters);
         if let Some(name) = self.name {
@@ -91,17 +87,6 @@ fn copy(from: &[u8], to: &mut [u8]) {
     to[..length].copy_from_slice(&from[..length]);
 }
 
-/// A priority as `ionice` stores it: the class from bit 13 on, the level in the lowest 3 bits.
-const fn ioprio(number: u64) -> IoPrio {
-    let class = match number >> 13 & 7 {
-        1 => IoClass::RealTime,
-        2 => IoClass::BestEffort,
-        3 => IoClass::Idle,
-        _ => return IoPrio::UNSET,
-    };
-    IoPrio { class, level: (number & 7) as u8 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,7 +100,6 @@ format:
 \tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;
 \tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;
 \tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;
-\tfield:unsigned short ioprio;\toffset:32;\tsize:2;\tsigned:0;
 \tfield:char rwbs[10];\toffset:34;\tsize:10;\tsigned:0;
 \tfield:char comm[16];\toffset:44;\tsize:16;\tsigned:0;
 \tfield:__data_loc char[] cmd;\toffset:60;\tsize:4;\tsigned:0;
@@ -129,14 +113,12 @@ format:
         event[4..8].copy_from_slice(&4711_u32.to_le_bytes());
         event[16..24].copy_from_slice(&123_456_789_012_u64.to_le_bytes());
         event[24..28].copy_from_slice(&8_u32.to_le_bytes());
-        event[32..34].copy_from_slice(&(2_u16 << 13 | 6).to_le_bytes());
         event[34..36].copy_from_slice(b"WS");
         event[44..47].copy_from_slice(b"fio");
         assert!(layout.is_of(&event));
         let raw = layout.read(Step::Issued, &event).expect("it is whole");
         assert_eq!((raw.sector, raw.sectors, raw.pid), (123_456_789_012, 8, 4711));
         assert_eq!((&raw.letters[..3], &raw.name[..4]), (&b"WS\0"[..], &b"fio\0"[..]));
-        assert_eq!(raw.ioprio, IoPrio::best_effort(6));
         assert!(layout.read(Step::Issued, &event[..40]).is_none());
         assert!(Layout::parse("ID: 1\n").is_none());
     }

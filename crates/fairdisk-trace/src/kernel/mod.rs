@@ -36,13 +36,32 @@ impl fmt::Display for DeviceNumber {
     }
 }
 
-/// The tracepoints that are a step of a request.
-const STEPS: [(&str, Step); 4] = [
-    ("block_bio_queue", Step::Queued),
-    ("block_rq_issue", Step::Issued),
-    ("block_rq_requeue", Step::Requeued),
-    ("block_rq_complete", Step::Done),
-];
+/// What a device is asked for in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Requests, which it is given and which it completes.
+    Requests,
+    /// I/Os, which it hands on to devices below, as LVM, LUKS and arrays do: when those get them is
+    /// not known.
+    Stacked,
+}
+
+impl Kind {
+    /// The tracepoints that are a step of a request.
+    const fn steps(self) -> &'static [(&'static str, Step)] {
+        match self {
+            Self::Requests => &[
+                ("block_bio_queue", Step::Queued),
+                ("block_rq_issue", Step::Issued),
+                ("block_rq_requeue", Step::Requeued),
+                ("block_rq_complete", Step::Done),
+            ],
+            Self::Stacked => {
+                &[("block_bio_queue", Step::Queued), ("block_bio_complete", Step::Done)]
+            }
+        }
+    }
+}
 
 /// Events of other CPUs may be read a moment later: what is not older than this waits.
 const SETTLES: Span = Span::from_ms(2);
@@ -70,7 +89,6 @@ struct Raw {
     letters: [u8; layout::LETTERS_MOST],
     pid: u32,
     name: [u8; layout::NAME_BYTES],
-    ioprio: IoPrio,
 }
 
 impl Kernel {
@@ -78,11 +96,12 @@ impl Kernel {
     ///
     /// # Errors
     /// Returns an error if the kernel does not let this be done.
-    pub fn begin(device: DeviceNumber, now: Instant) -> Result<Self, KernelError> {
-        let instance = Instance::new(device, &STEPS.map(|(name, _)| name))?;
+    pub fn begin(device: DeviceNumber, kind: Kind, now: Instant) -> Result<Self, KernelError> {
+        let steps = kind.steps();
+        let instance = Instance::new(device, steps.iter().map(|(name, _)| *name))?;
         let mut layouts = Vec::new();
-        for (name, step) in STEPS {
-            layouts.push((step, instance.layout(name)?));
+        for (name, step) in steps {
+            layouts.push((*step, instance.layout(name)?));
         }
         instance.start()?;
         Ok(Self {
@@ -159,15 +178,19 @@ impl Kernel {
             let Some((start, sectors)) = crate::number::sectors(sector, raw.sectors.into()) else {
                 continue;
             };
-            let origin = match raw.step {
-                Step::Done | Step::Requeued => Default::default(),
-                _ => {
-                    let (group, task) = self.tasks.names(raw.pid, &raw.name);
-                    self.origins.number(&self.device, group, task, raw.ioprio)
-                }
+            let (step, origin) = (raw.step, Default::default());
+            let mut event = Event { at, step, device: 0, origin, op, traits, start, sectors };
+            // Who asked is known from the first event. A task that later gives it to the device may
+            // be another.
+            let begins = match step {
+                Step::Queued => true,
+                Step::Issued => !self.pairing.knows(&event),
+                Step::Requeued | Step::Done => false,
             };
-            let step = raw.step;
-            let event = Event { at, step, device: 0, origin, op, traits, start, sectors };
+            if begins {
+                let (group, task) = self.tasks.names(raw.pid, &raw.name);
+                event.origin = self.origins.number(&self.device, group, task, IoPrio::UNSET);
+            }
             self.pairing.take(&event, &mut done);
         }
     }

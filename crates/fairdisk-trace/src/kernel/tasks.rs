@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Read as _;
 
 /// What is known of tasks by their numbers.
 #[derive(Debug, Default)]
@@ -35,8 +36,9 @@ impl Tasks {
 
 /// The cgroup of a task that runs and is not the kernel's.
 fn group_of(pid: u32) -> Option<String> {
-    let program = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    if program.is_empty() {
+    // One byte tells whether there is a command line.
+    let mut program = fs::File::open(format!("/proc/{pid}/cmdline")).ok()?;
+    if program.read(&mut [0]).ok()? == 0 {
         return None;
     }
     let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;

@@ -22,7 +22,7 @@ use fairdisk_lab::blame::{
 };
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Find out which of many changes made a run slower: in the lab, or with a command of your own
@@ -196,9 +196,17 @@ impl Args {
     }
 
     /// Runs both ends as often as the user wants before anything counts.
-    fn warm_up(&self, measure: &dyn Measure, factors: usize) -> Result<(), Failure> {
+    fn warm_up(
+        &self,
+        measure: &dyn Measure,
+        factors: usize,
+        stop: &AtomicBool,
+    ) -> Result<(), Failure> {
         for seed in 0..self.warmup {
             for end in [FactorSet::EMPTY, all(factors)] {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Failure::Interrupted("nothing was measured yet".to_owned()));
+                }
                 measure.measure(end, seed).map_err(Failure::Run)?;
             }
         }

@@ -5,9 +5,10 @@ use crate::failure::Failure;
 use crate::{interrupt, output, time_arg};
 use clap::ValueHint;
 use fairdisk_core::Span;
+use fairdisk_mount::control::ControlError;
 use fairdisk_plane::kernel_time;
 use fairdisk_trace::fdt::Recorder;
-use fairdisk_trace::kernel::{DeviceNumber, Kernel, KernelError};
+use fairdisk_trace::kernel::{DeviceNumber, Kernel, KernelError, Kind};
 use fairdisk_trace::{About, Options, Source as _, TraceError};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -52,6 +53,9 @@ const FOR_EVER_MS: u64 = 366 * 24 * 3600 * 1000;
 /// How often events are fetched and Ctrl-C is looked for.
 const LOOK_EACH: Duration = Duration::from_millis(20);
 
+/// A recording that ends so much before its time was cut short.
+const EARLY: Span = Span::from_ms(500);
+
 /// How often all that was recorded is written, so that it can be read meanwhile.
 const WRITE_EACH: Span = Span::from_s(1);
 
@@ -71,23 +75,17 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> Failure {
 // ---- a mount -------------------------------------------------------------------------------
 
 fn of_mount(args: &Args) -> Result<(), Failure> {
-    let client = the_client(&args.at)?;
-    let failed = failed(&args.output);
-    // Whoever cannot write there is told before anything is recorded.
-    let mut file = File::create(&args.output).map_err(&failed)?;
     let ms = args.time.map_or(FOR_EVER_MS, |time| time.as_ns().div_ceil(1_000_000));
-    let (mut recording, socket) = match client.record(ms) {
-        Ok(recording) => recording,
-        Err(error) => {
-            let _ = fs::remove_file(&args.output);
-            return Err(Failure::Run(error.to_string()));
-        }
-    };
+    let refused = |error: ControlError| Failure::Run(error.to_string());
+    let (mut recording, socket) = the_client(&args.at)?.record(ms).map_err(refused)?;
+    let began = kernel_time();
+    let failed = failed(&args.output);
+    let mut file = File::create(&args.output).map_err(&failed)?;
     let stop = interrupt::stop_flag()?;
     let is_over = Arc::new(AtomicBool::new(false));
-    let over = Arc::clone(&is_over);
+    let (over, stopped) = (Arc::clone(&is_over), Arc::clone(&stop));
     let listener = std::thread::spawn(move || {
-        while !over.load(Ordering::Relaxed) && !stop.load(Ordering::Relaxed) {
+        while !over.load(Ordering::Relaxed) && !stopped.load(Ordering::Relaxed) {
             fairdisk_plane::pause(LOOK_EACH);
         }
         // The mount then sends what is left, and hangs up.
@@ -96,7 +94,18 @@ fn of_mount(args: &Args) -> Result<(), Failure> {
     let copied = io::copy(&mut recording, &mut file).and_then(|_| file.flush());
     is_over.store(true, Ordering::Relaxed);
     let _ = listener.join();
-    copied.map(drop).map_err(failed)
+    copied.map(drop).map_err(failed)?;
+    let (took, was_stopped) = (kernel_time() - began, stop.load(Ordering::Relaxed));
+    let is_short = args.time.is_none_or(|time| took + EARLY < time);
+    if is_short && !was_stopped {
+        let seconds = took.as_ns() as f64 / 1e9;
+        let file = args.output.display();
+        return Err(Failure::Run(format!(
+            "the mount ended the recording after {seconds:.1} s: it was unmounted, or {file} could \
+             not be written for too long; what came until then is there"
+        )));
+    }
+    Ok(())
 }
 
 // ---- a device under the kernel -------------------------------------------------------------
@@ -114,7 +123,7 @@ fn of_device(args: &Args, device: &Path) -> Result<(), Failure> {
     let failed = failed(&args.output);
     let refused = |error: KernelError| Failure::Run(error.to_string());
     let began = kernel_time();
-    let mut kernel = Kernel::begin(disk.number, began).map_err(refused)?;
+    let mut kernel = Kernel::begin(disk.number, disk.kind(), began).map_err(refused)?;
     let out = BufWriter::new(File::create(&args.output).map_err(&failed)?);
     let mut recorder = Recorder::new(out, &disk.about()).map_err(&failed)?;
     let (mut requests, mut lost, mut written) = (Vec::new(), 0, began);
@@ -168,6 +177,12 @@ fn disk_of(path: &Path) -> Result<Disk, Failure> {
 }
 
 impl Disk {
+    /// A device with request queues has a directory for them.
+    fn kind(&self) -> Kind {
+        let has_queues = Path::new("/sys/block").join(&self.name).join("mq").exists();
+        if has_queues { Kind::Requests } else { Kind::Stacked }
+    }
+
     fn about(&self) -> About {
         let read = |path: String| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         let of_disk = |what: &str| read(format!("/sys/block/{}/{what}", self.name));
@@ -186,8 +201,11 @@ impl Disk {
     }
 }
 
-/// Says what was recorded.
+/// Says what was recorded. What went into a pipe is gone.
 fn say(path: &Path) -> Result<(), Failure> {
+    if !path.metadata().is_ok_and(|found| found.is_file()) {
+        return Ok(());
+    }
     let bad = |error: TraceError| Failure::Run(error.to_string());
     let mut reader = fairdisk_trace::open(path, &Options::default()).map_err(bad)?;
     let mut requests = 0_u64;

@@ -190,7 +190,7 @@ fn files_of_another_kind_are_called_what_they_look_like() {
         ("run jobs.toml", ["jobs.toml: looks like a fio job file", load]),
         ("run results.json", ["results.json: looks like results in JSON", "name what was run"]),
         ("run results.toml", ["results.toml: looks like results in JSON", "name what was run"]),
-        ("run iolog", ["iolog: no request is left to replay", "check the window"]),
+        ("run iolog", ["iolog: it has no requests", "iolog"]),
         ("run trace", ["trace: at byte 0: ", "the last event is cut off"]),
         ("run binary.toml", ["binary.toml: cannot be read", "it is no text"]),
         ("run two-groups --device load.toml", ["looks like an experiment", "expected a device"]),

@@ -89,8 +89,7 @@ fn a_changed_file_of_rules_holds_at_once_unless_it_is_wrong() {
     fs::write(&file, RULES.replace("300", "50")).unwrap();
     wait_until(|| weight(&host) == 50);
     let check = text(&fairdisk(&["ctl", "rules", "check", rules.to_str().unwrap()]));
-    let says =
-        "match \"/fairdisk-test-*/db*\": weight=50, max_bps=8388608 (1 cgroup)\n1 rules in 1";
+    let says = "match \"/fairdisk-test-*/db*\": weight=50, max_bps=8388608 (1 cgroup)\n1 rule in 1";
     assert!(check.contains(says), "{check}");
     host.unmount();
 }

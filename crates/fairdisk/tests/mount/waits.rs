@@ -30,7 +30,7 @@ fn a_group_at_its_ceiling_waits_for_that_and_another_for_its_turn_or_a_completio
     let fio = |file: &str| {
         format!(
             "fio --name=job --filename={} --size=16M --bs=4k --rw=randread --direct=1 \
-             --numjobs=3 --runtime=5 --time_based --minimal",
+             --numjobs=3 --runtime=20 --time_based --minimal",
             host.file(file)
         )
     };

@@ -9,9 +9,10 @@ impl ScheduledGate {
         self.disk.keep_journal(most);
     }
 
-    /// Moves the events that were kept, and returns how many requests are missing among them.
-    pub(crate) fn drain_journal(&self, into: &mut Vec<Entry>) -> u64 {
-        self.disk.drain_journal(into)
+    /// Exchanges the events that were kept for an empty list, and returns how many requests are
+    /// missing since the beginning.
+    pub(crate) fn swap_journal(&self, empty: &mut Vec<Entry>) -> u64 {
+        self.disk.swap_journal(empty)
     }
 
     /// The number of the thread that the scheduler knows as `task`, unless it has ended.

@@ -65,7 +65,7 @@ pub(super) fn execute(args: &Args, text: &str) -> Result<(), Failure> {
     let shell = Shell::new(args.timeout.unwrap_or(TIMEOUT), &stop);
     let command = UserCommand { text, switches, shell };
     let before = machine::State::now();
-    args.warm_up(&command, switches.len())?;
+    args.warm_up(&command, switches.len(), &stop)?;
     let mut design = args.design(switches.len());
     design.threads = 1;
     design.is_real = true;

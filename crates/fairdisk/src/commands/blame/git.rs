@@ -52,7 +52,7 @@ pub(super) fn execute(args: &Args, range: &str, run: &str) -> Result<(), Failure
         run_shell,
         built: Mutex::default(),
     };
-    args.warm_up(&mixtures, commits.len())?;
+    args.warm_up(&mixtures, commits.len(), &stop)?;
     let mut design = args.design(commits.len());
     design.threads = 1;
     design.is_real = true;

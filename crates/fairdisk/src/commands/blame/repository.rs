@@ -1,5 +1,6 @@
 //! A git repository, through git itself.
 
+use crate::output;
 use fairdisk_lab::blame::FactorSet;
 use std::fs;
 use std::io::Write as _;
@@ -62,7 +63,9 @@ impl Repository {
         }
         let format = format!("--format=%H{FIELD}%h{FIELD}%an{FIELD}%s");
         let range = format!("{good}..{bad}");
-        let list = ["log", "--reverse", "--topo-order", "--no-merges", &format, &range];
+        let quiet = "log.showSignature=false";
+        let list =
+            ["-c", quiet, "log", "--reverse", "--topo-order", "--no-merges", &format, &range];
         text(git(&self.top, &list, None, &[])?)?.lines().map(|line| self.commit(line)).collect()
     }
 
@@ -71,9 +74,20 @@ impl Repository {
         let &[id, short, author, summary] = fields.as_slice() else {
             return Err(format!("git said `{line}`"));
         };
-        let show =
-            ["show", "--format=", "--binary", "--full-index", "--no-renames", "--no-ext-diff", id];
-        let [id, short, author, summary] = [id, short, author, summary].map(str::to_owned);
+        // Unlike `git show`, this heeds no settings of the user.
+        let show = [
+            "diff-tree",
+            "-p",
+            "--no-commit-id",
+            "--binary",
+            "--full-index",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            id,
+        ];
+        let [author, summary] = [author, summary].map(|text| output::plain(text).into_owned());
+        let [id, short] = [id, short].map(str::to_owned);
         Ok(Commit { patch: said(git(&self.top, &show, None, &[])?)?, id, short, author, summary })
     }
 

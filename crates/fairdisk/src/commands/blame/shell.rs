@@ -114,7 +114,10 @@ impl<'a> Shell<'a> {
 /// them open for longer, which nobody waits for.
 fn tell_once(errors: ChildStderr, told: Arc<Mutex<BTreeSet<String>>>) {
     thread::spawn(move || {
-        for line in BufReader::new(errors).lines().map_while(Result::ok) {
+        // What it says may be in any encoding, and is read to its end: a command whose errors
+        // nobody reads would be killed.
+        for line in BufReader::new(errors).split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned();
             let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
             if told.len() < LINES_MAX && told.insert(line.clone()) {
                 output::diagnose(&line);

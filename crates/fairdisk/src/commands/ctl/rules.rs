@@ -33,13 +33,18 @@ pub(super) fn execute(Action::Check { directory }: &Action) -> Result<(), Failur
     }
     for rule in &rules.all {
         let now = cgroups.iter().filter(|path| rule.is_for(path)).count();
-        let s = if now == 1 { "" } else { "s" };
         let (origin, rule) = (rule.origin.to_string(), rule.to_string());
-        let _ = writeln!(text, "{}: {} ({now} cgroup{s})", plain(&origin), plain(&rule));
+        let (origin, rule) = (plain(&origin), plain(&rule));
+        let _ = writeln!(text, "{origin}: {rule} ({})", counted(now, "cgroup"));
     }
-    let (count, at) = (rules.all.len(), directory.path().display().to_string());
-    let _ = writeln!(text, "{count} rules in {files} files of {}", plain(&at));
+    let (rules, files) = (counted(rules.all.len(), "rule"), counted(files, "file"));
+    let _ = writeln!(text, "{rules} in {files} of {}", plain(&directory.path().to_string_lossy()));
     Ok(output::print(&text)?)
+}
+
+/// A number of things.
+fn counted(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// What is to be kept as a rule.
