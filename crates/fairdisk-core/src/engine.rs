@@ -16,6 +16,7 @@ mod dispatch;
 mod effects;
 mod finished;
 mod hurry;
+mod kept;
 mod merge;
 mod merging;
 mod order;
@@ -35,7 +36,7 @@ use crate::diskstats::DiskCounter;
 use crate::elevator::{
     Admission, Change, Decision, Elevator, Handover, Leftovers, MayQueue, Submitter,
 };
-use crate::journal::{Entry, Journal, Record};
+use crate::journal::{Journal, Record};
 use crate::qos::Qos;
 use crate::request::{Bio, GroupId, Op, RequestId, TaskId};
 use crate::segments::{SegmentLimits, Segments};
@@ -266,26 +267,6 @@ impl<E: Elevator> Engine<E> {
     /// if the elevator does not look.
     pub fn deferred(&self, group: GroupId) -> Option<Span> {
         self.elevator.deferred(group)
-    }
-
-    /// The journal.
-    pub const fn journal(&self) -> &Journal {
-        &self.journal
-    }
-
-    /// Keeps up to `most` entries of the journal from now on, or none, for whoever drains them.
-    pub fn keep_journal(&mut self, most: usize) {
-        self.journal.keep_up_to(most);
-    }
-
-    /// Exchanges the kept entries of the journal for an empty list.
-    pub fn swap_journal(&mut self, empty: &mut Vec<Entry>) {
-        self.journal.swap_kept(empty);
-    }
-
-    /// Removes and returns the journal entries since the last call, if the journal keeps them.
-    pub fn drain_journal(&mut self) -> impl Iterator<Item = Entry> {
-        self.journal.drain()
     }
 
     fn log(&mut self, record: Record) {

@@ -25,6 +25,7 @@ mod phases;
 mod plugging;
 mod reading;
 mod reclaiming;
+mod scripted;
 mod stalls;
 mod tally;
 mod task;

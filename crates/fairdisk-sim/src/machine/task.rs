@@ -237,12 +237,6 @@ impl Task {
         if kept < self.depth { 0 } else { kept.saturating_sub(self.refill_at).max(1) }
     }
 
-    /// Keeps as many I/Os in flight as the next one of a script may stand beside.
-    fn heed_script(&mut self) {
-        let Some(beside) = self.stream.beside() else { return };
-        (self.depth, self.refill_at) = (beside.saturating_add(1), beside);
-    }
-
     pub(super) fn take_up(&mut self, ios: u32) {
         self.untaken -= ios;
         self.taken += ios;
@@ -330,8 +324,7 @@ impl<E: Elevator> Machine<E> {
             return self.think(now, index, pause);
         }
         let stream_of = task.stream_of;
-        if task.stream.beside().is_some() && task.is_full() {
-            // After a flush, beside which others of its I/Os may be under way.
+        if task.waits_for_script() {
             task.step = Step::Full;
             return false;
         }
