@@ -1,6 +1,8 @@
 //! What a trace says about itself.
 
 use serde::{Deserialize, Serialize};
+use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Where a trace comes from. Most formats say only a little of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,4 +29,25 @@ pub struct About {
     /// The program that recorded it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub recorded_by: String,
+}
+
+impl About {
+    /// A recording of `device`, which `scheduler` serves, that begins on this host now.
+    #[must_use]
+    pub fn recording(device: &str, scheduler: &str, now: SystemTime) -> Self {
+        let of_kernel = |name: &str| {
+            let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+            text.trim_end().to_owned()
+        };
+        let now = now.duration_since(UNIX_EPOCH).ok();
+        Self {
+            device: device.to_owned(),
+            device_bytes: None,
+            scheduler: scheduler.to_owned(),
+            host: of_kernel("hostname"),
+            kernel: of_kernel("osrelease"),
+            start_unix_ns: now.and_then(|now| u64::try_from(now.as_nanos()).ok()),
+            recorded_by: concat!("fairdisk ", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
 }

@@ -32,14 +32,10 @@ pub struct Options {
 
 /// A trace that is read in the order in which its requests were asked for.
 pub struct Reader {
-    source: Sorted<Tolerant>,
+    source: Sorted<Box<dyn Source>>,
     /// The format.
     pub format: Format,
-}
-
-/// A source of which some errors are passed over.
-struct Tolerant {
-    source: Box<dyn Source>,
+    /// How many more broken lines or events are passed over, and how many were.
     left: u64,
     skipped: u64,
 }
@@ -64,9 +60,8 @@ pub fn open(path: &Path, options: &Options) -> Result<Reader, TraceError> {
     if format != Format::Blktrace {
         readers.truncate(1);
     }
-    let source = source(format, readers)?;
-    let source = Tolerant { source, left: options.skip_bad, skipped: 0 };
-    Ok(Reader { source: Sorted::new(source), format })
+    let source = Sorted::new(source(format, readers)?);
+    Ok(Reader { source, format, left: options.skip_bad, skipped: 0 })
 }
 
 /// Readers of files, unpacked where these are packed.
@@ -163,7 +158,15 @@ fn source(format: Format, mut readers: Vec<Opened>) -> Result<Box<dyn Source>, T
     })
 }
 
-impl Source for Tolerant {
+impl Reader {
+    /// The broken lines or events that were passed over so far.
+    #[must_use]
+    pub const fn skipped(&self) -> u64 {
+        self.skipped
+    }
+}
+
+impl Source for Reader {
     fn next(&mut self) -> Result<Option<Request>, TraceError> {
         loop {
             match self.source.next() {
@@ -173,32 +176,6 @@ impl Source for Tolerant {
                 read => return read,
             }
         }
-    }
-
-    fn origins(&self) -> &Origins {
-        self.source.origins()
-    }
-
-    fn about(&self) -> About {
-        self.source.about()
-    }
-
-    fn lost(&self) -> u64 {
-        self.source.lost()
-    }
-}
-
-impl Reader {
-    /// The broken lines or events that were passed over so far.
-    #[must_use]
-    pub fn skipped(&self) -> u64 {
-        self.source.inner().skipped
-    }
-}
-
-impl Source for Reader {
-    fn next(&mut self) -> Result<Option<Request>, TraceError> {
-        self.source.next()
     }
 
     fn origins(&self) -> &Origins {

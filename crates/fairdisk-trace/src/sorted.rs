@@ -33,11 +33,6 @@ impl<S: Source> Sorted<S> {
         Self { source, heap, slots, free, count: 0, is_at_end: false }
     }
 
-    /// What is sorted.
-    pub(crate) const fn inner(&self) -> &S {
-        &self.source
-    }
-
     fn put(&mut self, request: Request) {
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
         match self.slots.get_mut(slot as usize) {

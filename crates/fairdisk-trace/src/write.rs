@@ -9,7 +9,7 @@ use crate::pairing::Step;
 use crate::request::{Request, Traits};
 use crate::rwbs;
 use crate::source::Source;
-use fairdisk_core::{Instant, Op};
+use fairdisk_core::{Instant, Op, SECTOR_BYTES};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::io::{self, Write};
@@ -151,7 +151,12 @@ fn iolog(
         Op::Discard => "trim",
         Op::Flush => return writeln!(out, "{us} {file} sync 0 0"),
     };
-    writeln!(out, "{us} {file} {action} {} {}", request.start.0 * 512, request.sectors.bytes())
+    writeln!(
+        out,
+        "{us} {file} {action} {} {}",
+        request.start.0 * SECTOR_BYTES,
+        request.sectors.bytes()
+    )
 }
 
 impl<W: Write> Events<W> {

@@ -17,7 +17,7 @@ use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 /// How often events are fetched.
 const FETCH_EACH: Duration = Duration::from_millis(20);
@@ -87,7 +87,7 @@ impl Running<'_> {
         stream.set_read_timeout(Some(FETCH_EACH))?;
         let gate = self.gate;
         let began = gate.now();
-        let about = about(disk, &gate.scheduler());
+        let about = About::recording(disk, &gate.scheduler(), fairdisk_plane::wall_time());
         let mut recorder = Recorder::new(BufWriter::new(stream), &about)?;
         let mut names =
             Names { gate, origins: Origins::default(), known: HashMap::new(), ended: 0 };
@@ -144,23 +144,6 @@ fn since(began: Instant, request: Request) -> Request {
         issued: request.issued.map(since),
         done: request.done.map(since),
         ..request
-    }
-}
-
-fn about(disk: &str, scheduler: &str) -> About {
-    let of_kernel = |name: &str| {
-        let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
-        text.trim_end().to_owned()
-    };
-    let now = fairdisk_plane::wall_time().duration_since(UNIX_EPOCH).ok();
-    About {
-        device: disk.to_owned(),
-        device_bytes: None,
-        scheduler: scheduler.to_owned(),
-        host: of_kernel("hostname"),
-        kernel: of_kernel("osrelease"),
-        start_unix_ns: now.and_then(|now| u64::try_from(now.as_nanos()).ok()),
-        recorded_by: concat!("fairdisk ", env!("CARGO_PKG_VERSION")).to_owned(),
     }
 }
 

@@ -4,7 +4,7 @@ use super::ctl::{At, the_client};
 use crate::failure::Failure;
 use crate::{interrupt, output, time_arg};
 use clap::ValueHint;
-use fairdisk_core::Span;
+use fairdisk_core::{SECTOR_BYTES, Span};
 use fairdisk_mount::control::ControlError;
 use fairdisk_plane::kernel_time;
 use fairdisk_trace::fdt::Recorder;
@@ -17,7 +17,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Record what programs do on a disk: who asked for what, when it was served and done
 ///
@@ -188,15 +188,11 @@ impl Disk {
         let of_disk = |what: &str| read(format!("/sys/block/{}/{what}", self.name));
         let chosen = of_disk("queue/scheduler");
         let scheduler = chosen.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-        let now = fairdisk_plane::wall_time().duration_since(UNIX_EPOCH).ok();
+        let scheduler = scheduler.map_or(&*chosen, |(name, _)| name);
+        let now = fairdisk_plane::wall_time();
         About {
-            device: format!("/dev/{}", self.name),
-            device_bytes: of_disk("size").parse::<u64>().ok().map(|sectors| 512 * sectors),
-            scheduler: scheduler.map_or(chosen.clone(), |(name, _)| name.to_owned()),
-            host: read("/proc/sys/kernel/hostname".to_owned()),
-            kernel: read("/proc/sys/kernel/osrelease".to_owned()),
-            start_unix_ns: now.and_then(|now| u64::try_from(now.as_nanos()).ok()),
-            recorded_by: concat!("fairdisk ", env!("CARGO_PKG_VERSION")).to_owned(),
+            device_bytes: of_disk("size").parse::<u64>().ok().map(|sectors| SECTOR_BYTES * sectors),
+            ..About::recording(&format!("/dev/{}", self.name), scheduler, now)
         }
     }
 }
