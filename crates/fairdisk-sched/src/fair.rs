@@ -7,7 +7,7 @@
 //! `again` says until when a wait stays right. What is dispatched passes through `dispatching`, and
 //! `charging` says who pays for it, when and how much.
 //!
-//! - The order: `hierarchy` orders the groups, `queues` the tasks of a group.
+//! - The order: `claims`. The `hierarchy` is of groups, `queues` of the tasks of a group.
 //! - Where requests are served one after the other, whoever has the disk may keep it for a turn:
 //!   `turn`, `rounds`. It may be kept free meanwhile: `keeping`, `patience`, `absence`, `think`.
 //!   Who thinks for too long is served once it is back: `returning`, `allowance`.
@@ -39,6 +39,7 @@ mod cache;
 mod ceiling;
 mod changes;
 mod charging;
+mod claims;
 mod commits;
 mod decide;
 mod depth_limit;

@@ -1,10 +1,8 @@
-//! The order of groups: start-time fair queueing (Goyal, Vin, Cheng, "Start-time fair queueing",
-//! 1996) at every level of a tree of groups.
+//! The order of groups: a line of [claims](super::claims) at every level of a tree of groups.
 //!
-//! Every member of a line has a *start*: the service it has received, divided by its weight. The
-//! member with the smallest start is next. The service a member receives advances its start and
-//! those of the groups around it. If a group has both tasks of its own and groups inside, the
-//! members of its line are these groups and, as one member of weight 100, its own tasks.
+//! The service a member of a line receives advances its start and those of the groups around it. If
+//! a group has both tasks of its own and groups inside, the members of its line are these groups
+//! and, as one member of weight 100, its own tasks.
 //!
 //! A member with nothing queued may be *expected* back soon. It is not in the line, but it keeps
 //! its start, so that it can be told whether a member in the line is ahead of it.
@@ -15,7 +13,7 @@ mod line;
 mod parts;
 
 use super::NIL;
-use crate::groups::{Nested, VirtualTime, service, virtual_time};
+use crate::groups::{Nested, VirtualTime, virtual_time};
 use alloc::vec::Vec;
 use fairdisk_core::tree::Forest;
 use fairdisk_core::{Instant, Span, Weight};
@@ -94,7 +92,7 @@ impl Hierarchy {
     /// An empty tree. A member that was away for no longer than `credit` may catch up on its part
     /// of `lag` of everybody's service; after a longer absence, on `credit` of its own service.
     pub(super) fn new(credit: Span, lag: Span) -> Self {
-        let lines = alloc::vec![Line::default()];
+        let lines = alloc::vec![Line::EMPTY];
         let (nodes, members, order) = (Vec::new(), Vec::new(), Forest::new());
         let (paid_floors, now) = (Vec::new(), Instant::ZERO);
         Self { nodes, members, lines, paid_floors, order, credit, lag, now }
@@ -122,7 +120,7 @@ impl Hierarchy {
                 barred: false,
             });
             self.members.extend([OUTERMOST, own].map(Member::new));
-            self.lines.push(Line::default());
+            self.lines.push(Line::EMPTY);
             self.paid_floors.push(0);
         }
     }
@@ -130,20 +128,15 @@ impl Hierarchy {
     /// Sets the weight. What the group is ahead or behind by stays the same amount of service.
     pub(super) fn set_weight(&mut self, group: u32, weight: Weight) {
         let at = of_group(group);
-        let Member { start, weight: old, line, state, .. } = *self.member(at);
-        let new = u64::from(weight.get());
+        let Member { mut claim, line, state, .. } = *self.member(at);
+        let (old, new) = (claim.weight, u64::from(weight.get()));
         if new == old {
             return;
         }
-        let reached = self.line(line).reached;
-        let rescaled = |gap: VirtualTime| gap.saturating_mul(old.into()) / VirtualTime::from(new);
-        let start = match start.checked_sub(reached) {
-            Some(ahead) => reached.saturating_add(rescaled(ahead)),
-            None => reached.saturating_sub(rescaled(reached - start)),
-        };
-        self.members[at as usize].weight = new;
+        self.line(line).claims.reweigh(&mut claim, new);
+        self.members[at as usize].claim.weight = new;
         self.paid_floors[group as usize] = 0;
-        self.set_start(at, start);
+        self.set_start(at, claim.start);
         if let Some(weight) = self.lines[line as usize].weight_of(state) {
             *weight = *weight - old + new;
         }
@@ -162,9 +155,9 @@ impl Hierarchy {
         self.set_barred(group, true);
         self.nodes[group as usize] = Node { parent, ..before };
         let line = if parent == NIL { OUTERMOST } else { line_in(parent) };
-        let start = self.line(line).reached;
+        let start = self.line(line).claims.reached;
         let member = &mut self.members[of_group(group) as usize];
-        *member = Member { line, start, ..*member };
+        (member.line, member.claim.start) = (line, start);
         self.paid_floors[group as usize] = 0;
         for (outer, more) in [(old, false), (parent, true)] {
             let Some(node) = self.nodes.get_mut(outer as usize) else { continue };
@@ -179,9 +172,9 @@ impl Hierarchy {
     /// only one of them lies in a member, the group's member is first or not ahead.
     pub(super) fn may_go_before(&self, group: u32, served: u32) -> bool {
         self.path(group).take_while(|one| !self.lies_in(served, *one)).all(|one| {
-            let Member { start, line, .. } = *self.member(of_group(one));
-            let line = self.line(line);
-            start <= line.reached || self.order.first(&line.tree) == Some(of_group(one))
+            let Member { claim, line, .. } = self.member(of_group(one));
+            let line = &self.line(*line).claims;
+            !line.is_owed_more(claim, Span::ZERO) || line.first(&self.order) == Some(of_group(one))
         })
     }
 
@@ -199,8 +192,8 @@ impl Hierarchy {
         for (at, line) in self.lines.iter().enumerate() {
             let of = |state| {
                 let members = self.members.iter().filter(move |one| one.line == at as u32);
-                let weights = members.filter(move |one| one.state == state).map(|one| one.weight);
-                weights.sum::<u64>()
+                let weights = members.filter(move |one| one.state == state);
+                weights.map(|one| one.claim.weight).sum::<u64>()
             };
             let weights = [State::InLine, State::Expected].map(of);
             let accounts = [line.weight, line.expected_weight];
@@ -213,7 +206,7 @@ impl Hierarchy {
     pub(super) fn forget(&mut self, group: u32) {
         self.paid_floors[group as usize] = 0;
         for at in [of_group(group), of_tasks(group)] {
-            self.set_start(at, self.line(self.member(at).line).reached);
+            self.set_start(at, self.line(self.member(at).line).claims.reached);
             self.members[at as usize].is_brought = false;
         }
     }
@@ -284,10 +277,7 @@ impl Hierarchy {
 
     /// Whether the group, or one around it, is ahead of its share by more than `most`.
     pub(super) fn is_ahead(&self, group: u32, most: Span) -> bool {
-        self.levels(group).any(|(at, line)| {
-            let Member { start, weight, .. } = *self.member(at);
-            start > line.reached + virtual_time(most, weight)
-        })
+        self.levels(group).any(|(at, line)| line.claims.is_owed_more(&self.member(at).claim, most))
     }
 
     /// Whether something in the group wants the disk or is expected to, and it may be served.
@@ -298,7 +288,7 @@ impl Hierarchy {
 
     fn first_in(&self, mut line: u32) -> Option<u32> {
         loop {
-            let first = self.order.first(&self.line(line).tree)?;
+            let first = self.line(line).claims.first(&self.order)?;
             let group = first / 2;
             if first == of_tasks(group) || self.nodes[group as usize].inner == 0 {
                 return Some(group);
@@ -314,10 +304,9 @@ impl Hierarchy {
         let mut at = self.innermost(group);
         loop {
             let line = self.member(at).line;
-            if let Some(first) = self.order.first(&self.line(line).tree) {
-                let least = self.member(first).start;
-                let reached = &mut self.lines[line as usize].reached;
-                *reached = (*reached).max(least);
+            if let Some(first) = self.line(line).claims.first(&self.order) {
+                let least = self.member(first).claim.start;
+                self.lines[line as usize].claims.reach(least);
             }
             let Some(outer) = outer_of(line) else { return };
             at = outer;
@@ -329,9 +318,9 @@ impl Hierarchy {
     pub(super) fn charge(&mut self, group: u32, charged: Span, cost: Span) {
         let mut at = self.innermost(group);
         loop {
-            let Member { start, weight, line, .. } = *self.member(at);
-            let start = start + virtual_time(cost, weight);
-            self.set_start(at, start.saturating_sub(virtual_time(charged, weight)));
+            let Member { mut claim, line, .. } = *self.member(at);
+            claim.charge(charged, cost);
+            self.set_start(at, claim.start);
             let Some(outer) = outer_of(line) else { return };
             at = outer;
         }
@@ -340,19 +329,18 @@ impl Hierarchy {
     /// By how much service the group is behind; `None` if it would not be next with something
     /// queued, or only because it came first.
     pub(super) fn behind_by(&self, group: u32) -> Option<Span> {
-        let mut least = u64::MAX;
+        let mut least = Span::MAX;
         for (at, line) in self.levels(group) {
-            if let Some(first) = self.order.first(&line.tree)
+            if let Some(first) = line.claims.first(&self.order)
                 && first != at
             {
                 // A level where the member is first itself is skipped: there it competes with
                 // members inside it.
-                let Member { start, weight, .. } = *self.member(at);
-                let gap = self.member(first).start.checked_sub(start).filter(|gap| *gap > 0)?;
-                least = least.min(service(gap, weight).as_ns());
+                let behind = self.member(at).claim.behind(&self.member(first).claim)?;
+                least = least.min(behind);
             }
         }
-        Some(Span::from_ns(least))
+        Some(least)
     }
 
     /// Whether, at any level, an expected member is behind the group's.
@@ -360,14 +348,15 @@ impl Hierarchy {
     pub(super) fn has_passed_expected(&self, group: u32) -> bool {
         self.levels(group).any(|(at, line)| {
             let expected = self.order.first(&line.expected);
-            expected.is_some_and(|one| self.member(one).start < self.member(at).start)
+            expected.is_some_and(|one| self.member(one).claim.start < self.member(at).claim.start)
         })
     }
 
     /// Whether any group but this one wants the disk.
     pub(super) fn others_want(&self, group: u32) -> bool {
-        self.levels(group)
-            .any(|(at, line)| line.tree.len() > u32::from(self.member(at).state == State::InLine))
+        self.levels(group).any(|(at, line)| {
+            line.claims.tree.len() > u32::from(self.member(at).state == State::InLine)
+        })
     }
 
     /// Whether any group but this one is expected.
@@ -414,7 +403,7 @@ impl Hierarchy {
         let (wants, expected) = match (is_tasks, node.inner > 0) {
             (true, false) => (false, false),
             (true, true) | (false, false) => (node.wants, node.expected),
-            (false, true) => (!inside.tree.is_empty(), !inside.expected.is_empty()),
+            (false, true) => (!inside.claims.tree.is_empty(), !inside.expected.is_empty()),
         };
         match (wants, expected) {
             _ if node.barred && !is_tasks => State::Away,
@@ -447,21 +436,21 @@ impl Hierarchy {
             member.left = self.now;
         }
         if let Some(weight) = line.weight_of(member.state) {
-            *weight -= member.weight;
+            *weight -= member.claim.weight;
         }
         if state == State::InLine {
             // After an absence a member catches up on a limited amount of service; what it owes
             // remains.
-            let credit = virtual_time(self.credit, member.weight);
+            let credit = virtual_time(self.credit, member.claim.weight);
             let brief = self.now.since(member.left) <= self.credit;
             let lag = if brief { virtual_time(self.lag, line.weight_with(member)) } else { 0 };
-            member.start = member.start.max(line.reached.saturating_sub(credit.max(lag)));
+            line.claims.let_in(&mut member.claim, credit.max(lag));
         }
         if let Some(weight) = line.weight_of(state) {
-            *weight += member.weight;
+            *weight += member.claim.weight;
         }
         if let Some(tree) = line.tree_of(state) {
-            self.order.insert(tree, at, member.start);
+            self.order.insert(tree, at, member.claim.start);
         }
         member.state = state;
     }
@@ -469,7 +458,7 @@ impl Hierarchy {
     #[inline]
     fn set_start(&mut self, at: u32, start: VirtualTime) {
         let member = &mut self.members[at as usize];
-        member.start = start;
+        member.claim.start = start;
         if let Some(tree) = self.lines[member.line as usize].tree_of(member.state) {
             self.order.set_key(tree, at, start);
         }

@@ -1,5 +1,6 @@
 //! A queue: the requests of one task in one group, or the asynchronous writes of a group.
 
+use super::claims::Claim;
 use super::mean::Mean;
 use super::patience::wait_for;
 use fairdisk_core::list::List;
@@ -39,8 +40,8 @@ pub(super) struct Queue {
 /// The queue's place in the order of its group.
 #[derive(Clone, Debug)]
 pub(super) struct InOrder {
-    /// Service received divided by the weight of its level, in the virtual time of its class.
-    pub(super) start: u64,
+    /// In the line of its class, with the weight of its level.
+    pub(super) claim: Claim,
     pub(super) in_line: bool,
     pub(super) last_turn: LastTurn,
     /// Whether the queue, with nothing queued, keeps a place among those that are expected.
@@ -76,6 +77,15 @@ pub(super) struct Times {
     pub(super) following: Mean,
 }
 
+const fn level(ioprio: IoPrio) -> u8 {
+    if ioprio.level < LEVELS { ioprio.level } else { LEVELS - 1 }
+}
+
+/// 8 at level 0 down to 1 at level 7.
+const fn weight(ioprio: IoPrio) -> u64 {
+    WEIGHT_MOST - level(ioprio) as u64
+}
+
 impl Queue {
     pub(super) fn new(group: u32, task: Option<TaskId>, ioprio: IoPrio) -> Self {
         Self {
@@ -84,7 +94,7 @@ impl Queue {
             ioprio,
             orphan: false,
             order: InOrder {
-                start: 0,
+                claim: Claim::new(weight(ioprio)),
                 in_line: false,
                 last_turn: LastTurn::NONE,
                 has_place: false,
@@ -106,22 +116,17 @@ impl Queue {
 
     /// Its level in the class; levels beyond the last count as the last.
     pub(super) const fn level(&self) -> u8 {
-        if self.ioprio.level < LEVELS { self.ioprio.level } else { LEVELS - 1 }
+        level(self.ioprio)
     }
 
-    /// The weight within its class: 8 at level 0 down to 1 at level 7.
+    /// Sets its class and level, and the weight that goes with the level.
+    pub(super) const fn set_priority(&mut self, ioprio: IoPrio) {
+        (self.ioprio, self.order.claim.weight) = (ioprio, weight(ioprio));
+    }
+
+    /// The weight within its class.
     pub(super) const fn weight(&self) -> u64 {
-        WEIGHT_MOST - self.level() as u64
-    }
-
-    /// Replaces a charge of `charged` by `cost`.
-    pub(super) const fn charge(&mut self, charged: Span, cost: Span) {
-        let weight = self.weight();
-        let start = &mut self.order.start;
-        *start = start.saturating_add(cost.as_ns() / weight);
-        if charged.as_ns() > 0 {
-            *start = start.saturating_sub(charged.as_ns() / weight);
-        }
+        self.order.claim.weight
     }
 
     /// Until when the queue, with nothing queued, is expected: for ever while it has requests or

@@ -13,6 +13,7 @@ pub(super) use places::For;
 
 use super::NIL;
 use super::queue::{CLASSES, Queue, WEIGHT_MOST};
+use crate::groups::{VirtualTime, virtual_time};
 use crate::slab::Slab;
 use alloc::vec::Vec;
 use class::{Class, PASSED_OVER_REQUESTS};
@@ -46,7 +47,7 @@ pub(super) struct Queues {
     by_owner: Tree,
     leaves: Vec<Leaf>,
     in_leaf: Lists<()>,
-    order: Forest<u64>,
+    order: Forest<VirtualTime>,
     due: Forest<u64>,
     places: Places,
     /// How long a class may be passed over before it is served once.
@@ -174,29 +175,25 @@ impl Queues {
     fn set_priority(&mut self, now: Instant, at: u32, ioprio: IoPrio) {
         let in_line = self[at].order.in_line;
         self.give_place_up(at);
-        let (class, reached) = (self[at].class(), self.reached(at));
+        let class = self[at].class();
         let can_grow = !self[at].orphan;
         if can_grow {
             self.remove_rank(at);
         }
-        self[at].ioprio = ioprio;
+        self[at].set_priority(ioprio);
         if can_grow {
             self.add_rank(at);
         }
-        if self[at].class() != class {
+        let queue = &mut self.queues[at];
+        if queue.class() != class {
             // Each class has its own virtual time. The queue keeps how far it is ahead of it.
-            let ahead = self[at].order.start.saturating_sub(reached);
-            self[at].order.start = self.reached(at).saturating_add(ahead);
+            let classes = &self.leaves[queue.group as usize].classes;
+            let [line, before] = [queue.class(), class].map(|class| &classes[class].line);
+            line.take_over(&mut queue.order.claim, before);
         }
         if in_line {
             self.join(now, at);
         }
-    }
-
-    /// The virtual time of the queue's class in its group.
-    fn reached(&self, at: u32) -> u64 {
-        let Queue { group, .. } = self[at];
-        self.leaves[group as usize].classes[self[at].class()].reached
     }
 
     // ---- ends ----------------------------------------------------------------------------
@@ -253,20 +250,21 @@ impl Queues {
     /// Adds a queue that has got requests to its line. It gets no credit for the time without
     /// requests.
     pub(super) fn join(&mut self, now: Instant, at: u32) {
-        let kept = if self[at].order.has_place { Some(self.take_place(now, at)) } else { None };
+        let lag = if self[at].order.has_place { self.take_place(now, at) } else { 0 };
         let (group, class) = (self[at].group, self[at].class());
         let class = &mut self.leaves[group as usize].classes[class];
         if class.is_empty() {
             class.note_served(now);
         }
         let queue = &mut self.queues[at];
-        queue.order.start = queue.order.start.max(kept.unwrap_or(class.reached));
+        class.line.let_in(&mut queue.order.claim, lag);
         queue.order.in_line = true;
+        let start = queue.order.claim.start;
         if class.away == at {
             class.away = NIL;
-            self.order.set_key(&mut class.tree, at, queue.order.start);
+            self.order.set_key(&mut class.line.tree, at, start);
         } else {
-            self.order.insert(&mut class.tree, at, queue.order.start);
+            self.order.insert(&mut class.line.tree, at, start);
         }
         self.begin_waiting(at);
     }
@@ -278,7 +276,7 @@ impl Queues {
         let class = &mut leaf.classes[class];
         let before = core::mem::replace(&mut class.away, at);
         if before != NIL {
-            self.order.remove(&mut class.tree, before);
+            self.order.remove(&mut class.line.tree, before);
         }
         let are_kept = leaf.ranks.are_kept;
         self.end_waiting(at);
@@ -297,7 +295,7 @@ impl Queues {
         } else if !self.queues[at].order.in_line {
             return;
         }
-        self.order.remove(&mut class.tree, at);
+        self.order.remove(&mut class.line.tree, at);
         if core::mem::take(&mut self[at].order.in_line) {
             self.end_waiting(at);
         }
@@ -306,13 +304,18 @@ impl Queues {
     /// Replaces a charge of `charged` to the queue by `cost`.
     #[inline]
     pub(super) fn charge(&mut self, at: u32, charged: Span, cost: Span) {
-        let (group, class) = (self[at].group, self[at].class());
-        self[at].charge(charged, cost);
-        if self[at].order.in_line {
-            let start = self[at].order.start;
-            let tree = &mut self.leaves[group as usize].classes[class].tree;
-            self.order.set_key(tree, at, start);
-        } else if self[at].order.has_place {
+        self[at].order.claim.charge(charged, cost);
+        self.has_moved(at);
+    }
+
+    /// Moves the queue where it is ordered by its start, which has changed.
+    #[inline]
+    fn has_moved(&mut self, at: u32) {
+        let queue = &self.queues[at];
+        if queue.order.in_line {
+            let class = &mut self.leaves[queue.group as usize].classes[queue.class()];
+            self.order.set_key(&mut class.line.tree, at, queue.order.claim.start);
+        } else if queue.order.has_place {
             self.move_place(at);
         }
     }
@@ -320,17 +323,15 @@ impl Queues {
     /// Charges the queue `cost`, of which it owes the others of its class no more than its part of
     /// `most` of all, as if all had the highest level. What it owed before remains.
     pub(super) fn charge_within(&mut self, at: u32, cost: Span, most: Span) {
-        let reached = self.reached(at);
-        let (group, class) = (self[at].group, self[at].class());
-        let all = WEIGHT_MOST * u64::from(self.leaves[group as usize].classes[class].len().max(1));
-        let queue = &mut self[at];
+        let queue = &mut self.queues[at];
+        let class = &self.leaves[queue.group as usize].classes[queue.class()];
         if !queue.order.in_line {
             // As when it joins the line: there is no credit for the time without requests.
-            queue.order.start = queue.order.start.max(reached);
+            class.line.let_in(&mut queue.order.claim, 0);
         }
-        let left = reached.saturating_add(most.as_ns() / all).saturating_sub(queue.order.start);
-        let left = Span::from_ns(left.saturating_mul(queue.weight()));
-        self.charge(at, Span::ZERO, cost.min(left));
+        let all = WEIGHT_MOST * u64::from(class.len().max(1));
+        class.line.charge_within(&mut queue.order.claim, cost, virtual_time(most, all));
+        self.has_moved(at);
     }
 
     /// The next queue of the group, which must have requests queued.
@@ -376,7 +377,8 @@ impl Queues {
         let passed_over = classes[class].passed_over(&self.due);
         let first = passed_over.or_else(|| classes[class].first(&self.order));
         let is_next = |first| {
-            first == at || passed_over.is_none() && queue.order.start < self[first].order.start
+            first == at
+                || passed_over.is_none() && queue.order.claim.start < self[first].order.claim.start
         };
         !better && first.is_none_or(is_next)
     }
@@ -398,7 +400,7 @@ impl Queues {
         classes.iter_mut().for_each(|class| class.passed = class.passed.saturating_add(1));
         let class = &mut classes[queue.class()];
         let least = class.first(&self.order).map_or(0, |first| self.order.key(first));
-        class.reached = class.reached.max(least);
+        class.line.reach(least);
         class.note_served(now);
     }
 }

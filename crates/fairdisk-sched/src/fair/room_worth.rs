@@ -45,7 +45,7 @@ pub(super) struct RoomWorth {
 
 /// What a group may have of the device and can use of it, in parts of 2^32.
 #[derive(Clone, Copy, Debug)]
-struct Claim {
+struct Demand {
     part: u64,
     /// With one request at a time.
     usable: u64,
@@ -80,16 +80,16 @@ impl RoomWorth {
 
     /// Ends the current look and begins the next. Where something else is tried at the same time
     /// there is nothing to learn.
-    fn end_look(&mut self, now: Instant, totals: Totals, claim: Claim, is_only: bool) {
+    fn end_look(&mut self, now: Instant, totals: Totals, demand: Demand, is_only: bool) {
         let (own, all) = (totals.own - self.before.own, totals.all - self.before.all);
         let was_held_back = totals.held_back > self.before.held_back;
         let took = now.since(self.since);
         // Without room its flushes take longer, which does not make it able to use less.
         if self.has_room() {
-            self.usable = claim.usable;
+            self.usable = demand.usable;
         }
         let usable = took.scaled(self.usable.saturating_mul(self.requests.into()), WHOLE_DISK);
-        let most = all.scaled(claim.part, WHOLE_DISK).min(usable);
+        let most = all.scaled(demand.part, WHOLE_DISK).min(usable);
         let has_enough = self.has_room() && own >= most.scaled(ENOUGH_QUARTERS, 4);
         let lacks = if has_enough { Span::ZERO } else { most - own };
         let lacks = logarithm(lacks.scaled(WHOLE, all.as_ns().max(1)).as_ns().max(1));
@@ -124,12 +124,12 @@ impl Fair {
         let is_only = other.is_none() && self.promises.targets.is_empty();
         let part = tree.part_beside_all(group);
         let entry = &mut self.groups[group as usize];
-        let claim = Claim { part, usable: entry.usable_alone(device) };
+        let demand = Demand { part, usable: entry.usable_alone(device) };
         let worth = &mut entry.past.worth;
         worth.requests = worth.requests.max(entry.in_flight).max(1);
         let totals =
             Totals { own: entry.past.spent, all: expected.done, held_back: expected.held_back };
-        worth.end_look(now, totals, claim, is_only);
+        worth.end_look(now, totals, demand, is_only);
         if other.is_none() {
             expected.tries_room = worth.ways.is_tried().then_some((group, now + OTHERS_WAIT));
         }

@@ -7,6 +7,7 @@
 
 use super::line::Member;
 use super::{Hierarchy, outer_of};
+use crate::fair::claims::Claim;
 use crate::groups::{VirtualTime, virtual_time};
 use fairdisk_core::Span;
 
@@ -18,12 +19,11 @@ impl Hierarchy {
         loop {
             let line = self.member(at).line;
             self.members[at as usize].is_brought |= out_of_turn;
-            if let Some(first) = self.order.first(&self.line(line).tree) {
+            if let Some(first) = self.line(line).claims.first(&self.order) {
                 let least = self.least_there(first, debt);
                 let member = &mut self.members[first as usize];
-                member.is_brought &= least < member.start;
-                let reached = &mut self.lines[line as usize].reached;
-                *reached = (*reached).max(least);
+                member.is_brought &= least < member.claim.start;
+                self.lines[line as usize].claims.reach(least);
             }
             let Some(outer) = outer_of(line) else { return };
             at = outer;
@@ -35,9 +35,9 @@ impl Hierarchy {
     /// little, so none counts as further behind than it can be for `debt` and what it may catch up
     /// on.
     fn least_there(&self, first: u32, debt: Span) -> VirtualTime {
-        let Member { start, weight, line, is_brought, .. } = *self.member(first);
+        let Member { claim: Claim { start, weight }, line, is_brought, .. } = *self.member(first);
         let line = self.line(line);
-        match self.order.first(&line.expected).map(|one| self.member(one).start) {
+        match self.order.first(&line.expected).map(|one| self.member(one).claim.start) {
             Some(least) if is_brought => {
                 let most = virtual_time(debt, weight) + virtual_time(self.lag, line.weight);
                 start.min(least.max(start.saturating_sub(most)))

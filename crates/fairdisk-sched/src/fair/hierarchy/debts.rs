@@ -2,6 +2,7 @@
 
 use super::line::Member;
 use super::{DEBT_MOST, FLOORS_PER_REST, Hierarchy, of_group, outer_of};
+use crate::fair::claims::Claim;
 use crate::groups::{VirtualTime, virtual_time};
 use fairdisk_core::Span;
 
@@ -16,7 +17,7 @@ impl Hierarchy {
     pub(in crate::fair) fn forgive_floor(&mut self, group: u32, floored: u32, cost: Span) {
         let (mut at, mut is_around) = (self.innermost(group), false);
         loop {
-            let Member { start, weight, line, .. } = *self.member(at);
+            let Member { claim: Claim { start, weight }, line, .. } = *self.member(at);
             let mut due = start;
             if is_around {
                 let cost = virtual_time(cost, weight);
@@ -24,7 +25,7 @@ impl Hierarchy {
             }
             is_around |= at == of_group(floored);
             if is_around {
-                due = due.min(self.line(line).reached + virtual_time(DEBT_MOST, weight));
+                due = due.min(self.line(line).claims.owing(virtual_time(DEBT_MOST, weight)));
             }
             if start > due {
                 self.set_start(at, due);
@@ -42,7 +43,7 @@ impl Hierarchy {
         let parts = VirtualTime::from(FLOORS_PER_REST);
         let line = self.line(self.member(at).line);
         let (reached, ahead) =
-            (line.reached, virtual_time(self.lag, line.weight_with(self.member(at))));
+            (line.claims.reached, virtual_time(self.lag, line.weight_with(self.member(at))));
         let until = &mut self.paid_floors[at as usize / 2];
         *until = (*until).max(reached);
         let paid = cost.min((reached + ahead).saturating_sub(*until) / (parts + 1) * parts);

@@ -1,7 +1,7 @@
 //! A line: the members of one level of the tree that want the disk, ordered by the service they
 //! have received.
 
-use crate::groups::VirtualTime;
+use crate::fair::claims::{self, Claim};
 use fairdisk_core::tree::Tree;
 use fairdisk_core::{Instant, Weight};
 
@@ -18,8 +18,7 @@ pub(super) enum State {
 /// A member of a line: a group, or the own tasks of the group around the line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
-    pub(super) start: VirtualTime,
-    pub(super) weight: u64,
+    pub(super) claim: Claim,
     /// Index of the line it belongs to.
     pub(super) line: u32,
     pub(super) state: State,
@@ -33,30 +32,31 @@ impl Member {
     pub(super) const fn new(line: u32) -> Self {
         let weight = Weight::DEFAULT.get() as u64;
         let (state, left) = (State::Away, Instant::ZERO);
-        Self { start: 0, weight, line, state, left, is_brought: false }
+        Self { claim: Claim::new(weight), line, state, left, is_brought: false }
     }
 }
 
 /// The members of one level.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Line {
-    pub(super) tree: Tree,
+    /// Those that want the disk. Virtual time may be a smaller one there (`brought`).
+    pub(super) claims: claims::Line,
     /// The expected members, by start.
     pub(super) expected: Tree,
-    /// Virtual time: the smallest start in the line when a member was last served, or a smaller one
-    /// (`brought`). Newcomers start near it.
-    pub(super) reached: VirtualTime,
     /// The sum of the weights of the members in the line, and of those expected.
     pub(super) weight: u64,
     pub(super) expected_weight: u64,
 }
 
 impl Line {
+    pub(super) const EMPTY: Self =
+        Self { claims: claims::Line::EMPTY, expected: Tree::new(), weight: 0, expected_weight: 0 };
+
     /// The sum of the weights of the members in the line and of `member`, which belongs to it.
     pub(super) const fn weight_with(&self, member: &Member) -> u64 {
         match member.state {
             State::InLine => self.weight,
-            State::Expected | State::Away => self.weight + member.weight,
+            State::Expected | State::Away => self.weight + member.claim.weight,
         }
     }
 
@@ -72,7 +72,7 @@ impl Line {
     /// The tree that holds the members with this state.
     pub(super) const fn tree_of(&mut self, state: State) -> Option<&mut Tree> {
         match state {
-            State::InLine => Some(&mut self.tree),
+            State::InLine => Some(&mut self.claims.tree),
             State::Expected => Some(&mut self.expected),
             State::Away => None,
         }

@@ -7,7 +7,7 @@ use fairdisk_core::Span;
 impl Hierarchy {
     /// The group's part of the disk, in parts of 2^32, while it and all that now want the disk do.
     pub(in crate::fair) fn part(&self, group: u32) -> u64 {
-        self.part_of(group, |line, member| (member.weight, line.weight_with(member)))
+        self.part_of(group, |line, member| (member.claim.weight, line.weight_with(member)))
     }
 
     /// The part of the disk, in parts of 2^32, of all those in line with the group, which is in
@@ -22,9 +22,9 @@ impl Hierarchy {
         self.part_of(group, |line, member| {
             let own = match member.state {
                 State::InLine | State::Expected => 0,
-                State::Away => member.weight,
+                State::Away => member.claim.weight,
             };
-            (member.weight, line.weight + line.expected_weight + own)
+            (member.claim.weight, line.weight + line.expected_weight + own)
         })
     }
 
@@ -40,10 +40,10 @@ impl Hierarchy {
     pub(in crate::fair) fn weights_beside(&self, group: u32, other: u32) -> (u64, u64) {
         let others = || self.levels(other).map(|(at, _)| at);
         for (at, _) in self.levels(group) {
-            let Member { line, weight, .. } = *self.member(at);
+            let Member { line, claim, .. } = *self.member(at);
             let beside = others().find(|one| *one != at && self.member(*one).line == line);
             if let Some(beside) = beside {
-                return (weight, self.member(beside).weight);
+                return (claim.weight, self.member(beside).claim.weight);
             }
         }
         (1, 1)

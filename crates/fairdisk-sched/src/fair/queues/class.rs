@@ -1,6 +1,8 @@
 //! The queues of one `ionice` class of a group.
 
 use crate::fair::NIL;
+use crate::fair::claims::Line;
+use crate::groups::VirtualTime;
 use alloc::vec::Vec;
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Instant, Sectors, Span, Turns};
@@ -9,14 +11,12 @@ use fairdisk_core::{Instant, Sectors, Span, Turns};
 #[derive(Clone, Debug)]
 pub(super) struct Class {
     /// The queues in line, and `away`.
-    pub(super) tree: Tree,
+    pub(super) line: Line,
     /// The queue that left the line last, or `NIL`. It keeps its place in the tree, as a task with
     /// one request at a time comes and goes with each.
     pub(super) away: u32,
     /// Those in line, by level, the best first.
     pub(super) levels: Vec<Level>,
-    /// Virtual time: the smallest start in line when a queue was last served.
-    pub(super) reached: u64,
     /// Since when the class has had requests without being served.
     pub(super) waits_since: Instant,
     /// The number of requests of the group that went before it since then.
@@ -30,17 +30,16 @@ pub(super) const PASSED_OVER_REQUESTS: u32 = 32;
 
 impl Class {
     pub(super) const EMPTY: Self = Self {
-        tree: Tree::new(),
+        line: Line::EMPTY,
         away: NIL,
         levels: Vec::new(),
-        reached: 0,
         waits_since: Instant::ZERO,
         passed: 0,
     };
 
     /// The number of queues in line.
     pub(super) fn len(&self) -> u32 {
-        self.tree.len() - u32::from(self.away != NIL)
+        self.line.tree.len() - u32::from(self.away != NIL)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -49,8 +48,8 @@ impl Class {
 
     /// The queue in line that has received the least service for its level.
     #[inline]
-    pub(super) fn first(&self, order: &Forest<u64>) -> Option<u32> {
-        let first = order.first(&self.tree)?;
+    pub(super) fn first(&self, order: &Forest<VirtualTime>) -> Option<u32> {
+        let first = self.line.first(order)?;
         if first == self.away { order.next(first) } else { Some(first) }
     }
 

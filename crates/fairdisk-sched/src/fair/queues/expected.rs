@@ -10,6 +10,7 @@
 use super::super::queue::{LEVELS, Queue};
 use super::Queues;
 use super::places::{For, Rank};
+use crate::groups::{VirtualTime, virtual_time};
 use fairdisk_core::{Instant, Span};
 
 /// At most this many places of a priority are passed over because their queues stream, too, or
@@ -107,7 +108,7 @@ impl Queues {
     #[inline(never)]
     pub(super) fn keep_place(&mut self, at: u32) {
         let Queue { group, task, orphan, ref order, .. } = self[at];
-        let start = order.start;
+        let start = order.claim.start;
         self.look_at_ranks(group);
         if orphan || task.is_none() || !self.leaves[group as usize].ranks.are_kept {
             return;
@@ -123,7 +124,7 @@ impl Queues {
     #[inline(never)]
     pub(super) fn move_place(&mut self, at: u32) {
         let Queue { group, ref order, .. } = self[at];
-        let start = order.start;
+        let start = order.claim.start;
         let rank = self[at].rank();
         let places = &mut self.leaves[group as usize].ranks.of(rank).places;
         self.places.starts.set_key(places, at, start);
@@ -139,16 +140,15 @@ impl Queues {
         self.places.starts.remove(places, at);
     }
 
-    /// Drops the place of a queue that has something queued again, and returns up to where in the
-    /// virtual time of its class it may begin: while it was expected it kept its place.
+    /// Drops the place of a queue that has something queued again, and returns how far behind it
+    /// may begin: while it was expected it kept its place.
     #[cold]
     #[inline(never)]
-    pub(super) fn take_place(&mut self, now: Instant, at: u32) -> u64 {
+    pub(super) fn take_place(&mut self, now: Instant, at: u32) -> VirtualTime {
         self.drop_place(at);
-        let (reached, queue) = (self.reached(at), &self[at]);
+        let queue = &self[at];
         let is_in_time = queue.expected_until(self.places.idle_max).is_some_and(|it| it >= now);
-        let claim = if is_in_time { self.places.lag.as_ns() / queue.weight() } else { 0 };
-        reached.saturating_sub(claim)
+        if is_in_time { virtual_time(self.places.lag, queue.weight()) } else { 0 }
     }
 
     /// An expected queue of the group for which this one, which has something queued, has to wait:
@@ -174,7 +174,7 @@ impl Queues {
             let is_asked = of <= class && (whom == For::Seekers || *rank != own);
             let (mut next, mut passed) = (starts.first(places).filter(|_| is_asked), 0);
             while let Some(one) =
-                next.filter(|one| of < class || starts.key(*one) < queue.order.start)
+                next.filter(|one| of < class || starts.key(*one) < queue.order.claim.start)
             {
                 let is_expected = self.queues[one].expected_until(most) > Some(now);
                 if is_expected && (*rank != own || !self.queues[one].track.streak.is_stream()) {

@@ -1,6 +1,7 @@
 //! The places of queues with nothing queued, by priority.
 
 use super::super::NIL;
+use crate::groups::VirtualTime;
 use alloc::vec::Vec;
 use fairdisk_core::Span;
 use fairdisk_core::tree::{Forest, Tree};
@@ -54,7 +55,7 @@ pub(in super::super) enum For {
 /// What is kept of queues with nothing queued.
 #[derive(Debug)]
 pub(super) struct Places {
-    pub(super) starts: Forest<u64>,
+    pub(super) starts: Forest<VirtualTime>,
     /// Whether the device serves several requests at once.
     pub(super) are_of_use: bool,
     /// The longest think time that makes a task expected.
