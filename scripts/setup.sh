@@ -15,6 +15,7 @@ compgen -G '/usr/lib/postgresql/*/bin/pgbench' >/dev/null || missing+=(postgresq
 command -v curl >/dev/null || missing+=(curl)
 command -v python3 >/dev/null || missing+=(python3)
 command -v fusermount3 >/dev/null || missing+=(fuse3)
+command -v chromium >/dev/null || missing+=(chromium)
 command -v promtool >/dev/null || missing+=(promtool)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
@@ -42,16 +43,21 @@ no_cluster() {
   "${sudo[@]}" mkdir -p "${policy%/*}" &&
     echo 'create_main_cluster = false' | "${sudo[@]}" tee "$policy" >/dev/null
 }
+get() {
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 \
+    apt-get install -qq -y --no-install-recommends "$@" >"$log" 2>&1
+}
 install() {
   local packages=() name
   for name in "${missing[@]}"; do
-    [ "$name" = promtool ] || packages+=("$name")
+    [[ " promtool chromium " == *" $name "* ]] || packages+=("$name")
   done
   if [ ${#packages[@]} -gt 0 ]; then
     no_cluster || return
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 \
-      apt-get install -qq -y --no-install-recommends "${packages[@]}" >"$log" 2>&1 || return
+    get "${packages[@]}" || return
   fi
+  # Not everywhere is the browser a package.
+  command -v chromium >/dev/null || get chromium || echo "note: no chromium to be had" >&2
   command -v promtool >/dev/null || install_promtool >"$log" 2>&1
 }
 # Its package is that of a server, which would run from now on. Only the tool is taken out of it.

@@ -26,6 +26,7 @@ fn is_current(program: &Path) -> bool {
     let changed = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
     let Some(built) = changed(program) else { return false };
     let mut newest = SystemTime::UNIX_EPOCH;
+    let of_sources = ["rs", "toml", "html", "css", "js"];
     let mut folders = vec![root().join("crates"), root().join("catalog")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -34,7 +35,10 @@ fn is_current(program: &Path) -> bool {
             let other = ["tests", "benches", "examples", "fairdisk-tidy"];
             if path.is_dir() && !other.iter().any(|name| path.ends_with(name)) {
                 folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "toml") {
+            } else if path
+                .extension()
+                .is_some_and(|ending| of_sources.iter().any(|it| ending == *it))
+            {
                 newest = newest.max(changed(&path).unwrap_or(newest));
             }
         }
