@@ -53,6 +53,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<ExitCode, Failure> {
+    commands::answer_shell();
     interrupt::survive_large_files()
         .map_err(|error| Failure::Run(format!("cannot listen for signals: {error}")))?;
     match cli::Cli::try_parse_from(fio_words::joined(std::env::args_os().collect())) {

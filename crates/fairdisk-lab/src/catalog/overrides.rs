@@ -6,12 +6,47 @@
 //! `experiment.duration_s`.
 
 use super::error::{CatalogError, Fault, Where, in_words, unknown};
-use super::library::Document;
+use super::library::{Document, Kind, find};
 use super::source::Source;
+use fairdisk_sched::fair::RULES;
+use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 /// The files that a key may name.
 const SCOPES: &[&str] = &["scheduler", "host", "device", "volume", "tasks", "experiment"];
+
+/// The keys of a file that say which it is.
+const ABOUT: [&str; 3] = ["id", "title", "inherits"];
+
+/// Keys of schedulers, hosts and devices that `--set` may change, as far as files of the catalogue
+/// have them.
+#[must_use]
+pub fn known_keys() -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    for (kind, scope) in
+        [(Kind::Revision, "scheduler"), (Kind::Host, "host"), (Kind::Device, "device")]
+    {
+        for document in kind.ids().filter_map(|id| find(kind, id).ok()) {
+            let table: Table = Source::of(&document).parse().unwrap_or_default();
+            leaves(scope, &table, &mut keys);
+        }
+    }
+    let rules = RULES.iter().map(|rule| format!("scheduler.rules.{}", rule.name));
+    keys.extend(rules);
+    keys
+}
+
+/// The keys of single values below a key.
+fn leaves(below: &str, table: &Table, keys: &mut BTreeSet<String>) {
+    for (key, value) in table.iter().filter(|(key, _)| !ABOUT.contains(&key.as_str())) {
+        let path = format!("{below}.{key}");
+        match value {
+            Value::Table(inner) => leaves(&path, inner, keys),
+            Value::Array(_) => {}
+            _ => drop(keys.insert(path)),
+        }
+    }
+}
 
 /// One change.
 #[derive(Clone, Debug, PartialEq)]

@@ -351,6 +351,13 @@ impl GroupEntry {
         self.reads + self.writes + self.discards + self.flushes
     }
 
+    /// Whether these figures go on from those of `before`: a group that was removed and created
+    /// again has counted from 0 since.
+    #[must_use]
+    pub fn follows(&self, before: &Self) -> bool {
+        before.device_time_ms <= self.device_time_ms
+    }
+
     /// Whether the group has requests queued or at the disk.
     #[must_use]
     pub const fn is_present(&self) -> bool {

@@ -159,8 +159,12 @@ impl Hierarchy {
     /// By whom the settings of a group are read.
     fn view(&self, group: &str) -> View<'_> {
         let disk = self.disk.as_deref();
-        let below = self.ruled(group).into_iter().map(|(setting, _)| setting).collect();
-        View { disk, below }
+        let below: Vec<Setting> =
+            self.ruled(group).into_iter().map(|(setting, _)| setting).collect();
+        let rules = self.rules.get();
+        let anywhere = rules.anywhere(group).chain(below.iter().copied());
+        let ruled = anywhere.filter(|it| it.word().is_some()).map(Setting::key).collect();
+        View { disk, below, ruled }
     }
 
     /// What the rules say of a group, and where; what counts more comes later.

@@ -49,12 +49,8 @@ pub(super) struct View<'a> {
     pub(super) disk: Option<&'a str>,
     /// The settings that hold where the directory states no others.
     pub(super) below: Vec<Setting>,
-}
-
-impl View<'_> {
-    fn has_below(&self, key: &str) -> bool {
-        self.below.iter().any(|setting| setting.key() == key && setting.word().is_some())
-    }
+    /// The keys for which a rule has a value, be it on another disk.
+    pub(super) ruled: BTreeSet<&'static str>,
 }
 
 /// The stored settings of a directory, as names and values of attributes.
@@ -222,7 +218,8 @@ impl Kept {
         let both = |space: &&str| has(space, "ioprio") && has(space, "weight");
         said.refused = spaces.iter().any(both).then_some(TWO_SHARES);
         let burst = QosKey::Burst.name();
-        let mut has_burst = spaces.iter().any(|space| has(space, burst)) || view.has_below(burst);
+        // That of a rule may be of a ceiling to come.
+        let mut has_burst = spaces.iter().any(|space| has(space, burst));
         while let Err(why) = said.asks.qos.check(has_burst) {
             said.refused = said.refused.or(Some(why));
             has_burst &= why != Contradiction::Burst;
@@ -256,9 +253,10 @@ impl Kept {
     /// replaces goes.
     fn changes(&self, setting: Setting, of: Option<&str>, view: &View<'_>) -> Vec<Stored> {
         let (key, value) = setting.parts();
-        // What is made for all is not to hold on this disk, nor what a rule says.
+        // What is made for all is not to hold on this disk, nor what a rule says, whichever disk's
+        // process is the last one to be told.
         let for_all = || [USER, TRUSTED].iter().any(|it| self.value(it, key, None).is_some());
-        let otherwise = view.has_below(key) || of.is_some() && for_all();
+        let otherwise = view.ruled.contains(key) || of.is_some() && for_all();
         let value = value.or_else(|| otherwise.then(|| NONE.to_owned()));
         let mut changes = vec![Stored { name: attribute(key, of), value }];
         let gone = |name: String| Stored { name, value: None };
@@ -411,7 +409,8 @@ mod tests {
     #[test]
     fn what_is_set_counts_more_than_what_a_rule_says() {
         let rule = ["weight=300", "max_bps=1M"].map(|text| Setting::parse(text).unwrap());
-        let view = View { disk: Some("sda"), below: rule.to_vec() };
+        let ruled = rule.iter().map(|setting| setting.key()).collect();
+        let view = View { disk: Some("sda"), below: rule.to_vec(), ruled };
         let mut kept = Kept::default();
         let mut said = |text: &str, of| {
             kept.make(Setting::parse(text).unwrap(), of, &view);
@@ -422,6 +421,42 @@ mod tests {
         assert_eq!(said("ioprio=2", None), "ioprio=2 min_iops=5");
         assert_eq!(said("ioprio=none", None), "weight=300 min_iops=5");
         assert_eq!(said("max_bps=2M", None), "weight=300 min_iops=5 max_bps=2097152");
+    }
+
+    /// Each disk's process is told, in any order, and only one of them knows the rule as its own.
+    #[test]
+    fn what_is_taken_back_for_all_is_no_rules_of_any_disk() {
+        let rule = Setting::parse("max_bps=1M").unwrap();
+        let ruled = BTreeSet::from([rule.key()]);
+        let of = |disk, below: &[Setting]| View {
+            disk: Some(disk),
+            below: below.to_vec(),
+            ruled: ruled.clone(),
+        };
+        let (with, without) = (of("sda", &[rule]), of("sdb", &[]));
+        for order in [[&with, &without], [&without, &with]] {
+            let mut kept = Kept::default();
+            let none = Setting::parse("max_bps=none").unwrap();
+            order.iter().for_each(|view| kept.make(none, None, view));
+            assert_eq!(kept.said(false, &with).unwrap().asks, Asks::DEFAULT, "{kept:?}");
+        }
+    }
+
+    /// It is of a ceiling that may come and go.
+    #[test]
+    fn a_burst_of_a_rule_needs_no_ceiling() {
+        let rule = Setting::parse("burst_ms=500").unwrap();
+        let view = View { below: vec![rule], ..View::default() };
+        let mut kept = Kept::default();
+        for (set, says) in [
+            ("weight=5", "weight=5 burst_ms=500"),
+            ("max_iops=9", "weight=5 max_iops=9 burst_ms=500"),
+            ("max_iops=none", "weight=5 burst_ms=500"),
+        ] {
+            kept.make(Setting::parse(set).unwrap(), None, &view);
+            let said = kept.said(false, &view).unwrap();
+            assert_eq!((said.asks.to_string().as_str(), said.refused), (says, None));
+        }
     }
 
     #[test]

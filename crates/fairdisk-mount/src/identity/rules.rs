@@ -12,7 +12,7 @@ pub use file::{Problem, read};
 use super::Setting;
 use pattern::Pattern;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// The place of a table in a file.
@@ -91,9 +91,21 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// The rules of all files but one.
+    fn without(self, file: &Path) -> Self {
+        let all = self.all.into_iter().filter(|rule| *rule.origin.file != file).collect();
+        Self { all, ..self }
+    }
+
     /// Whether nothing is said of any cgroup.
     pub(super) const fn are_none(&self) -> bool {
         self.all.is_empty() && self.kernel_weights.is_none()
+    }
+
+    /// What rules say of the cgroup `path`, on whichever disk.
+    pub(super) fn anywhere<'a>(&'a self, path: &'a str) -> impl Iterator<Item = Setting> + 'a {
+        let matching = self.all.iter().filter(move |rule| rule.is_for(path));
+        matching.flat_map(|rule| rule.settings.iter().map(|(_, setting)| *setting))
     }
 
     /// The settings of the cgroup `path` on `disk`, with their places, the ones that win last. Of a
@@ -167,7 +179,6 @@ impl Eq for Shared {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn the_last_rule_that_sets_a_key_wins_and_a_disk_has_its_own() {

@@ -120,7 +120,8 @@ impl Setting {
     }
 
     /// The setting as [`parse`](Self::parse) reads it, unless it is removed.
-    pub(crate) fn word(self) -> Option<String> {
+    #[must_use]
+    pub fn word(self) -> Option<String> {
         let (key, value) = self.parts();
         Some(format!("{key}={}", value?))
     }

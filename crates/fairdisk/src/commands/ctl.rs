@@ -3,6 +3,7 @@
 
 mod kept;
 mod marks;
+mod offered;
 mod rules;
 mod scheduler;
 mod table;
@@ -19,6 +20,8 @@ use fairdisk_mount::control::{
     Answer, Ask, Client, ControlError, GroupEntry, Status, directories, running, socket_name,
 };
 use fairdisk_mount::identity::{Setting, group_path};
+pub(super) use marks::names as mark_names;
+pub(super) use offered::{hierarchies, mountpoints, tunables};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::ctl::milliseconds;
 use crate::output::plain;
-use fairdisk_core::Share;
+use fairdisk_core::{Qos, Share};
 use fairdisk_lab::byte_rate::bytes_a_second;
 use fairdisk_mount::control::{GroupEntry, Latencies, Latency, Status};
 use fairdisk_sched::SchedulerSpec;
@@ -19,6 +19,7 @@ pub(super) fn limits(entry: &GroupEntry, got: &Latencies) -> Vec<String> {
     let ioprio = entry.ioprio.filter(|ioprio| Share::Priority(*ioprio) != Share::DEFAULT);
     let ignores = |key: &str| entry.ignored.iter().any(|ignored| ignored == key);
     let peak = &qos.peak;
+    let usual = Qos::NONE.burst.as_ms();
     let bytes = |what: &str, rate: Option<NonZeroU64>| {
         rate.map(|rate| format!("{what}{}", bytes_a_second(rate.get())))
     };
@@ -34,6 +35,7 @@ pub(super) fn limits(entry: &GroupEntry, got: &Latencies) -> Vec<String> {
         ("max_read_bps", bytes("reads<=", qos.max_read_bps)),
         ("max_write_iops", qos.max_write_iops.map(|rate| format!("writes<={rate} iops"))),
         ("max_write_bps", bytes("writes<=", qos.max_write_bps)),
+        ("burst_ms", qos.burst_ms.filter(|ms| *ms != usual).map(|ms| format!("burst {ms} ms"))),
         ("burst_iops", peak.burst_iops.map(|rate| format!("burst {rate} iops"))),
         ("burst_bps", bytes("burst ", peak.burst_bps)),
         ("burst_for", peak.burst_for.map(|s| format!("for {s} s"))),

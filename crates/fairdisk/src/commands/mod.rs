@@ -23,6 +23,8 @@ pub(crate) mod trace;
 use crate::cli::Command;
 use crate::failure::Failure;
 
+pub(crate) use completions::answer as answer_shell;
+
 /// Executes a command.
 ///
 /// # Errors

@@ -4,6 +4,7 @@ use crate::program::{Ended, Place, fairdisk};
 use fairdisk_core::QosKey;
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 const COMMANDS: &[&str] = &["demo", "run", "catalog", "explain", "blame", "completions", "man"];
@@ -63,8 +64,13 @@ fn without_a_command_it_says_which_there_are() {
 fn completions_know_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = fairdisk(&["completions", shell]).quiet();
-        assert!(COMMANDS.iter().all(|command| script.contains(command)), "{shell}");
-        assert!(script.contains("scheduler"), "{shell}");
+        assert!(script.contains("FAIRDISK_COMPLETE") && script.contains("fairdisk"), "{shell}");
+    }
+    let place = Place::new();
+    place.write("completions", fairdisk(&["completions", "bash"]).quiet());
+    match offered(&place, &[""]) {
+        Ok(all) => assert!(COMMANDS.iter().all(|it| all.iter().any(|all| all == it)), "{all:?}"),
+        Err(error) => eprintln!("skipped: no bash to ask: {error}"),
     }
 }
 
@@ -73,10 +79,13 @@ fn offered(place: &Place, words: &[&str]) -> io::Result<Vec<String>> {
     // Defines what bash has only in interactive use.
     let script = "compopt() { :; }; . ./completions; \
                   COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); \
-                  _fairdisk fairdisk \"${COMP_WORDS[COMP_CWORD]}\" \
+                  _clap_complete_fairdisk fairdisk \"${COMP_WORDS[COMP_CWORD]}\" \
                   \"${COMP_WORDS[COMP_CWORD-1]}\"; printf '%s\\n' \"${COMPREPLY[@]}\"";
     let mut bash = Command::new("bash");
+    let program = Path::new(env!("CARGO_BIN_EXE_fairdisk")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
     bash.args(["-c", script, "bash", "fairdisk"]).args(words).current_dir(place.path());
+    bash.env("PATH", path);
     let offered = Ended::of(bash.output()?).quiet();
     Ok(offered.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
@@ -86,7 +95,7 @@ fn bash_offers_names_where_names_are_expected_and_no_files_elsewhere() {
     let place = Place::new();
     place.write("completions", fairdisk(&["completions", "bash"]).quiet());
     place.write("two-file", "");
-    let cases: [(&[&str], &[&str]); 18] = [
+    let cases: [(&[&str], &[&str]); 24] = [
         (&["run", "two-g"], &["two-groups"]),
         (&["explain", "two-g"], &["two-groups"]),
         (&["run", "two-groups", "--device", "wd"], &["wd2500js", "wd2500js-ryo"]),
@@ -102,10 +111,15 @@ fn bash_offers_names_where_names_are_expected_and_no_files_elsewhere() {
         (&["catalog", "h"], &["hosts"]),
         (&["blame", "cfq-2.6.34"], &["cfq-2.6.34"]),
         (&["mount", "--costs", "nv"], &["nvme"]),
-        // Without a completion, bash falls back to file names by itself.
-        (&["run", "two-groups", "--device", "./"], &[]),
-        (&["run", "two-groups", "--arm", "two-"], &["two-"]),
-        (&["run", "two-groups", "--set", "two-"], &["two-"]),
+        (&["run", "two-groups", "--device", "./two"], &["./two-file"]),
+        (&["run", "two-groups", "--arm", "two-"], &[]),
+        (&["run", "two-groups", "--set", "host.h"], &["host.hz="]),
+        (&["compare", "two-groups", "--scheduler", "noop,two-l"], &["noop,two-layer-cfq"]),
+        (&["blame", "cfq-2.6.34", "cfq-2.6.33-"], &["cfq-2.6.33-rc1"]),
+        (&["mount", "--device-model", "nv"], &["nvme"]),
+        (&["ctl", "set", "/db", "max_w"], &["max_write_bps=", "max_write_iops="]),
+        (&["ctl", "scheduler", "dead"], &["deadline"]),
+        (&["ctl", "list", "--sort", "p"], &["p99"]),
     ];
     for (words, expected) in cases {
         match offered(&place, words) {

@@ -130,6 +130,13 @@ fn what_groups_got_since_a_mark_is_told_apart() {
     assert!((bytes - f64::from(5 << 20)).abs() < 1.0, "{got}");
     assert!(got["asked"].as_f64() > Some(0.99), "{got}");
     assert!(said.contains("\"written_bytes\": 8388608"), "{said}");
+    // Operations of a megabyte, as the table of them since the mark counts them.
+    let table = said.split("since mark monday\n").nth(1).unwrap();
+    let counted = table.lines().find(|line| line.contains(" write "));
+    let counted = counted.and_then(|line| line.split_whitespace().nth(2)?.parse::<f64>().ok());
+    let expected = got["ops"]["write"]["per_s"].as_f64().unwrap();
+    let expected = expected * since["duration_s"].as_f64().unwrap();
+    assert!(counted.is_some_and(|counted| (counted - expected).abs() < 0.5), "{said}");
     for part in ["since mark monday\n", "since the mount (", ": fair, pid ", " on /"] {
         assert!(said.contains(part), "{part}: {said}");
     }

@@ -4,17 +4,22 @@
 use super::Directory;
 use crate::identity::Setting;
 use rustix::fs::{FlockOperation, flock};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
+
+/// The value that takes back what rules before say.
+const NONE: &str = "none";
 
 /// The first lines of a new file.
 const HEAD: &str = "# Written by `fairdisk ctl set --keep`; other changes are left as they are.\n";
 
 impl Directory {
     /// Keeps settings of the cgroup `path`: for all disks or for one alone, as far as they may
-    /// differ between disks. Returns the file.
+    /// differ between disks. What is taken back is no longer kept or, if another file has a rule
+    /// for it, kept as `none`. Returns the file.
     ///
     /// # Errors
     /// The file cannot be written, or is no file of rules; or the settings are none by themselves,
@@ -38,7 +43,9 @@ impl Directory {
         let mut document: DocumentMut =
             text.parse().map_err(|error: toml_edit::TomlError| broken(error.to_string()))?;
         let other = || broken("write rules as [[group]] and [group.disk.NAME]".to_owned());
-        change(&mut document, path, settings, disk).ok_or_else(other)?;
+        let others = self.load().rules.without(&file);
+        let ruled = others.anywhere(path).map(Setting::key).collect();
+        change(&mut document, (path, &ruled), settings, disk).ok_or_else(other)?;
         let text = format!("{head}{document}");
         // What would not be read again must not be written.
         super::read(&file, &text).map_err(|problems| broken(problems[0].text.clone()))?;
@@ -52,10 +59,11 @@ impl Directory {
     }
 }
 
-/// `None` if the file is written in a way that is not changed here.
+/// `None` if the file is written in a way that is not changed here. Rules of other files have
+/// values for the keys `ruled`.
 fn change(
     document: &mut DocumentMut,
-    path: &str,
+    (path, ruled): (&str, &BTreeSet<&str>),
     settings: &[Setting],
     disk: Option<&str>,
 ) -> Option<()> {
@@ -74,12 +82,12 @@ fn change(
     for setting in settings {
         let own = disk.filter(|_| !setting.is_of_share());
         match own {
-            None => put(rule, *setting),
+            None => put(rule, *setting, ruled),
             Some(disk) => {
                 let disks = rule.entry("disk").or_insert_with(implicit);
                 let disks = disks.as_table_mut()?;
                 let table = disks.entry(disk).or_insert(Item::Table(Table::new()));
-                put(table.as_table_mut()?, *setting);
+                put(table.as_table_mut()?, *setting, ruled);
             }
         }
     }
@@ -106,9 +114,10 @@ fn implicit() -> Item {
     Item::Table(table)
 }
 
-fn put(table: &mut Table, setting: Setting) {
+fn put(table: &mut Table, setting: Setting, ruled: &BTreeSet<&str>) {
     setting.instead_of().iter().for_each(|key| drop(table.remove(key)));
     match setting.parts() {
+        (key, None) if ruled.contains(key) => drop(table.insert(key, value(NONE))),
         (key, None) => drop(table.remove(key)),
         (key, Some(text)) => {
             let number = text.parse::<i64>().map(Value::from);
@@ -165,6 +174,15 @@ mod tests {
         assert_eq!((of("/a"), of("/b[1]")), (vec!["weight=300".into()], vec!["min_iops=5".into()]));
         let text = keep("/a", &["weight=none"], None);
         assert!(!text.contains("\"/a\""), "{text}");
+        let others = "[[group]]\nmatch = \"/*\"\n[group.disk.sda]\nmax_bps = 7\n";
+        fs::write(directory.path().join("groups.d/others.toml"), others).unwrap();
+        let text = keep("/a", &["max_bps=none", "min_iops=none"], Some("sda"));
+        assert!(text.ends_with("[group.disk.sda]\nmax_bps = \"none\"\n"), "{text}");
+        let rules = directory.load().rules;
+        assert_eq!(
+            rules.of("/a", Some("sda"), false).last().map(|it| it.0.in_words()).as_deref(),
+            Some("max_bps=none")
+        );
     }
 
     #[test]

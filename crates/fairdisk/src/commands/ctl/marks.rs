@@ -1,9 +1,11 @@
 //! Accounting over a time: what groups had got at a mark, and what they got since.
 
+use super::table;
 use crate::commands::top::{self, SortBy};
 use crate::failure::Failure;
 use crate::output::{self, plain};
-use fairdisk_mount::control::{Client, Status, directory};
+use fairdisk_mount::control::{Client, GroupEntry, Status, directory};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -37,21 +39,44 @@ pub(super) fn show(
     sort: SortBy,
     json: bool,
 ) -> Result<(), Failure> {
-    let after = client.status()?;
+    let mut after = client.status()?;
     let before = read(client, name)?;
-    let (text, begin) = match before {
-        Some(before) if before.uptime_s <= after.uptime_s => {
-            (top::between(&before, &after, sort, json), format!("since mark {name}"))
-        }
+    let (before, begin) = match before {
+        Some(before) if before.uptime_s <= after.uptime_s => (before, format!("since mark {name}")),
         // It was made before this mount, which has counted from nothing.
         _ => {
-            let begin = Status { uptime_s: 0.0, groups: Vec::new(), ..after.clone() };
+            let nothing = Status { uptime_s: 0.0, groups: Vec::new(), ..after.clone() };
             let disk = plain(&after.disk);
-            let since = format!("since the mount ({disk} has no mark {name} since then)");
-            (top::between(&begin, &after, sort, json), since)
+            (nothing, format!("since the mount ({disk} has no mark {name} since then)"))
         }
     };
-    Ok(output::print(&if json { text } else { format!("{begin}\n{text}") })?)
+    // Those are of the last second.
+    after.groups.iter_mut().for_each(|group| group.waits.clear());
+    let text = top::between(&before, &after, sort, json);
+    if json {
+        return Ok(output::print(&text)?);
+    }
+    Ok(output::print(&format!("{begin}\n{text}{}", table::operations(&since(&before, &after))))?)
+}
+
+/// The groups with the operations that came after those of `before`.
+fn since(before: &Status, after: &Status) -> Vec<GroupEntry> {
+    let groups = after.groups.iter().map(|group| {
+        let older = before.groups.iter().find(|older| older.path == group.path);
+        let Some(older) = older.filter(|older| group.follows(older)) else { return group.clone() };
+        let ops = group.ops.since(&older.ops);
+        let flush_waits = group.flush_waits.since(&older.flush_waits);
+        GroupEntry { ops, flush_waits, ..group.clone() }
+    });
+    groups.collect()
+}
+
+/// The names of all marks.
+pub(in crate::commands) fn names() -> Vec<String> {
+    let entries = fs::read_dir(marks()).into_iter().flatten().flatten();
+    let files = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let names = files.filter_map(|file| Some(file.split_once('.')?.0.to_owned()));
+    names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn read(client: &Client, name: &str) -> Result<Option<Status>, Failure> {
@@ -66,9 +91,13 @@ fn read(client: &Client, name: &str) -> Result<Option<Status>, Failure> {
     }
 }
 
-/// Where a mark of a process is kept: beside the sockets, which a restart of the machine empties,
-/// too.
+/// Where marks are kept: beside the sockets, which a restart of the machine empties, too.
+fn marks() -> PathBuf {
+    directory().join("marks")
+}
+
+/// The file of a mark of a process.
 fn place(client: &Client, name: &str) -> PathBuf {
     let process = client.process().unwrap_or_default();
-    directory().join("marks").join(format!("{name}.{process}.json"))
+    marks().join(format!("{name}.{process}.json"))
 }

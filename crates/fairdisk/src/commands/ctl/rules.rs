@@ -68,7 +68,7 @@ impl Kept {
         Self { directory: Directory::of_user(), cgroup: path, disk: None }
     }
 
-    /// Writes a rule with these settings, and says where.
+    /// Writes a rule with these settings, or takes them out of it, and says where.
     pub(super) fn keep(&self, settings: &[String]) -> Result<(), Failure> {
         let all = Setting::parse_all(settings);
         let all = all.map_err(|error| Failure::BadInput(error.to_string()))?;
@@ -77,7 +77,11 @@ impl Kept {
             let file = self.directory.kept().display().to_string();
             Failure::Run(format!("it is set, but cannot be kept in {}: {error}", plain(&file)))
         })?;
-        diagnose(&format!("note: kept in {}", plain(&file.display().to_string())));
+        let file = file.display().to_string();
+        match all.iter().any(|setting| setting.word().is_some()) {
+            true => diagnose(&format!("note: kept in {}", plain(&file))),
+            false => diagnose(&format!("note: taken back in {}", plain(&file))),
+        }
         Ok(())
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn table(status: &Status) -> String {
     }
     let whole: f64 = status.groups.iter().map(|group| group.device_time_ms).sum();
     let names: Vec<_> = status.groups.iter().map(|group| plain(&group.path)).collect();
-    let columns = names.iter().map(|name| width(name)).max().unwrap_or(0).max(5);
+    let columns = columns(&status.groups);
     let limits: Vec<String> =
         status.groups.iter().map(|group| limits(group, &group.ops).join(" ")).collect();
     let heading = if limits.iter().any(|it| !it.is_empty()) { "  limits" } else { "" };
@@ -69,7 +69,7 @@ pub(super) fn table(status: &Status) -> String {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text.extend(status.groups.iter().filter_map(|group| deferred(group, whole, status)));
-    text.push_str(&operations(status, columns));
+    text.push_str(&operations(&status.groups));
     if status.groups.iter().any(|group| !group.ignored.is_empty()) {
         let _ = writeln!(text, "in brackets: what {} takes no notice of", status.scheduler);
     }
@@ -82,11 +82,16 @@ pub(super) fn table(status: &Status) -> String {
     text
 }
 
+/// How wide the names of groups are.
+fn columns(groups: &[GroupEntry]) -> usize {
+    groups.iter().map(|group| width(&plain(&group.path))).max().unwrap_or(0).max(5)
+}
+
 /// How many operations of each kind there were, and how long they took from the call to the answer;
 /// nothing if there were none.
-fn operations(status: &Status, columns: usize) -> String {
-    let mut text = String::new();
-    for group in &status.groups {
+pub(super) fn operations(groups: &[GroupEntry]) -> String {
+    let (mut text, columns) = (String::new(), columns(groups));
+    for group in groups {
         let name = padded(&plain(&group.path), columns);
         let mut name = name.as_ref();
         for (op, took) in group.ops.iter().filter(|(_, took)| took.count > 0) {

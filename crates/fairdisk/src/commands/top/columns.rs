@@ -7,6 +7,7 @@ use crate::output::plain;
 use fairdisk_lab::columns::width;
 use fairdisk_mount::control::WaitEntry;
 use ratatui::style::Color;
+use std::num::NonZeroU64;
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(super) enum Column {
     History,
     Ios,
     Bytes,
+    Reads,
+    Writes,
     P50,
     P99,
     Longest,
@@ -46,8 +49,11 @@ const LIMITS_MIN: usize = 32;
 /// A group that waits and got less than this part of what it asked for needs attention.
 const ENOUGH: f64 = 0.9;
 
+/// A group that got more than this multiple of its ceiling needs attention.
+const EXCEEDED: f64 = 1.1;
+
 impl Column {
-    pub(super) const ALL: [Self; 14] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::Group,
         Self::Weight,
         Self::Asked,
@@ -55,6 +61,8 @@ impl Column {
         Self::History,
         Self::Ios,
         Self::Bytes,
+        Self::Reads,
+        Self::Writes,
         Self::P50,
         Self::P99,
         Self::Longest,
@@ -65,11 +73,13 @@ impl Column {
     ];
 
     /// The columns that leave where there is no room, the first one first.
-    pub(super) const LEAVING: [Self; 12] = [
+    pub(super) const LEAVING: [Self; 14] = [
         Self::History,
         Self::P50,
         Self::Errors,
         Self::Queued,
+        Self::Reads,
+        Self::Writes,
         Self::Limits,
         Self::Longest,
         Self::Waits,
@@ -89,6 +99,8 @@ impl Column {
             Self::History => "history",
             Self::Ios => "I/Os/s",
             Self::Bytes => "bytes/s",
+            Self::Reads => "reads",
+            Self::Writes => "writes",
             Self::P50 => "p50",
             Self::P99 => "p99",
             Self::Longest => "longest",
@@ -115,6 +127,8 @@ impl Column {
             Self::History => bars(history),
             Self::Ios => amount(row.ios_per_s),
             Self::Bytes => amount(row.mb_per_s * 1e6),
+            Self::Reads => way(row, 0),
+            Self::Writes => way(row, 1),
             Self::P50 => time(p50),
             Self::P99 => time(p99),
             Self::Longest => time(most),
@@ -130,11 +144,11 @@ impl Column {
     /// target or floor, magenta for more than a ceiling allows.
     fn colour(self, row: &Row) -> Option<Color> {
         let (qos, wants) = (&row.qos, row.queued > 0);
-        let below = |least: Option<std::num::NonZeroU64>, got: f64| {
+        let below = |least: Option<NonZeroU64>, got: f64| {
             wants && least.is_some_and(|least| got < least.get() as f64)
         };
-        let above = |most: Option<std::num::NonZeroU64>, got: f64| {
-            most.is_some_and(|most| got > most.get() as f64 * 1.1)
+        let above = |most: Option<NonZeroU64>, got: f64| {
+            most.is_some_and(|most| got > most.get() as f64 * EXCEEDED)
         };
         let (ios, bytes) = (row.ios_per_s, row.mb_per_s * 1e6);
         match self {
@@ -143,6 +157,8 @@ impl Column {
             Self::Ios if above(qos.max_iops, ios) => Some(Color::Magenta),
             Self::Bytes if below(qos.min_bps, bytes) => Some(Color::Red),
             Self::Bytes if above(qos.max_bps, bytes) => Some(Color::Magenta),
+            Self::Reads if most_used(row, 0).is_some_and(Used::exceeds) => Some(Color::Magenta),
+            Self::Writes if most_used(row, 1).is_some_and(Used::exceeds) => Some(Color::Magenta),
             Self::P99 | Self::Limits if row.misses_target() => Some(Color::Red),
             Self::Errors if row.errors > 0 => Some(Color::Red),
             _ => None,
@@ -245,6 +261,42 @@ pub(super) fn time(ms: Option<f64>) -> String {
 pub(super) fn bars(parts: &[f64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     parts.iter().map(|part| BARS[((part / 12.5) as usize).min(7)]).collect()
+}
+
+/// A ceiling of reads or of writes alone, and what a group got of it.
+#[derive(Clone, Copy, Debug)]
+struct Used {
+    got: f64,
+    most: f64,
+    /// After both numbers.
+    unit: &'static str,
+}
+
+impl Used {
+    fn part(self) -> f64 {
+        self.got / self.most
+    }
+
+    fn exceeds(self) -> bool {
+        self.part() > EXCEEDED
+    }
+}
+
+/// The ceiling of reads (0) or of writes (1) alone of which the group uses most, if it has one.
+fn most_used(row: &Row, at: usize) -> Option<Used> {
+    let (qos, got) = (&row.qos, row.ways[at]);
+    let [ios, bytes] =
+        [[qos.max_read_iops, qos.max_read_bps], [qos.max_write_iops, qos.max_write_bps]][at];
+    let used =
+        |got, most: Option<NonZeroU64>, unit| Some(Used { got, most: most?.get() as f64, unit });
+    let both = [used(got.bytes_per_s, bytes, "B/s"), used(got.ios_per_s, ios, "/s")];
+    both.into_iter().flatten().max_by(|one, other| one.part().total_cmp(&other.part()))
+}
+
+/// What the group got of its ceiling of reads (0) or of writes (1) alone; nothing without one.
+pub(super) fn way(row: &Row, at: usize) -> String {
+    let text = |Used { got, most, unit }| format!("{} of {}{unit}", amount(got), amount(most));
+    most_used(row, at).map(text).unwrap_or_default()
 }
 
 /// What a group waited for in the last second, and in how much of it.

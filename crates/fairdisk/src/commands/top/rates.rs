@@ -30,6 +30,8 @@ pub(super) struct Row {
     pub(super) later: f64,
     pub(super) ios_per_s: f64,
     pub(super) mb_per_s: f64,
+    /// Reads alone, and writes alone.
+    pub(super) ways: [Way; 2],
     /// How long operations took that were answered since the first look.
     pub(super) ops: Latencies,
     /// What flushes among them waited for.
@@ -53,6 +55,13 @@ pub(super) struct Row {
     pub(super) refused: Vec<String>,
     /// Whether the floor was promised without an examination.
     pub(super) unexamined: bool,
+}
+
+/// What a group got of operations of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Way {
+    pub(super) ios_per_s: f64,
+    pub(super) bytes_per_s: f64,
 }
 
 impl Row {
@@ -149,8 +158,7 @@ pub(super) fn rows(before: &Status, after: &Status, sort: SortBy) -> Vec<Row> {
 
 /// A group's row. `got` and `later` are times in ms, which the caller turns into shares.
 fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
-    // A group that was removed and created again has counted from 0 since.
-    let before = before.filter(|before| before.device_time_ms <= after.device_time_ms);
+    let before = before.filter(|before| after.follows(before));
     let since =
         |count: fn(&GroupEntry) -> u64| count(after).saturating_sub(before.map_or(0, count)) as f64;
     let none = (Latencies::default(), FlushWaits::default());
@@ -168,6 +176,16 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
         later: (after.deferred_ms - before.map_or(0.0, |before| before.deferred_ms)).max(0.0),
         ios_per_s: since(GroupEntry::requests) / seconds,
         mb_per_s: since(|group| group.read_bytes + group.written_bytes) / seconds / 1e6,
+        ways: [
+            Way {
+                ios_per_s: since(|group| group.reads) / seconds,
+                bytes_per_s: since(|group| group.read_bytes) / seconds,
+            },
+            Way {
+                ios_per_s: since(|group| group.writes) / seconds,
+                bytes_per_s: since(|group| group.written_bytes) / seconds,
+            },
+        ],
         limits: limits(after, &ops),
         ops,
         flush_waits: after.flush_waits.since(waits_before),
@@ -196,6 +214,8 @@ pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
             "deferred_share": row.later / 100.0,
             "ios_per_s": row.ios_per_s,
             "bytes_per_s": row.mb_per_s * 1e6,
+            "read_bytes_per_s": row.ways[0].bytes_per_s,
+            "written_bytes_per_s": row.ways[1].bytes_per_s,
             "latency_ms": latency_ms(&row.ops.all(), row.oldest_ms),
             "ops": ops(row, seconds),
             "flush_waits_ms": flush_waits(&row.flush_waits),
@@ -274,6 +294,7 @@ pub(super) mod tests {
             later: 0.5,
             ios_per_s: 120.0,
             mb_per_s: 0.5,
+            ways: Default::default(),
             ops: Latencies::default(),
             flush_waits: FlushWaits::default(),
             oldest_ms: 0.0,

@@ -1,6 +1,6 @@
 //! The screen of `fairdisk top`, drawn.
 
-use super::columns::{Cell, Column, amount, bars, fit, name, notes, shortened, waits};
+use super::columns::{Cell, Column, amount, bars, fit, name, notes, shortened, waits, way};
 use super::rates::Row;
 use super::screen::{Latencies, Screen, Shown, Typing};
 use crate::commands::ctl::milliseconds;
@@ -221,13 +221,15 @@ fn help(frame: &mut Frame<'_>, look: Look<'_>) {
     frame.render_widget(Paragraph::new(lines).reversed(), place);
 }
 
-const HEADINGS: [&str; 13] = [
+const HEADINGS: [&str; 15] = [
     "group",
     "weight",
     "asked %",
     "got %",
     "I/Os/s",
     "MB/s",
+    "reads",
+    "writes",
     "p50 ms",
     "p99 ms",
     "longest ms",
@@ -238,9 +240,9 @@ const HEADINGS: [&str; 13] = [
 ];
 
 /// The index of the first column of text behind the numbers.
-const TEXTS: usize = 11;
+const TEXTS: usize = 13;
 
-fn printed(row: &Row) -> [String; 13] {
+fn printed(row: &Row) -> [String; 15] {
     let [p50, p99, longest] = Latencies::All.of(row).map(milliseconds);
     [
         plain(&row.path).into_owned(),
@@ -249,6 +251,8 @@ fn printed(row: &Row) -> [String; 13] {
         format!("{:.1}", row.got),
         format!("{:.0}", row.ios_per_s),
         format!("{:.1}", row.mb_per_s),
+        way(row, 0),
+        way(row, 1),
         p50,
         p99,
         longest,
@@ -266,12 +270,17 @@ pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
     let widths: Vec<usize> = (0..HEADINGS.len())
         .map(|column| table.iter().map(|row| width(&row[column])).max().unwrap_or(0))
         .collect();
+    // A ceiling of reads or writes alone that no group has is no column.
+    let is_there = |at: usize| {
+        !matches!(HEADINGS[at], "reads" | "writes")
+            || table[1..].iter().any(|row| !row[at].is_empty())
+    };
     let look = Look { status, rows, disk: (0, 1), busy: 0.0, colours: false };
     let mut text = title(look).join("  ") + "\n";
     for row in &table {
         let name = padded(&row[0], widths[0]);
-        let numbers = row[..TEXTS].iter().zip(&widths).skip(1);
-        let numbers = numbers.map(|(cell, width)| format!("  {cell:>width$}"));
+        let numbers = (1..TEXTS).filter(|at| is_there(*at));
+        let numbers = numbers.map(|at| format!("  {:>width$}", row[at], width = widths[at]));
         let texts = row[TEXTS..].iter().zip(&widths[TEXTS..]);
         let texts = texts.map(|(cell, width)| format!("  {}", padded(cell, *width)));
         let line: String = once(name).chain(numbers).chain(texts).collect();
@@ -284,6 +293,7 @@ pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::top::rates::Way;
     use crate::commands::top::rates::tests::{row, status_of, took};
     use fairdisk_mount::MountEntry;
     use fairdisk_mount::control::{self, GroupEntry, QosEntry, WaitEntry};
@@ -347,7 +357,12 @@ mod tests {
             got: 2.0,
             ios_per_s: 40.0,
             mb_per_s: 49.9,
-            qos: QosEntry { max_bps: NonZeroU64::new(40_000_000), ..QosEntry::default() },
+            ways: [Way::default(), Way { ios_per_s: 40.0, bytes_per_s: 49.9e6 }],
+            qos: QosEntry {
+                max_bps: NonZeroU64::new(40_000_000),
+                max_write_bps: NonZeroU64::new(48_000_000),
+                ..QosEntry::default()
+            },
             queued: 8,
             waits: waiting_for(&[("ceiling", 1.0)]),
             limits: vec!["<=40 MB/s".to_owned(), "(p99<=5 ms)".to_owned()],
@@ -397,7 +412,7 @@ mod tests {
         let rows = tenants();
         let mut screen = Screen::default();
         (0..3).for_each(|_| screen.remember(&rows));
-        for size in [(80, 24), (120, 40), (50, 20)] {
+        for size in [(80, 24), (120, 40), (150, 10), (50, 20)] {
             demand(&format!("forty-{}x{}", size.0, size.1), &drawn(&screen, size, &rows));
         }
         for _ in 0..3 {
