@@ -24,7 +24,7 @@ soak: ## the long forms of the tests: storms, properties, ablations
 install: ## the program, man pages, completions; as root mount.fairdisk and a unit (PREFIX, DESTDIR)
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" "$(HERE)"scripts/install.sh
 
-package: ## a Debian package and, if Rust's musl target is installed, a static program, in target/package
+package: ## a Debian package and, if Rust's musl target can be had, a static program, in target/package
 	@"$(HERE)"scripts/package.sh
 
 lint: ## clippy, warnings are errors

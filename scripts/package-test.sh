@@ -47,11 +47,11 @@ version_is "$(of "$package")"
 within fairdisk --version
 within dpkg --verify fairdisk
 [ "$(within readlink -f /sbin/mount.fairdisk)" = /usr/bin/fairdisk ] || fail "mount.fairdisk leads nowhere"
-for there in /lib/systemd/system/fairdisk@.service /usr/share/man/man8/mount.fairdisk.8.gz \
+for there in /usr/lib/systemd/system/fairdisk@.service /usr/share/man/man8/mount.fairdisk.8.gz \
   /usr/share/bash-completion/completions/fairdisk /usr/share/fish/vendor_completions.d/fairdisk.fish; do
   [ -e "$root$there" ] || fail "no $there"
 done
-grep -q '^ExecStart=/usr/bin/fairdisk ' "$root/lib/systemd/system/fairdisk@.service" || fail "the unit names another program"
+grep -q '^ExecStart=/usr/bin/fairdisk ' "$root/usr/lib/systemd/system/fairdisk@.service" || fail "the unit names another program"
 
 mkdir "$root/tmp/data" "$root/tmp/shared"
 echo kept >"$root/tmp/data/file"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a Debian package and, if Rust's target for musl is installed, a static program, in
+# Makes a Debian package and, if Rust's target for musl can be had, a static program, in
 # target/package or the directory that is named. FAIRDISK_PROGRAM is a program built already, and then
 # there is no static one. VERSION is the package's in place of that in Cargo.toml, DEBEMAIL its
 # maintainer's address, LEVEL of compression 0 to 9.
@@ -43,11 +43,9 @@ for name in mount.fairdisk mount.fuse.fairdisk mount.fairdisk-cgroup; do
   [ "$name" = mount.fairdisk-cgroup ] && page=fairdisk-cgroup-mount
   ln -s "../man1/$page.1.gz" "$work/$name.8.gz"
 done
-mkdir -p "$tree/usr/share/man/man8" "$tree/lib/systemd"
+mkdir -p "$tree/usr/share/man/man8"
 mv "$work"/*.8.gz "$tree/usr/share/man/man8/"
 mv "$tree/usr/share/zsh/site-functions" "$tree/usr/share/zsh/vendor-completions"
-mv "$tree/usr/lib/systemd/system" "$tree/lib/systemd/"
-rmdir "$tree/usr/lib/systemd" "$tree/usr/lib"
 gzip -9n "$tree"/usr/share/man/man1/*.1
 
 cp packaging/debian/copyright "$tree/usr/share/doc/fairdisk/"
@@ -64,15 +62,17 @@ depends=$(cd "$work" && dpkg-shlibdeps -O debian/fairdisk/usr/bin/fairdisk 2>/de
 size=$(du -k -s --apparent-size "$tree/usr" | cut -f 1)
 sed -e "s|@VERSION@|$version|" -e "s|@ARCHITECTURE@|$architecture|" -e "s|@DEPENDS@|$depends|" \
   -e "s|@SIZE@|$size|" -e "s|@MAINTAINER@|$maintainer|" packaging/debian/control >"$tree/DEBIAN/control"
-(cd "$tree" && find lib usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
+(cd "$tree" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 package=$out/fairdisk_${version}_$architecture.deb
 dpkg-deb --root-owner-group -Zxz -z"${LEVEL:-6}" --build "$tree" "$package" >/dev/null
 echo "made $package"
 
 # ---- the static program --------------------------------------------------------------------------
 [ -z "$given" ] || exit 0
-if ! { command -v rustup >/dev/null && rustup target list --installed | grep -qx "$musl"; }; then
-  echo "skipped: a static program; rustup target add $musl" >&2
+# The toolchain that builds may not be that of rustup, and the network may be away.
+if ! [ -d "$(. scripts/toolchain.sh && rustc --print sysroot)/lib/rustlib/$musl" ] &&
+  ! (. scripts/toolchain.sh && rustup target add "$musl") >&2; then
+  echo "skipped: a static program; it needs Rust's target $musl" >&2
   exit 0
 fi
 static=$(build "$musl")
@@ -80,6 +80,7 @@ name=fairdisk-$version-$(uname -m)-static
 mkdir -p "$work/$name"
 install -m 755 "$static" "$work/$name/fairdisk"
 strip --strip-unneeded "$work/$name/fairdisk"
+"$work/$name/fairdisk" --version >&2
 cp README.md LICENSE-APACHE LICENSE-MIT "$work/$name/"
 tar -C "$work" --owner=0 --group=0 --sort=name -czf "$out/$name.tar.gz" "$name"
 echo "made $out/$name.tar.gz"

@@ -13,6 +13,11 @@ command -v stress-ng >/dev/null || missing+=(stress-ng)
 compgen -G '/usr/lib/postgresql/*/bin/pgbench' >/dev/null || missing+=(postgresql)
 [ -e /usr/include/fuse3/fuse_lowlevel.h ] || missing+=(libfuse3-dev pkg-config g++)
 command -v curl >/dev/null || missing+=(curl)
+# What the test of the package needs; other systems have neither.
+if command -v dpkg-deb >/dev/null; then
+  command -v dpkg-shlibdeps >/dev/null || missing+=(dpkg-dev)
+  command -v lintian >/dev/null || missing+=(lintian)
+fi
 command -v python3 >/dev/null || missing+=(python3)
 command -v fusermount3 >/dev/null || missing+=(fuse3)
 command -v chromium >/dev/null || missing+=(chromium)

@@ -9,6 +9,7 @@
 # FAIRDISK_BACKUP_MIB change what is run. It fails if Fairdisk keeps less than it promises.
 cd "$(dirname "$0")/../.." || exit 1
 . scripts/mount/common.sh
+. scripts/mount/postgres.sh
 
 model=wd2500js seconds=30 scale=50 backup_mib=4096 keeps=80
 arms="fairdisk two-layer noop bfq mq-deadline"
@@ -21,64 +22,16 @@ check_names FAIRDISK_ARMS "fairdisk two-layer noop bfq mq-deadline none"
 arms=${FAIRDISK_ARMS:-$arms} scale=${FAIRDISK_SCALE:-$scale}
 backup_mib=${FAIRDISK_BACKUP_MIB:-$backup_mib}
 weights=(800 100)
-clients=8
-
-bin=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
-[ -x "$bin/pgbench" ] || bin=$(dirname "$(command -v pgbench || echo /nowhere/x)")
-user=nobody
-
-# As a user without rights, in the group of the database.
-as_user() {
-  in_group database setpriv --reuid=$user --regid="$(id -g $user)" --clear-groups \
-    env HOME="$scratch" LC_ALL=C PATH="$bin:$PATH" "$@"
-}
-
-# Where the database is; it listens on a socket in $scratch/run alone.
-start_database() {
-  as_user pg_ctl --silent -w -t 120 -D "$1/database" -l "$scratch/run/log" start ||
-    { tail -n 5 "$scratch/run/log" >&2; die "PostgreSQL does not start"; }
-  running=$1/database
-}
-
-stop_database() {
-  as_user pg_ctl --silent -w -t 120 -m fast -D "$running" stop
-  running=
-}
 
 # DIRECTORY: a database and files to back up, made where the disk is not yet slow.
 fill() {
-  install -d -o $user "$1/database" "$1/files"
-  as_user initdb --no-sync --auth=trust -U bench -D "$1/database" >"$scratch/run/initdb" ||
-    die "initdb failed"
-  # As installed, but for where it listens; and no checkpoint falls into one run and not into another.
-  cat >>"$1/database/postgresql.conf" <<CONF
-listen_addresses = ''
-unix_socket_directories = '$scratch/run'
-checkpoint_timeout = 1h
-max_wal_size = 8GB
-autovacuum = off
-CONF
-  start_database "$1"
-  as_user pgbench --quiet -h "$scratch/run" -U bench -i -s "$scale" postgres 2>/dev/null ||
-    die "pgbench -i failed"
-  stop_database
+  make_database "$1"
+  install -d -o $user "$1/files"
   local at
   for ((at = 0; at < backup_mib / 64; at++)); do
     head -c 64M /dev/zero >"$1/files/$at"
   done
   sync -f "$1"
-}
-
-# Nothing of an earlier run is left to be written.
-settle() { as_user psql -q -h "$scratch/run" -U bench -c checkpoint postgres; }
-
-# Transactions per second in $tps and the latencies' mean in $latency, ms.
-bench() {
-  as_user pgbench -n -h "$scratch/run" -U bench -c $clients -j 2 -T "$seconds" postgres \
-    >"$scratch/run/bench" 2>&1
-  tps=$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$scratch/run/bench")
-  latency=$(sed -n 's/^latency average = \([0-9.]*\).*/\1/p' "$scratch/run/bench")
-  [ -n "$tps" ] || { cat "$scratch/run/bench" >&2; die "pgbench failed"; }
 }
 
 # DIRECTORY: reads all files as a backup does, until the bench is over; MB/s in $read.
@@ -130,8 +83,6 @@ fill_image() {
   unmount_all
 }
 
-mean() { awk -v a="$1" -v b="$2" 'BEGIN { print (a + b) / 2 }'; }
-
 measure() {
   local alone latency_alone beside latency_beside kept
   mount_arm "$1" || { echo "  $1: this kernel has no such scheduler"; unmount_all; return; }
@@ -157,22 +108,11 @@ measure() {
   fi
 }
 
-# Ends the database before what is mounted goes away.
-clean_up_all() {
-  [ -z "$running" ] || stop_database
-  clean_up
-}
-
-need tar setpriv losetup
-[ -x "$bin/pgbench" ] || skip "no PostgreSQL (scripts/setup.sh installs it)"
-find_hierarchy
-start_scratch
-running= failed=0
-trap clean_up_all EXIT
-group database
+need tar losetup
+failed=0
+start_postgres
 group backup
 mkdir -p "$scratch/disk.source/tree"
-install -d -o $user "$scratch/run"
 fill "$scratch/disk.source/tree"
 case $arms in *bfq* | *deadline* | *none*) fill_image ;; esac
 

@@ -2,7 +2,8 @@
 
 use super::settings::{check, commands, in_a_line, lines};
 use super::words::{
-    NO_SHARE, answer, file, label, met, of_noop, on_a_mount, others, outcomes, place, proposal,
+    NO_SHARE, answer, cheaper, file, label, met, of_noop, on_a_mount, others, outcomes, place,
+    proposal,
 };
 use super::{Advice, Tried};
 use crate::columns::padded;
@@ -101,6 +102,9 @@ fn write_proposal(out: &mut String, advice: &Advice, best: &Tried, style: Style)
     let _ = writeln!(out, "\n{}", style.bold(&proposal(advice, best)));
     if let Some(part) = best.cell.of_noop {
         let _ = writeln!(out, "  with {part:.2} of the throughput that noop has");
+    }
+    if let Some(cheaper) = cheaper(advice, best) {
+        let _ = writeln!(out, "  {cheaper}");
     }
     let [place, file] = file(advice);
     let _ = writeln!(out, "{}", style.dim(&format!("  in {place}:")));

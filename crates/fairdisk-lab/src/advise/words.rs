@@ -84,6 +84,30 @@ pub(super) fn proposal(advice: &Advice, best: &Tried) -> String {
     format!("proposed{of_what}{nearest}: {}", best.scheduler)
 }
 
+/// The part of the throughput of `noop` from which on nothing that keeps more is named.
+const DEAR: f64 = 0.5;
+
+/// Of a proposal that costs more than half of the throughput, the try that keeps most, twice as
+/// much at least, and misses nothing but shares.
+pub(super) fn cheaper(advice: &Advice, best: &Tried) -> Option<String> {
+    let kept = |tried: &Tried| tried.cell.of_noop.unwrap_or(0.0);
+    let dear = best.cell.of_noop.is_some_and(|part| part < DEAR);
+    let misses = |tried: &Tried| -> Vec<usize> {
+        let worse = |at: &usize| best.verdicts[*at].met && !tried.verdicts[*at].met;
+        (0..advice.wishes.len()).filter(worse).collect()
+    };
+    let only_shares =
+        |tried: &&Tried| misses(tried).iter().all(|at| advice.wishes[*at].kind == Kind::Share);
+    let others = advice.tried.iter().filter(|one| dear && kept(one) >= 2.0 * kept(best));
+    let other = others.filter(only_shares).max_by(|one, two| kept(one).total_cmp(&kept(two)))?;
+    let missed = misses(other).into_iter().map(|at| {
+        let (wish, got) = (&advice.wishes[at], &other.verdicts[at].got);
+        format!("{} {} ({got})", wish.name, wish.text)
+    });
+    let missed = missed.collect::<Vec<_>>().join(", ");
+    Some(format!("{} keeps {}, and misses {missed}", label(other), of_noop(other)))
+}
+
 /// What the lines of a proposal are part of.
 pub(super) const fn file(advice: &Advice) -> [&'static str; 2] {
     match advice.spec {

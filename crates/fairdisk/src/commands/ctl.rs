@@ -99,6 +99,13 @@ enum Action {
         json: bool,
     },
     /// Set what a group asks for: all of it or, if something cannot be, nothing
+    #[command(after_help = "\
+A group is a cgroup, and a cgroup is a directory, as in
+  mkdir /sys/fs/cgroup/db                         make one
+  echo PID > /sys/fs/cgroup/db/cgroup.procs       have a program in it
+  fairdisk ctl set /db weight=800 --keep          its share, also after a restart
+  fairdisk ctl set /db --at /mnt fsync_p99_ms=10  a target for its commits on one disk
+Services of systemd have cgroups, as /system.slice/postgresql.service.")]
     Set {
         /// Its cgroup, as `list` shows it; `/` is whoever is in none
         #[arg(value_parser = NonEmptyStringValueParser::new())]
@@ -113,7 +120,7 @@ enum Action {
         /// back. With --at all but weight and ioprio are for that disk alone
         #[arg(required = true)]
         settings: Vec<String>,
-        /// Also for a cgroup of this name to come, after a restart: as a rule in `groups.d`
+        /// Also for a cgroup of this name to come, as after a restart: as a rule in `groups.d`
         #[arg(long)]
         keep: bool,
     },
@@ -228,11 +235,14 @@ fn process_of(client: &mut Client, json: bool) -> Result<(), Failure> {
 /// Sets what a group asks for on all disks, or on the one that is `chosen` alone. Where one of
 /// several disks refuses, the settings are not stored, and the others find that out by themselves.
 fn set(
-    clients: Vec<Client>,
+    mut clients: Vec<Client>,
     group: &str,
     (settings, keep): (&[String], bool),
     chosen: bool,
 ) -> Result<(), Failure> {
+    if keep && let Some(to_come) = rules::Kept::to_come(&mut clients, group, chosen)? {
+        return to_come.keep(settings);
+    }
     let keys = keys(settings);
     let mut kept = None;
     let (group, settings) = (group.to_owned(), settings.to_vec());

@@ -4,17 +4,17 @@ use super::ctl::milliseconds;
 use crate::output::plain;
 use fairdisk_core::{Qos, Share};
 use fairdisk_lab::byte_rate::bytes_a_second;
-use fairdisk_mount::control::{GroupEntry, Latencies, Latency, Status};
+use fairdisk_mount::control::{FlushWaits, GroupEntry, Latencies, Latency, Status};
 use fairdisk_sched::SchedulerSpec;
 use std::num::NonZeroU64;
 
 /// The most groups that a note names; a mount may have thousands.
 const NAMED_MAX: usize = 5;
 
-/// A group's settings beside its weight, such as `idle 0 ms >=100 iops <=5 MB/s p99<=20 ms`, and by
-/// what `got` misses its targets. What the scheduler ignores is in parentheses, and may include the
-/// weight.
-pub(super) fn limits(entry: &GroupEntry, got: &Latencies) -> Vec<String> {
+/// A group's settings beside its weight, such as `idle 0 ms >=100 iops <=5 MB/s p99<=20 ms`, by
+/// what `got` misses its targets, and what flushes that do waited for longest. What the scheduler
+/// ignores is in parentheses, and may include the weight.
+pub(super) fn limits(entry: &GroupEntry, got: &Latencies, flushes: &FlushWaits) -> Vec<String> {
     let qos = &entry.qos;
     let ioprio = entry.ioprio.filter(|ioprio| Share::Priority(*ioprio) != Share::DEFAULT);
     let ignores = |key: &str| entry.ignored.iter().any(|ignored| ignored == key);
@@ -48,7 +48,17 @@ pub(super) fn limits(entry: &GroupEntry, got: &Latencies) -> Vec<String> {
     });
     let refused =
         (!entry.refused.is_empty()).then(|| format!("[refused: {}]", entry.refused.join(" ")));
-    words.chain(refused).collect()
+    let misses = qos.fsync_p99_ms.is_some_and(|asked| got.flush.p99_ms > Some(asked));
+    words.chain(misses.then(|| longest_part(flushes)).flatten()).chain(refused).collect()
+}
+
+/// The part of flushes that is longest in 99 of 100.
+fn longest_part(waits: &FlushWaits) -> Option<String> {
+    let FlushWaits { own_data, scheduler, source } = waits;
+    let parts = [("own data", own_data), ("scheduler", scheduler), ("source", source)];
+    let parts = parts.into_iter().filter_map(|(what, part)| Some((what, part.p99_ms?)));
+    let (what, ms) = parts.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    Some(format!("mostly {what}: {}", milliseconds(Some(ms))))
 }
 
 /// A target in words, and what was got instead if it is missed.

@@ -370,3 +370,44 @@ fn wishes_that_make_no_sense_are_refused() {
     assert_eq!(malformed.code, Some(2));
     assert!(malformed.err.contains("expected KEY=VALUE"), "{}", malformed.err);
 }
+
+/// A log that commits beside buffered writers, as of etcd: a wish about its `fsync` is judged by
+/// that, one about latencies says that it is not. What a proposal costs is said, and of proposals
+/// that grant as much, the one that keeps most throughput is made.
+#[test]
+fn a_proposal_for_commits_says_what_it_costs_and_is_the_least_dear() {
+    let place = Place::new();
+    let how = ["bs=2300\nfdatasync=1", "bs=4k\nfsync=1", "bs=8k\ndirect=1\nfsync=1"];
+    for (how, weight) in how.into_iter().zip([10, 100, 1000]) {
+        let jobs = format!(
+            "[wal]\nrw=write\n{how}\nsize=22m\ngroup=/etcd\ngroup_weight=1000\n[batch]\nrw=write\n\
+             bs=1m\nsize=4g\nnumjobs=2\ngroup=/batch\ngroup_weight={weight}\n[global]\ntime_based\n"
+        );
+        place.write("etcd.fio", jobs);
+        let asked = |want: &str, more: &[&str]| {
+            let advise = ["advise", "etcd.fio", "--device", "sata-ssd", "--want", want];
+            let tries = ["--scheduler", "noop,fair,bfq,shares", "--seeds", "1", "--duration", "2s"];
+            place.run(&[&advise[..], &tries, more].concat())
+        };
+        let advice = asked("/etcd: fsync_p99_ms=10", &["--json"]).json();
+        let best = &advice["proposed"];
+        let all = advice["tried"].as_array().unwrap();
+        let best = all.iter().find(|one| one["name"] == best["name"]).unwrap();
+        let commits = |one: &Value| -> Value {
+            let wishes = advice["wishes"].as_array().unwrap();
+            let at = wishes.iter().position(|wish| wish["wish"] == "fsync p99 within 10 ms");
+            one["wishes"][at.expect("it was asked for")]["met"].clone()
+        };
+        assert_eq!(commits(best), true, "{advice:#}");
+        let kept = |one: &Value| one["of_noop"].as_f64().unwrap();
+        let equal = all.iter().filter(|one| one["met"].as_u64() >= best["met"].as_u64());
+        assert!(equal.clone().all(|one| kept(one) <= kept(best) + 0.01), "{advice:#}");
+        let text = asked("/etcd: fsync_p99_ms=10", &[]);
+        assert!(text.out.contains(" of the throughput that noop has"), "{}", text.out);
+        let cheaper = all.iter().any(|one| commits(one) == true && kept(one) >= 2.0 * kept(best));
+        let names = text.out.contains(" keeps ");
+        assert_eq!(names, cheaper && kept(best) < 0.5, "{}", text.out);
+        let text = asked("/etcd: latency_p99_ms=10", &[]);
+        assert!(text.out.contains("(fsync, not counted: "), "{}", text.out);
+    }
+}

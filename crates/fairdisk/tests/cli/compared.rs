@@ -58,6 +58,44 @@ fn how_long_fsync_takes_is_a_column_of_its_own() {
     assert!(!table.contains("fsync") && !page.contains("fsync"), "{table}");
 }
 
+/// A log of any size of writes has nearly what it asks for under `fair`, and commits take little
+/// longer than alone. Without, on a disk that caches writes, it waits for all that the dump has
+/// written: the column of what was got of what was asked for shows it where points do not.
+#[test]
+fn a_log_of_any_size_beside_a_dump_commits_as_if_alone() {
+    let place = Place::new();
+    for kib in [2, 4, 8, 64] {
+        for how in [
+            "rw=write\ndirect=1\nfsync=1",
+            "rw=randwrite\ndirect=1\nfsync=1",
+            "rw=write\nfdatasync=1",
+        ] {
+            let log = format!("[wal]\nbs={kib}k\n{how}\nsize=1g\ngroup=/db\ngroup_weight=900\n");
+            let dump = "[dump]\nrw=write\nbs=1m\nsize=1g\ngroup=/dump\ngroup_weight=100\n";
+            let log = format!("[global]\ntime_based\nruntime=2\n{log}");
+            place.write("alone.fio", &log);
+            place.write("beside.fio", log + dump);
+            for device in ["nvme", "sata-ssd"] {
+                let log_of = |file: &str, scheduler: &str| {
+                    let short = ["--seeds", "1", "--duration", "2s", "--json"];
+                    let load = ["compare", file, "--device", device, "--scheduler", scheduler];
+                    let value = place.run(&[&load[..], &short].concat()).json();
+                    let cell = value["cells"].as_array().unwrap().last().unwrap();
+                    let log = &cell["groups"][0];
+                    let p99 = log["flush"]["latency_ms"]["p99"].as_f64().expect("it commits");
+                    (log["got_of_asked"].as_f64(), p99)
+                };
+                let (_, alone) = log_of("alone.fio", "fair");
+                let (got, p99) = log_of("beside.fio", "fair");
+                let (unshared, _) = log_of("beside.fio", "noop");
+                let what = format!("{device}, {kib} KiB, {how}: {got:?}, {p99} ms, {alone} alone");
+                assert!(got > Some(0.8) && p99 < 3.0 * alone, "{what}");
+                assert!(unshared < Some(0.2), "{what}, {unshared:?} under noop");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_load_that_does_not_end_is_given_up_and_fulfils_no_wish() {
     let place = Place::new();

@@ -7,6 +7,7 @@
 mod backlog;
 mod buffered;
 mod calibrated;
+mod completions;
 mod control;
 mod day;
 mod disks;

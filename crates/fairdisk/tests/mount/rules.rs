@@ -116,6 +116,13 @@ fn what_is_kept_holds_after_a_reboot() {
     begin(&host, "db");
     let shown = get(&host, "db");
     assert!(shown.starts_with("weight=300 fsync_p99_ms=2.5"), "{shown}");
+    // Before a service has ever been there.
+    let to_come = host.ctl(&["set", &host.path_of("to-come"), "--keep", "weight=70"]);
+    assert!(to_come.status.success(), "{}", text(&to_come));
+    assert!(text(&to_come).contains("is there now; the rule is for one to come"));
+    begin(&host, "to-come");
+    wait_until(|| get(&host, "to-come").starts_with("weight=70\n"));
+    end(&host, "to-come");
     host.unmount();
     // Without a mount as well.
     end(&host, "db");

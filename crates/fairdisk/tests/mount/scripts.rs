@@ -37,6 +37,11 @@ fn a_database_beside_a_backup() {
 }
 
 #[test]
+fn a_database_beside_backups_that_write() {
+    short("writing-backup.sh");
+}
+
+#[test]
 fn what_a_mount_costs() {
     short("cost.sh");
 }

@@ -49,6 +49,9 @@ fn get(hierarchy: &Hierarchy, group: &str, json: bool) -> Result<(), Failure> {
 }
 
 fn set(hierarchy: &Hierarchy, group: &str, settings: &[String], keep: bool) -> Result<(), Failure> {
+    if keep && matches!(hierarchy.group(group), Err(SettingError::NoGroup { .. })) {
+        return rules::Kept::at(rules::Kept::announced(hierarchy, group)).keep(settings);
+    }
     let made = Setting::parse_all(settings).and_then(|all| {
         let changed = hierarchy.set(group, &all, Disks::All)?;
         Ok((all, changed.group))

@@ -4,11 +4,11 @@
 use crate::failure::Failure;
 use crate::output::{self, diagnose, plain};
 use clap::Subcommand;
-use fairdisk_mount::control::Status;
+use fairdisk_mount::control::{Client, Status};
 use fairdisk_mount::identity::rules::{Directory, Loaded};
-use fairdisk_mount::identity::{Hierarchy, Setting};
+use fairdisk_mount::identity::{Hierarchy, Setting, SettingError, group_path};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Action {
@@ -63,6 +63,39 @@ impl Kept {
         Self { directory, cgroup, disk: alone.then(|| status.disk.clone()) }
     }
 
+    /// That of a cgroup that no mount finds, as far as can be told; for the only disk `alone` or
+    /// for all. `None` if it is there.
+    pub(super) fn to_come(
+        clients: &mut [Client],
+        group: &str,
+        alone: bool,
+    ) -> Result<Option<Self>, Failure> {
+        let mut to_come = None;
+        for client in clients {
+            let status = client.status()?;
+            let Some(name) = &status.cgroups else { return Ok(None) };
+            let Ok(Some(hierarchy)) = Hierarchy::find(Some(name)) else { return Ok(None) };
+            match hierarchy.group(group) {
+                Err(SettingError::NoGroup { .. }) => {}
+                _ => return Ok(None),
+            }
+            let cgroup = Self::announced(&hierarchy, group);
+            to_come = Some(Self { cgroup, ..Self::of(&status, alone) });
+        }
+        Ok(to_come)
+    }
+
+    /// The path of a cgroup that is not there yet, which is said.
+    pub(super) fn announced(hierarchy: &Hierarchy, group: &str) -> String {
+        let below = Path::new(group).strip_prefix(hierarchy.mount()).ok().and_then(Path::to_str);
+        let path = group_path(below.unwrap_or(group));
+        diagnose(&format!(
+            "note: no group `{}` is there now; the rule is for one to come",
+            plain(&path)
+        ));
+        path
+    }
+
     /// That of the cgroup at `path`, for all disks.
     pub(super) fn at(path: String) -> Self {
         Self { directory: Directory::of_user(), cgroup: path, disk: None }
@@ -75,7 +108,7 @@ impl Kept {
         let kept = self.directory.keep(&self.cgroup, &all, self.disk.as_deref());
         let file = kept.map_err(|error| {
             let file = self.directory.kept().display().to_string();
-            Failure::Run(format!("it is set, but cannot be kept in {}: {error}", plain(&file)))
+            Failure::Run(format!("cannot be kept in {}: {error}", plain(&file)))
         })?;
         let file = file.display().to_string();
         match all.iter().any(|setting| setting.word().is_some()) {

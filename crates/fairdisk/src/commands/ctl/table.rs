@@ -48,7 +48,7 @@ pub(super) fn table(status: &Status) -> String {
     let names: Vec<_> = status.groups.iter().map(|group| plain(&group.path)).collect();
     let columns = columns(&status.groups);
     let limits: Vec<String> =
-        status.groups.iter().map(|group| limits(group, &group.ops).join(" ")).collect();
+        status.groups.iter().map(|it| limits(it, &it.ops, &it.flush_waits).join(" ")).collect();
     let heading = if limits.iter().any(|it| !it.is_empty()) { "  limits" } else { "" };
     let _ = writeln!(
         text,

@@ -165,6 +165,7 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
     let (ops_before, waits_before) =
         before.map_or((&none.0, &none.1), |before| (&before.ops, &before.flush_waits));
     let ops = after.ops.since(ops_before);
+    let flush_waits = after.flush_waits.since(waits_before);
     Row {
         path: after.path.clone(),
         parent: after.parent.clone(),
@@ -186,9 +187,9 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
                 bytes_per_s: since(|group| group.written_bytes) / seconds,
             },
         ],
-        limits: limits(after, &ops),
+        limits: limits(after, &ops, &flush_waits),
         ops,
-        flush_waits: after.flush_waits.since(waits_before),
+        flush_waits,
         oldest_ms: after.oldest_ms,
         waits: after.waits.clone(),
         queued: after.queued,

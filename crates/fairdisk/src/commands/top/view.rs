@@ -99,7 +99,7 @@ fn title(look: Look<'_>) -> Vec<String> {
     let Look { status, disk: (at, disks), .. } = look;
     let model = status.device_model.as_ref();
     let model = model.map_or(String::new(), |model| format!(" at the pace of {model}"));
-    let tab = (disks > 1).then(|| format!("disk {} of {disks}:", at + 1));
+    let tab = (disks > 1).then(|| format!("disk {} of {disks} (Tab):", at + 1));
     let disk = [plain(&status.disk).into_owned(), format!("{}{model}", status.scheduler)];
     let mounts = status.mounts.iter().map(|it| plain(&it.mountpoint).into_owned());
     let up = format!("up {:.0} s", status.uptime_s);
@@ -112,8 +112,11 @@ fn totals(look: Look<'_>) -> Vec<String> {
     let sum = |value: fn(&Row) -> f64| rows.iter().map(value).sum::<f64>();
     let (queued, there) = (sum(|row| f64::from(row.queued)), sum(|row| f64::from(row.in_flight)));
     let waiting = rows.iter().filter(|row| row.queued > 0).count();
-    vec![
-        format!("busy {busy:.0} %"),
+    let missed = rows.iter().filter(|row| row.misses_target()).count();
+    let missed = (missed > 0)
+        .then(|| format!("{missed} missed target{}", if missed == 1 { "" } else { "s" }));
+    let first = [format!("busy {busy:.0} %")].into_iter().chain(missed);
+    let rest = [
         format!("{} I/Os/s", amount(sum(|row| row.ios_per_s))),
         format!("{}B/s", amount(sum(|row| row.mb_per_s) * 1e6)),
         format!(
@@ -122,7 +125,8 @@ fn totals(look: Look<'_>) -> Vec<String> {
         ),
         format!("{queued:.0} queued"),
         format!("{waiting} of {} groups wait", rows.len()),
-    ]
+    ];
+    first.chain(rest).collect()
 }
 
 /// All about the group that the keys act on, as far as there is room: what has left the table.
