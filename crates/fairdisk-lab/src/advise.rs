@@ -173,6 +173,14 @@ impl Advice {
         self.tried.get(self.best?)
     }
 
+    /// The settings that the proposal gives each group, by group index: keys and values as
+    /// `fairdisk ctl set` takes them. Empty for a group that has none.
+    #[must_use]
+    pub fn settings(&self) -> Vec<Vec<(&'static str, String)>> {
+        let best = self.proposed().into_iter();
+        best.flat_map(|best| settings::given(best, &self.groups)).map(|one| one.settings).collect()
+    }
+
     /// Whether the proposal grants every wish.
     #[must_use]
     pub fn is_granted(&self) -> bool {

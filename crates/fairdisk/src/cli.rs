@@ -2,8 +2,8 @@
 //! definition.
 
 use crate::commands::{
-    advise, blame, calibrate, catalog, cgroup, compare, completions, ctl, demo, explain, man,
-    memory, mount, record, run, top, trace,
+    advise, blame, calibrate, catalog, cgroup, compare, completions, ctl, demo, explain, kernel,
+    man, memory, mount, record, run, top, trace,
 };
 use clap::{Parser, Subcommand};
 
@@ -38,6 +38,7 @@ pub(crate) enum Command {
     Catalog(catalog::Args),
     Explain(explain::Args),
     Blame(blame::Args),
+    Kernel(kernel::Args),
     Record(record::Args),
     Trace(trace::Args),
     Completions(completions::Args),

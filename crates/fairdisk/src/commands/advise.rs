@@ -1,6 +1,8 @@
 //! `fairdisk advise`: tries schedulers in the lab and proposes the configuration that meets what
 //! the groups of a load ask for.
 
+mod kernel;
+
 use super::memory::{at_size, prepare};
 use super::mount::scheduler::find;
 use crate::failure::Failure;
@@ -20,7 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[command(after_help = "Examples:\n  \
     fairdisk advise two-groups\n  \
     fairdisk advise two-groups --device sata-ssd --want 'database: share=70, latency_p99_ms=1'\n  \
-    fairdisk advise two-groups --want 'database: share=70' --want memory=95%")]
+    fairdisk advise two-groups --want 'database: share=70' --want memory=95%\n  \
+    fairdisk advise two-groups --want 'database: share=70' --for kernel --device nvme")]
 pub(crate) struct Args {
     /// An experiment of `fairdisk catalog experiments`, or the path of a .toml file or of a fio job
     /// file. What its groups ask for are wishes
@@ -44,8 +47,24 @@ pub(crate) struct Args {
     values: Values,
     #[command(flatten)]
     row: OneRow,
+    /// What is to keep the wishes: the kernel's own settings, or a mount. For the kernel, the answer
+    /// is a plan of `fairdisk kernel`, and files that last
+    #[arg(long = "for", value_name = "WHAT", value_enum)]
+    target: Option<Target>,
+    /// The disk that the files of --for kernel are about
+    #[arg(long, value_name = "DEVICE", default_value = "/dev/DISK", value_hint = ValueHint::AnyPath)]
+    disk: String,
     #[command(flatten)]
     results: Results,
+}
+
+/// What is to keep the wishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Target {
+    /// Schedulers, weights and limits of the kernel
+    Kernel,
+    /// A mount, by `fairdisk ctl`
+    Mount,
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
@@ -63,11 +82,36 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     advice.on_mounts = advice.proposed().is_some_and(is_run_by_mounts);
     let arm = advice.proposed().map(|best| &plan.arms[best.arm]);
     advice.options = again(args, arm);
-    let table = || advice.best.is_some().then(|| to_table(&advice, output::style()));
     let partial = advice.partial.as_deref();
-    args.results.print(partial.is_some(), || to_json(&advice), table)?;
+    let files = match args.target {
+        Some(Target::Kernel) if partial.is_none() => {
+            let more = kernel::MountOnly::find(&advice, &|| mount_advice(args, &wants, &stop))?;
+            kernel::Files::of(&advice, &plan.rig.device, &args.disk, more)
+        }
+        _ => None,
+    };
+    let json = || {
+        let mut value = to_json(&advice);
+        if let Some(files) = &files {
+            value["kernel"] = files.to_json();
+        }
+        value
+    };
+    let table = || {
+        let files = files.as_ref().map(kernel::Files::to_text).unwrap_or_default();
+        advice.best.is_some().then(|| to_table(&advice, output::style()) + &files)
+    };
+    args.results.print(partial.is_some(), json, table)?;
     args.results.write_page(partial, |made| to_html(&advice, made))?;
     partial.map_or(Ok(()), |partial| Err(Failure::Interrupted(partial.to_owned())))
+}
+
+/// What a mount with `fair` would keep of the same wishes.
+fn mount_advice(args: &Args, wants: &[Want], stop: &AtomicBool) -> Result<Advice, Failure> {
+    let options = Options { schedulers: vec!["fair".to_owned()], ..options(args)? };
+    let plan = selection::load(&args.spec, &options)?;
+    let found = |tell: Progress<'_>| advise(&plan, wants, tell, stop);
+    progress::of_runs(args.results.quiet, found).map_err(Failure::BadInput)
 }
 
 /// Whether `fairdisk ctl scheduler` switches a mount to the scheduler of a try, with the same
@@ -134,7 +178,7 @@ fn add_memory(
 fn options(args: &Args) -> Result<Options, Failure> {
     selection::demand_one("--device", args.device.as_ref())?;
     let options = Options {
-        schedulers: args.schedulers.names(selection::of_today)?,
+        schedulers: schedulers(args)?,
         device: args.device.clone(),
         rows: args.row.row.iter().cloned().collect(),
         seeds: args.row.seeds.seeds,
@@ -150,6 +194,28 @@ fn options(args: &Args) -> Result<Options, Failure> {
         return Err(Failure::BadInput(message));
     }
     Ok(options)
+}
+
+/// The schedulers to try.
+fn schedulers(args: &Args) -> Result<Vec<String>, Failure> {
+    let all = || match args.target {
+        None => selection::of_today(),
+        Some(Target::Kernel) => kernel::schedulers(),
+        Some(Target::Mount) => {
+            let runs = |id: &String| find(id, &[]).is_ok();
+            selection::of_today().into_iter().filter(runs).collect()
+        }
+    };
+    let names = args.schedulers.names(all)?;
+    let strange = |name: &&String| !kernel::schedulers().contains(name);
+    match names.iter().find(strange).filter(|_| args.target == Some(Target::Kernel)) {
+        Some(name) => {
+            let ours = kernel::schedulers().join(", ");
+            let message = format!("--for kernel: the kernel has no {name}; it has {ours}");
+            Err(Failure::BadInput(message))
+        }
+        None => Ok(names),
+    }
 }
 
 /// The options that another command needs, beside scheduler and device, to repeat the measurement

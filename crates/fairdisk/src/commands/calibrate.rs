@@ -1,7 +1,7 @@
 //! `fairdisk calibrate`: measures what requests cost a real disk, and writes its device file.
 
 mod doubts;
-mod io_cost;
+pub(super) mod io_cost;
 
 use super::mount::disk::Io;
 use crate::failure::Failure;

@@ -11,6 +11,7 @@ pub(crate) mod ctl;
 mod daemon;
 pub(crate) mod demo;
 pub(crate) mod explain;
+pub(crate) mod kernel;
 mod limits;
 pub(crate) mod man;
 pub(crate) mod memory;
@@ -44,6 +45,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Catalog(args) => catalog::execute(&args),
         Command::Explain(args) => explain::execute(&args),
         Command::Blame(args) => blame::execute(&args),
+        Command::Kernel(args) => kernel::execute(&args),
         Command::Record(args) => record::execute(&args),
         Command::Trace(args) => trace::execute(&args),
         Command::Completions(args) => completions::execute(&args),

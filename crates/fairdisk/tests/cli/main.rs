@@ -16,6 +16,7 @@ mod explained;
 mod going_round;
 mod interrupted;
 mod job_file;
+mod kernel;
 mod lab;
 mod listed;
 mod needed;

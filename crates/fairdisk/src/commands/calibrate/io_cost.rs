@@ -5,7 +5,11 @@ use fairdisk_sim::device::MeasuredParams;
 
 /// The lines for the disk with this number, after what they go by. Source of the keys:
 /// Documentation/admin-guide/cgroup-v2.rst.
-pub(super) fn lines(number: &str, device: &MeasuredParams, doubts: &[String]) -> String {
+pub(in crate::commands) fn lines(
+    number: &str,
+    device: &MeasuredParams,
+    doubts: &[String],
+) -> String {
     let rate = |time: Span| 1_000_000_000 / time.as_ns().max(1);
     let bytes = |time: Span| rate(time).saturating_mul(Times::LARGE.bytes());
     let six = |of: &str, times: &Times| {
