@@ -1,9 +1,13 @@
 //! The kernel's own settings for sharing disks.
 //!
 //! A [`Snapshot`] is what is set on a system: schedulers of block devices, cgroups of both
-//! versions, I/O priorities, unit files. [`check`] goes by rules and finds settings that do nothing,
-//! or something else than they say; a [`Report`] tells that. Everything is read below a [`Root`],
-//! which may be a directory with a copy of the files.
+//! versions, I/O priorities, unit files. [`check`] goes by rules and finds settings that do
+//! nothing, or something else than they say; a [`Report`] tells that. Everything is read below a
+//! [`Root`], which may be a directory with a copy of the files.
+//!
+//! A [`Plan`] is a file of settings; [`apply`] carries out its [`Step`]s, all or none, and [`undo`]
+//! takes them back. [`verify`] tries a plan out in throw-away groups, and [`lasting`] has it in
+//! files that outlast a boot.
 
 mod apply;
 mod blocks;

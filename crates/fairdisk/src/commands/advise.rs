@@ -47,12 +47,14 @@ pub(crate) struct Args {
     values: Values,
     #[command(flatten)]
     row: OneRow,
-    /// What is to keep the wishes: the kernel's own settings, or a mount. For the kernel, the answer
-    /// is a plan of `fairdisk kernel`, and files that last
+    /// What is to keep the wishes: the kernel's own settings, or a mount. For the kernel, the
+    /// answer is a plan of `fairdisk kernel`, and files that last
     #[arg(long = "for", value_name = "WHAT", value_enum)]
     target: Option<Target>,
     /// The disk that the files of --for kernel are about
-    #[arg(long, value_name = "DEVICE", default_value = "/dev/DISK", value_hint = ValueHint::AnyPath)]
+    #[arg(
+        long, value_name = "DEVICE", default_value = "/dev/DISK", value_hint = ValueHint::AnyPath
+    )]
     disk: String,
     #[command(flatten)]
     results: Results,
