@@ -68,12 +68,24 @@ fn every_command_of_the_day_does_what_the_page_says() {
     let said = text(&done);
     let parts: Vec<&str> = said.split("@@ ").skip(1).collect();
     assert_eq!(parts.len(), steps.len(), "{said}");
-    for (step, part) in steps.iter().zip(parts) {
+    for (step, part) in steps.iter().zip(&parts) {
         assert!(!part.contains("!! "), "{}\n{part}", step.command);
         for line in &step.prints {
             let is_it = |printed: &str| without_pid(printed) == without_pid(line);
             assert!(part.lines().any(is_it), "{}: no `{line}` in\n{part}", step.command);
         }
     }
-    assert!(said.contains("ceiling"), "the backup waits for its ceiling: {said}");
+    for (begins, shows) in [
+        ("fairdisk ctl status", &["/srv/fast on /mnt/fast", "/srv/slow on /mnt/slow"][..]),
+        ("fairdisk ctl rules check", &["\"/tenant-*\": weight=50 (0 cgroups)"]),
+        ("fairdisk top --once --at /mnt/slow", &["/backup", "ceiling", "of 40MB/s"]),
+        ("fairdisk top --once --json --at /mnt/fast", &["\"/database\"", "\"fsync\":{"]),
+        ("fairdisk ctl list --since noon", &["since mark noon", "  fsync ", "own data"]),
+        ("fairdisk ctl list --at /mnt/fast", &["fsync p99<=10 ms", "  fsync "]),
+    ] {
+        let found = steps.iter().zip(&parts).filter(|(step, _)| step.command.starts_with(begins));
+        let shown = |text: &&str| found.clone().any(|(_, part)| part.contains(*text));
+        let missing: Vec<_> = shows.iter().filter(|text| !shown(text)).collect();
+        assert!(missing.is_empty(), "{begins} shows no {missing:?}:\n{said}");
+    }
 }

@@ -1,6 +1,8 @@
 //! Why groups wait, as `top` shows it.
 
-use crate::host::{Host, fairdisk, finish, lacks_something, wait_until};
+use crate::host::{Host, fairdisk, lacks_something, wait_until};
+use crate::process::signal;
+use rustix::process::Signal;
 use serde_json::Value;
 
 /// What `top` shows.
@@ -30,7 +32,7 @@ fn a_group_at_its_ceiling_waits_for_that_and_another_for_its_turn_or_a_completio
     let fio = |file: &str| {
         format!(
             "fio --name=job --filename={} --size=16M --bs=4k --rw=randread --direct=1 \
-             --numjobs=3 --runtime=20 --time_based --minimal",
+             --numjobs=3 --runtime=3600 --time_based --minimal",
             host.file(file)
         )
     };
@@ -46,7 +48,11 @@ fn a_group_at_its_ceiling_waits_for_that_and_another_for_its_turn_or_a_completio
         both.iter().all(own) && waits_for(&top, &limited).as_deref() == Some("ceiling")
     });
     assert!(top(&host)["depth"].as_u64() >= Some(1));
-    run.into_iter().chain([slow]).for_each(|job| drop(finish(job)));
-    assert_eq!(waits_for(&top(&host), &limited), None, "nobody is there any more");
+    for mut job in run.into_iter().chain([slow]) {
+        signal(i32::try_from(job.id()).unwrap(), Signal::TERM);
+        job.wait().unwrap();
+    }
+    // Nobody is there any more.
+    wait_until(|| waits_for(&top(&host), &limited).is_none());
     host.unmount();
 }
