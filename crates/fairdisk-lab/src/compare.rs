@@ -18,8 +18,8 @@ mod table;
 
 pub use cell::{Cell, CellGroup};
 pub use division::Parts;
+pub(crate) use html::sections;
 pub use html::to_html;
-pub(crate) use html::write_pictures;
 pub use json::to_json;
 pub use promise::{Ceiling, Floor, Promises, Target};
 pub use single_plan::run_and_divide;

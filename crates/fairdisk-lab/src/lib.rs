@@ -20,6 +20,7 @@ pub mod nearest;
 pub mod outcome;
 pub mod page;
 pub mod plan;
+mod plots;
 pub mod printed;
 pub mod run;
 mod seconds;

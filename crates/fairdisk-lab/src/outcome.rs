@@ -29,7 +29,6 @@ pub use disks::DisksOutcome;
 pub use figure::FigureOutcome;
 pub(crate) use figure::measure;
 pub use html::to_html;
-pub(crate) use html::{write_notes, write_table};
 pub use json::to_json;
 pub(crate) use json::{flushes, latency_ms, published_change, put_runs, score as score_json};
 pub use memory::{Mean, MemoryOutcome, MemoryShare};

@@ -6,7 +6,7 @@ mod table;
 mod values;
 
 pub use html::to_html;
-pub(crate) use html::{to_html_below, write_curves};
+pub(crate) use html::{page_below, sections};
 pub use json::to_json;
 pub use table::to_table;
 pub use values::Sweep;

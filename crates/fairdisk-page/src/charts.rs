@@ -31,6 +31,8 @@ pub struct Axis {
     pub has_zero: bool,
     /// The least and the most that is shown; as the data says if `None`.
     pub domain: Option<[f64; 2]>,
+    /// Names in place of the numbers 0, 1 and on; none for an axis of numbers.
+    pub names: Vec<String>,
 }
 
 impl Axis {
@@ -48,9 +50,22 @@ impl Axis {
 
     /// The axis from `low` to `high`.
     #[must_use]
-    pub const fn between(mut self, low: f64, high: f64) -> Self {
+    pub fn between(mut self, low: f64, high: f64) -> Self {
         self.domain = Some([low, high]);
         self
+    }
+
+    /// The axis with these names at 0, 1 and on.
+    #[must_use]
+    pub fn with_names(mut self, names: Vec<String>) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// A place on the axis, as text.
+    fn text(&self, value: f64) -> String {
+        let name = self.names.get(value as usize).filter(|_| value >= 0.0);
+        name.cloned().unwrap_or_else(|| number(value))
     }
 
     /// The encoding of a field on this axis.
@@ -64,9 +79,16 @@ impl Axis {
         }
         // Numbers of axes as people write them; those of a log axis from very small to very large.
         let format = if self.is_log { "~g" } else { ",~r" };
+        let axis = match self.names.as_slice() {
+            [] => json!({ "format": format }),
+            names => json!({
+                "values": (0..names.len()).collect::<Vec<_>>(),
+                "labelExpr": format!("{}[datum.value]", json!(names)),
+            }),
+        };
         json!({
             "field": field, "type": "quantitative", "title": self.title, "scale": scale,
-            "axis": { "format": format },
+            "axis": axis,
         })
     }
 }
@@ -117,7 +139,7 @@ pub fn number(value: f64) -> String {
         return "-".to_owned();
     }
     let digits = match value.abs() {
-        0.0 => 0,
+        size if size.fract() == 0.0 => 0,
         size if size >= 100.0 => 0,
         size if size >= 10.0 => 1,
         size if size >= 1.0 => 2,
@@ -148,8 +170,8 @@ mod tests {
 
     #[test]
     fn numbers_have_about_four_digits() {
-        let all = [0.0, 0.1234, -1.239, 12.34, 999.6, 1234.5, -1_234_567.0, f64::NAN];
-        let texts = ["0", "0.123", "-1.24", "12.3", "1,000", "1,234", "-1,234,567", "-"];
+        let all = [0.0, 3.0, 0.1234, -1.239, 12.34, 999.6, 1234.5, -1_234_567.0, f64::NAN];
+        let texts = ["0", "3", "0.123", "-1.24", "12.3", "1,000", "1,234", "-1,234,567", "-"];
         assert_eq!(all.map(number), texts);
     }
 }

@@ -61,6 +61,7 @@ fn lines(series: usize) -> Chart {
             .map(|x| (f64::from(x) / 7.0, (x != 30).then(|| f64::from(x) + at as f64)))
             .collect(),
         dots: vec![(2.0, 20.0)],
+        rings: vec![(3.0, 50.0)],
     };
     let (x, y) = (Axis::log("latency, ms"), Axis::linear("of all, %"));
     let lines = (0..series).map(line).collect();

@@ -1,102 +1,92 @@
-//! Advice as an HTML page.
+//! Advice as a page.
 
 use super::settings::{check, commands, in_a_line, lines};
 use super::words::{
     NO_SHARE, answer, file, label, met, of_noop, on_a_mount, others, outcomes, place, proposal,
 };
-use super::{Advice, Tried};
-use crate::compare::write_pictures;
-use crate::page::{Made, escape, page};
+use super::{Advice, Tried, to_json};
+use crate::compare;
+use crate::page::Made;
 use crate::sweep;
-use std::fmt::Write as _;
+use fairdisk_page::charts::{Axis, Bar, Bars};
+use fairdisk_page::{Page, Part, Section, Table};
 
 /// The advice as an HTML page. `made` tells how it came about.
 #[must_use]
 pub fn to_html(advice: &Advice, made: &Made<'_>) -> String {
-    let mut body = String::new();
-    let [experiment, title] = [&advice.experiment, &advice.title].map(|text| escape(text));
-    let _ = writeln!(body, "<h1>{experiment}: {title}</h1>");
+    let heading = format!("{}: {}", advice.experiment, advice.title);
+    let mut page = Page::new(format!("Advise: {}", advice.title), heading);
     if let Some(best) = advice.proposed() {
-        let _ = writeln!(body, "<p class=\"dim\">In the lab, {}.</p>", escape(&place(best)));
-        write_wishes(&mut body, advice, best);
-        write_proposal(&mut body, advice, best);
+        page.summary = vec![
+            Part::Verdict(capital(&proposal(advice, best))),
+            Part::Remark(format!("In the lab, {}.", place(best))),
+            wishes(advice, best),
+        ];
+        page.sections.push(proposed(advice, best));
     }
-    write_tried(&mut body, advice);
+    page.sections.push(tried(advice));
     if let Some(need) = &advice.memory {
-        body.push_str("<h2>Memory</h2>\n");
         let lines = need.answer().into_iter().chain(need.as_options());
-        let lines: String = lines.map(|text| format!("<p>{}</p>\n", escape(&text))).collect();
-        body.push_str(&lines);
-        sweep::write_curves(&mut body, &need.curves);
+        let mut section = Section::new("Memory", "");
+        section.parts.extend(lines.map(Part::Text));
+        page.sections.push(section);
+        page.sections.extend(sweep::sections(&need.curves));
     }
-    write_pictures(&mut body, &advice.comparison);
+    page.sections.extend(compare::sections(&advice.comparison));
     if let Some(note) = advice.comparison.note() {
-        let _ = writeln!(body, "<p>{}</p>", escape(note));
+        page.summary.push(Part::Text(note.to_owned()));
     }
-    page(&format!("Advise: {}", advice.title), body, made)
+    page.results = to_json(advice);
+    page.to_html(made)
 }
 
-/// Writes the wishes and what the proposal makes of each.
-fn write_wishes(body: &mut String, advice: &Advice, best: &Tried) {
-    body.push_str(
-        "<h2>Wishes, and what comes of them as proposed</h2>\n<table>\n<tr><th>group</th>\
-         <th>wish</th><th>comes true</th><th>what it came to</th></tr>\n",
-    );
-    for (at, wish) in advice.wishes.iter().enumerate() {
-        let answer = answer(advice, best, at);
-        let columns = [&wish.name, &wish.text, best.verdicts[at].word(), &answer];
-        let [name, text, word, answer] = columns.map(escape);
-        let _ = writeln!(
-            body,
-            "<tr><td>{name}</td><td>{text}</td><td>{word}</td><td>{answer}</td></tr>"
-        );
-    }
-    for (name, got) in others(advice, best) {
-        let [name, got] = [name, got].map(|it| escape(&it));
-        let _ =
-            writeln!(body, "<tr><td>{name}</td><td>{NO_SHARE}</td><td>-</td><td>{got}</td></tr>");
-    }
-    body.push_str("</table>\n");
+/// The wishes and what the proposal makes of each.
+fn wishes(advice: &Advice, best: &Tried) -> Part {
+    let wish = |at: usize| {
+        let (wish, word) = (&advice.wishes[at], best.verdicts[at].word());
+        vec![wish.name.clone(), wish.text.clone(), word.to_owned(), answer(advice, best, at)]
+    };
+    let other = |(name, got)| vec![name, NO_SHARE.to_owned(), "-".to_owned(), got];
+    let lines = (0..advice.wishes.len()).map(wish);
+    let lines = lines.chain(others(advice, best).into_iter().map(other)).collect();
+    let head = ["group", "wish", "comes true", "what it came to"];
+    Part::Table(Table::new(&head, head.len(), lines))
 }
 
-fn write_proposal(body: &mut String, advice: &Advice, best: &Tried) {
-    let _ = writeln!(body, "<h2>{}</h2>", escape(&capital(&proposal(advice, best))));
+fn proposed(advice: &Advice, best: &Tried) -> Section {
     let [place, file] = file(advice);
     let commands = commands(advice, best);
-    let mut write = |lead: &str, text: &str| {
-        let _ = writeln!(body, "<p>{}</p>", escape(lead));
-        if !text.is_empty() {
-            let _ = writeln!(body, "<pre>{}</pre>", escape(text.trim_end()));
-        }
-    };
-    write(&format!("In {place}:"), &lines(advice, best));
-    write(&format!("To run it again, with that {file} in FILE:"), &check(advice, best));
-    write(&capital(&on_a_mount(best, !commands.is_empty())), &commands.join("\n"));
+    let steps = [
+        (format!("In {place}:"), lines(advice, best)),
+        (format!("To run it again, with that {file} in FILE:"), check(advice, best)),
+        (capital(&on_a_mount(best, !commands.is_empty())), commands.join("\n")),
+    ];
+    let mut section = Section::new("How to have it", "");
+    for (lead, text) in steps {
+        section.parts.push(Part::Text(lead));
+        let text = text.trim_end().to_owned();
+        section.parts.extend((!text.is_empty()).then_some(Part::Verbatim(text)));
+    }
+    section
 }
 
-/// Writes the results and the settings of every try.
-fn write_tried(body: &mut String, advice: &Advice) {
-    body.push_str(
-        "<h2>What was tried</h2>\n<table>\n<tr><th>scheduler</th><th>wishes</th><th>MB/s</th>\
-         <th>of noop</th><th>what the wishes came to</th><th>settings</th></tr>\n",
-    );
-    for one in &advice.tried {
+/// The results and the settings of every try.
+fn tried(advice: &Advice) -> Section {
+    let line = |one: &Tried| {
         let settings = in_a_line(one, &advice.groups);
-        let [name, outcomes, settings] =
-            [label(one), outcomes(one), settings].map(|it| escape(&it));
-        let _ = writeln!(
-            body,
-            "<tr><td>{name}</td><td class=\"n\">{}</td><td class=\"n\">{:.2}</td><td \
-             class=\"n\">{}</td><td>{outcomes}</td><td>{settings}</td></tr>",
-            met(one),
-            one.cell.mb_per_s,
-            of_noop(one),
-        );
-    }
-    body.push_str("</table>\n");
-    for (name, reason) in &advice.refused {
-        let _ = writeln!(body, "<p>{}: {}</p>", escape(name), escape(reason));
-    }
+        let rate = format!("{:.1}", one.cell.mb_per_s);
+        vec![label(one), settings, outcomes(one), met(one), rate, of_noop(one)]
+    };
+    let bar = |one: &Tried| Bar::new(label(one), one.cell.mb_per_s);
+    let bars = Bars::new(Axis::linear("MB per second"), advice.tried.iter().map(bar).collect());
+    let head = ["scheduler", "settings", "what the wishes came to", "wishes", "MB/s", "of noop"];
+    let table = Table::new(&head, 3, advice.tried.iter().map(line).collect());
+    let mut section = Section::new("What was tried", "")
+        .with(Part::Table(table))
+        .with(Part::Chart(bars.chart("Throughput of what was tried")));
+    let refused = advice.refused.iter().map(|(name, reason)| format!("{name}: {reason}"));
+    section.parts.extend(refused.map(Part::Text));
+    section
 }
 
 /// A text that begins with a capital letter.

@@ -35,6 +35,8 @@ pub struct Cell {
     pub done_early: bool,
     /// I/Os per second over all groups.
     pub ios_per_s: f64,
+    /// The standard deviation of that in single runs; `None` if there was one.
+    pub ios_per_s_sd: Option<f64>,
     /// Millions of bytes per second over all groups.
     pub mb_per_s: f64,
     /// Throughput in bytes as a fraction of that of `noop` on the same device and row.
@@ -143,6 +145,7 @@ impl Cell {
             given_up: ensemble.end() == RunEnd::GivenUp,
             done_early: ensemble.runs.iter().any(|run| run.done_early),
             ios_per_s: per_second(row.total_ios.mean),
+            ios_per_s_sd: (row.seeds > 1).then(|| per_second(row.total_ios.sd)),
             mb_per_s: per_second(row.total_bytes) / 1e6,
             of_noop: None,
             work: row.work,

@@ -2,8 +2,9 @@
 
 use super::{KEY, Need};
 use crate::outcome::Style;
-use crate::page::{Made, escape};
+use crate::page::Made;
 use crate::sweep;
+use fairdisk_page::Part;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -94,7 +95,8 @@ pub fn to_json(need: &Need) -> Value {
 /// As a page.
 #[must_use]
 pub fn to_html(need: &Need, made: &Made<'_>) -> String {
-    let answer: String =
-        need.answer().iter().map(|line| format!("<p><b>{}</b></p>\n", escape(line))).collect();
-    sweep::to_html_below(&need.curves, &answer, made)
+    let answer = need.answer().into_iter().map(Part::Verdict).collect();
+    let mut page = sweep::page_below(&need.curves, answer);
+    page.results = to_json(need);
+    page.to_html(made)
 }

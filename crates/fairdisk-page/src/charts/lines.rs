@@ -1,6 +1,6 @@
 //! Curves: distributions, sweeps, and what grows with time.
 
-use super::{Axis, by_colour, number, or_dash, told};
+use super::{Axis, by_colour, or_dash, told};
 use crate::model::{Chart, Table};
 use serde_json::{Value, json};
 
@@ -18,6 +18,8 @@ pub struct Line {
     pub points: Vec<(f64, Option<f64>)>,
     /// Single values around it, shown as small dots.
     pub dots: Vec<(f64, f64)>,
+    /// Means of a part of these, shown as rings.
+    pub rings: Vec<(f64, f64)>,
 }
 
 /// Curves in one chart.
@@ -37,7 +39,7 @@ impl Lines {
     /// The chart. A click on a name in the legend brings its curve out.
     #[must_use]
     pub fn chart(&self, title: impl Into<String>) -> Chart {
-        let words = [("name", "of"), ("x", self.x.title.as_str()), ("y", self.y.title.as_str())];
+        let words = [("name", "of"), ("at", self.x.title.as_str()), ("y", self.y.title.as_str())];
         let picked = json!({
             "condition": { "param": "picked", "value": 1, "empty": true }, "value": 0.15
         });
@@ -51,14 +53,14 @@ impl Lines {
                 "name": "picked", "select": { "type": "point", "fields": ["name"] },
                 "bind": "legend"
             }],
-            "transform": [{ "filter": "!datum.single" }],
+            "transform": [{ "filter": "datum.kind === 'point'" }],
             "mark": { "type": "line", "interpolate": shape, "strokeWidth": 1.75 },
             "encoding": encoding,
         });
         let size = if self.has_points() { 30 } else { 60 };
         // Points that are too many to be seen still answer the pointer.
         let ends = json!({
-            "transform": [{ "filter": "!datum.single && isValid(datum.y)" }],
+            "transform": [{ "filter": "datum.kind === 'point' && isValid(datum.y)" }],
             "mark": {
                 "type": "point", "filled": true, "size": size,
                 "fillOpacity": if self.has_points() { 1 } else { 0 }
@@ -66,15 +68,20 @@ impl Lines {
             "encoding": encoding,
         });
         let single = json!({
-            "transform": [{ "filter": "datum.single" }],
+            "transform": [{ "filter": "datum.kind === 'dot'" }],
             "mark": { "type": "point", "filled": true, "size": 10 },
+            "encoding": encoding,
+        });
+        let rings = json!({
+            "transform": [{ "filter": "datum.kind === 'ring'" }],
+            "mark": { "type": "point", "filled": false, "size": 90 },
             "encoding": encoding,
         });
         Chart {
             title: title.into(),
             spec: json!({
                 "data": { "values": self.data() }, "height": HEIGHT,
-                "layer": [curves, ends, single],
+                "layer": [curves, ends, single, rings],
             }),
             values: self.table(),
         }
@@ -87,12 +94,11 @@ impl Lines {
 
     fn data(&self) -> Vec<Value> {
         let of = |line: &Line| {
-            let points = line.points.iter();
-            let points = points.map(|(x, y)| json!({ "name": line.name, "x": x, "y": y }));
-            let dots = line.dots.iter();
-            let dots =
-                dots.map(|(x, y)| json!({ "name": line.name, "x": x, "y": y, "single": true }));
-            points.chain(dots).collect::<Vec<_>>()
+            let one = |kind: &str, x: f64, y: Option<f64>| json!({ "name": line.name, "kind": kind, "x": x, "y": y, "at": self.x.text(x) });
+            let points = line.points.iter().map(|(x, y)| one("point", *x, *y));
+            let dots = line.dots.iter().map(|(x, y)| one("dot", *x, Some(*y)));
+            let rings = line.rings.iter().map(|(x, y)| one("ring", *x, Some(*y)));
+            points.chain(dots).chain(rings).collect::<Vec<_>>()
         };
         self.lines.iter().flat_map(of).collect()
     }
@@ -103,9 +109,9 @@ impl Lines {
             let step = line.points.len().div_ceil(LINES_MAX).max(1);
             let last = line.points.len().saturating_sub(1);
             let kept = line.points.iter().enumerate();
-            let kept = kept.filter(move |(at, _)| at.is_multiple_of(step) || *at == last);
+            let kept = kept.filter(|(at, _)| at.is_multiple_of(step) || *at == last);
             let cells = |(_, (x, y)): (usize, &(f64, Option<f64>))| {
-                vec![line.name.clone(), number(*x), or_dash(*y)]
+                vec![line.name.clone(), self.x.text(*x), or_dash(*y)]
             };
             kept.map(cells).collect::<Vec<_>>()
         };

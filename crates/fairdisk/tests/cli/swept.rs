@@ -86,10 +86,13 @@ fn a_page_has_a_curve_for_each_figure_and_a_dot_for_each_run() {
     let page = ["--report=page.html", "--sweep=tasks.count=1,2,4", "--metric=ios"];
     place.run(&with(&page)).quiet();
     let page = fs::read_to_string(place.path().join("page.html")).unwrap();
-    assert_eq!(page.matches("<path class=\"curve\" d=\"M").count(), 1, "{page}");
-    assert_eq!(page.matches("r=\"1.6\"").count(), 6, "{page}");
-    assert!(page.contains("I/Os per second over tasks.count"), "{page}");
-    assert!(page.contains("<desc>flat: 1: 122, 2: 124, 4: 124.</desc>"), "{page}");
+    let charts = page.matches("<figcaption>I/Os per second over tasks.count</figcaption>");
+    assert_eq!(charts.count(), 1, "{page}");
+    assert_eq!(page.matches("\"kind\":\"dot\"").count(), 6, "{page}");
+    for (count, ios) in [(1, 122), (2, 124), (4, 124)] {
+        let line = format!("<td>flat</td><td class=\"n\">{count}</td><td class=\"n\">{ios}</td>");
+        assert!(page.contains(&line), "{line}");
+    }
 }
 
 /// A floor that a scheduler cannot keep beside so many others.

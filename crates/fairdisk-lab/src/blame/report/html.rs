@@ -1,12 +1,11 @@
-//! The report as an HTML page.
+//! The report as a page.
 
-mod chart;
-
-use super::{Report, words};
-use crate::blame::{Effect, Ends};
-use crate::outcome::{Spread, write_notes};
-use crate::page::{Made, escape, page};
-use std::fmt::Write as _;
+use super::{Report, to_json, words};
+use crate::blame::{Bisection, Effect, Ends};
+use crate::outcome::Spread;
+use crate::page::{Made, notes};
+use fairdisk_page::charts::{Axis, Bar, Bars, Line, Lines, Tone};
+use fairdisk_page::{Page, Part, Section, Table};
 
 /// The most pairs to show.
 const PAIRS_MAX: usize = 8;
@@ -15,191 +14,193 @@ const PAIRS_MAX: usize = 8;
 #[must_use]
 pub fn to_html(report: &Report, made: &Made<'_>) -> String {
     let found = &report.findings;
-    let mut body = String::new();
-    let runs = words::runs(found);
-    let _ = write!(
-        body,
-        "<h1>{}</h1>\n<p class=\"dim\">{} on {}, {runs}</p>\n",
-        escape(&report.title),
-        escape(&report.unit),
-        escape(&report.place),
-    );
-    if let Some(halt) = words::halt(report) {
-        let _ = writeln!(body, "<p class=\"warn\">{}</p>", escape(&halt));
-    }
+    let mut page = Page::new(format!("Blame: {}", report.title), &report.title);
+    page.summary = summary(report);
+    let mut sections = Vec::new();
     if let Some(ends) = &found.ends {
-        write_ends(&mut body, report, ends);
+        sections.push(Some(both_ends(report, ends)));
         if found.method.is_some() {
-            write_effects(&mut body, report, ends);
-            for text in words::together(report) {
-                let _ = writeln!(body, "<p>{}.</p>", escape(&text));
-            }
-            write_pairs(&mut body, report, ends);
+            sections.push(Some(effects(report, ends)));
+            sections.push(pairs(report, ends));
         }
-        write_undo(&mut body, report);
-        write_bisection(&mut body, report, ends);
+        let undo = found.undo.as_ref().map(|undo| {
+            let text = Part::Text(format!("{}.", words::undo(report, undo)));
+            Section::new("What to undo", "").with(text)
+        });
+        sections.push(undo);
+        sections.push(found.bisection.as_ref().map(|it| bisection(report, it, ends)));
     }
-    write_divergence(&mut body, report);
-    write_changes(&mut body, report);
-    write_notes(&mut body, &report.caveats, &report.excluded);
-    page(&format!("Blame: {}", report.title), body, made)
+    sections.push(divergence(report));
+    sections.push(Some(changes(report)));
+    page.sections = sections.into_iter().flatten().collect();
+    page.sections.extend(notes(&report.caveats, &report.excluded));
+    page.results = to_json(report);
+    page.to_html(made)
 }
 
-fn write_ends(body: &mut String, report: &Report, ends: &Ends) {
-    let whole = ends.whole();
-    let part = words::of_good(ends);
-    let _ = writeln!(
-        body,
-        "<p class=\"verdict\">{}{part}: {}</p>",
-        words::signed(whole),
-        escape(&words::verdict(report)),
-    );
-    if let Some(published) = &report.published {
-        let _ = writeln!(body, "<p>Published, in %: {}.</p>", published.words());
+fn summary(report: &Report) -> Vec<Part> {
+    let found = &report.findings;
+    let mut parts = Vec::new();
+    if let Some(ends) = &found.ends {
+        let (whole, part) = (words::signed(ends.whole()), words::of_good(ends));
+        parts.push(Part::Verdict(format!("{whole}{part}: {}", words::verdict(report))));
     }
-    if let Some(note) = words::ends_note(ends) {
-        let _ = writeln!(body, "<p class=\"warn\">{note}</p>");
+    let runs = words::runs(found);
+    parts.push(Part::Remark(format!("{} on {}, {runs}", report.unit, report.place)));
+    parts.extend(words::halt(report).map(Part::Warning));
+    if found.ends.is_some() {
+        let published = report.published.as_ref();
+        let published = published.map(|it| format!("Published, in %: {}.", it.words()));
+        parts.extend(published.map(Part::Text));
     }
-    let row = |name: &str, values: &[f64]| chart::Row {
-        name: name.to_owned(),
-        spread: Spread::of(values),
-        note: String::new(),
+    let note = found.ends.as_ref().and_then(words::ends_note);
+    parts.extend(note.map(|note| Part::Warning(note.to_owned())));
+    parts
+}
+
+/// A bar with its spread. Bars in the direction of `whole` are losses, those against it gains; with
+/// a `whole` of 0 there is no direction.
+fn bar(name: String, spread: Spread, note: String, whole: f64) -> Bar {
+    let tone = match spread.mean * whole {
+        way if way > 0.0 => Tone::Loss,
+        way if way < 0.0 => Tone::Gain,
+        _ => Tone::Neutral,
     };
-    let good = row(&format!("good: {}", report.good), &ends.good);
-    let bad = row(&format!("bad: {}", report.bad), &ends.bad);
-    body.push_str(&chart::bars("Both ends", &[good, bad], 0.0));
+    Bar { sd: Some(spread.sd), note, tone, ..Bar::new(name, spread.mean) }
 }
 
-fn write_effects(body: &mut String, report: &Report, ends: &Ends) {
+fn bars(report: &Report, title: &str, bars: Vec<Bar>) -> Part {
+    Part::Chart(Bars::new(Axis::linear(&report.unit), bars).chart(title))
+}
+
+fn both_ends(report: &Report, ends: &Ends) -> Section {
+    let end = |name: String, values: &[f64]| bar(name, Spread::of(values), String::new(), 0.0);
+    let both = vec![
+        end(format!("good: {}", report.good), &ends.good),
+        end(format!("bad: {}", report.bad), &ends.bad),
+    ];
+    Section::new("Both ends", "").with(bars(report, "Both ends", both))
+}
+
+fn effects(report: &Report, ends: &Ends) -> Section {
     let found = &report.findings;
     let real: Vec<&Effect> = found.effects.iter().filter(|effect| !effect.is_noise).collect();
-    let _ = write!(
-        body,
-        "<h2>What each change cost</h2>\n<p class=\"dim\">Shapley values, {}. They and what the other \
-         changes do together sum to {}.</p>\n",
-        escape(&words::effort(report)),
+    let sentence = format!(
+        "Shapley values, {}. They and what the other changes do together sum to {}.",
+        words::effort(report),
         words::signed(ends.whole()),
     );
-    let mut rows: Vec<chart::Row> = real
-        .iter()
-        .map(|effect| chart::Row {
-            name: report.name(effect.factor).to_owned(),
-            spread: effect.part,
-            note: match ends.differ {
-                true => words::percent(effect.part.mean / ends.whole()),
-                false => String::new(),
-            },
-        })
-        .collect();
-    if let Some(rest) = &found.rest {
-        rows.push(chart::Row {
-            name: format!("the other {}", rest.factors.len()),
-            spread: rest.part,
-            note: if rest.is_noise { "within the noise".to_owned() } else { String::new() },
-        });
+    let part = |effect: &&Effect| {
+        let name = report.name(effect.factor).to_owned();
+        let note = match ends.differ {
+            true => words::percent(effect.part.mean / ends.whole()),
+            false => String::new(),
+        };
+        bar(name, effect.part, note, ends.whole())
+    };
+    let mut parts: Vec<Bar> = real.iter().map(part).collect();
+    parts.extend(found.rest.as_ref().map(|rest| {
+        let note = if rest.is_noise { "within the noise" } else { "" };
+        let name = format!("the other {}", rest.factors.len());
+        bar(name, rest.part, note.to_owned(), ends.whole())
+    }));
+    let mut section = Section::new("What each change cost", sentence);
+    section.parts.push(bars(report, "Parts of the whole", parts));
+    if !real.is_empty() {
+        section.parts.push(effects_table(report, &real));
+        section.parts.push(Part::Remark(
+            "Alone: made before the other suspects. Undone: taken back in the bad end.".to_owned(),
+        ));
     }
-    body.push_str(&chart::bars("Parts of the whole", &rows, ends.whole()));
-    if real.is_empty() {
-        return;
-    }
-    body.push_str(
-        "<table>\n<tr><th>change</th><th>part</th><th>alone</th><th>undone</th><th>what it is</th>\
-         </tr>\n",
-    );
+    let together = words::together(report).into_iter();
+    section.parts.extend(together.map(|text| Part::Text(format!("{text}."))));
+    section
+}
+
+fn effects_table(report: &Report, real: &[&Effect]) -> Part {
     let optional = |value: Option<f64>| value.map_or("-".to_owned(), words::signed);
-    for effect in real {
+    let line = |effect: &&Effect| {
         let change = &report.changes[effect.factor];
-        let about = change.about.as_ref().map_or_else(String::new, |about| {
-            format!("<br>{}{}", escape(&about.source(", ")), escape(&about.summary))
-        });
-        let _ = writeln!(
-            body,
-            "<tr><td><code>{}</code></td><td class=\"n\">{} ± {}</td><td class=\"n\">{}</td>\
-             <td class=\"n\">{}</td><td>{} → {}{about}</td></tr>",
-            escape(&change.name),
-            words::signed(effect.part.mean),
-            words::number(effect.part.sd),
+        let about = change
+            .about
+            .as_ref()
+            .map_or_else(String::new, |about| format!("; {}{}", about.source(", "), about.summary));
+        let part =
+            format!("{} ± {}", words::signed(effect.part.mean), words::number(effect.part.sd));
+        vec![
+            change.name.clone(),
+            format!("{} → {}{about}", change.good, change.bad),
+            part,
             optional(effect.first),
             optional(effect.undone()),
-            escape(&change.good),
-            escape(&change.bad),
-        );
-    }
-    body.push_str(
-        "</table>\n<p class=\"dim\">Alone: made before the other suspects. Undone: taken back in the \
-         bad end.</p>\n",
-    );
+        ]
+    };
+    let head = ["change", "what it is", "part", "alone", "undone"];
+    Part::Table(Table::new(&head, 2, real.iter().map(line).collect()))
 }
 
-fn write_pairs(body: &mut String, report: &Report, ends: &Ends) {
+fn pairs(report: &Report, ends: &Ends) -> Option<Section> {
     let (real, more) = words::pairs(&report.findings, PAIRS_MAX);
-    let rows: Vec<chart::Row> = real
-        .iter()
-        .map(|pair| chart::Row {
-            name: pair.factors.map(|factor| report.name(factor)).join(" × "),
-            spread: pair.interaction,
-            note: String::new(),
-        })
-        .collect();
-    if rows.is_empty() {
-        return;
+    let pairs = real.iter().map(|pair| {
+        let name = pair.factors.map(|factor| report.name(factor)).join(" × ");
+        bar(name, pair.interaction, String::new(), ends.whole())
+    });
+    let pairs: Vec<Bar> = pairs.collect();
+    if pairs.is_empty() {
+        return None;
     }
-    body.push_str(
-        "<h2>Pairs</h2>\n<p class=\"dim\">What one of them adds more when the other one is there.</p>\n",
-    );
-    body.push_str(&chart::bars("Interactions", &rows, ends.whole()));
-    if let Some(more) = more {
-        let _ = writeln!(body, "<p class=\"dim\">{more}</p>");
-    }
+    let sentence = "What one of them adds more when the other one is there.";
+    let mut section = Section::new("Pairs", sentence).with(bars(report, "Interactions", pairs));
+    section.parts.extend(more.map(Part::Remark));
+    Some(section)
 }
 
-fn write_undo(body: &mut String, report: &Report) {
-    if let Some(undo) = &report.findings.undo {
-        let _ =
-            write!(body, "<h2>What to undo</h2>\n<p>{}.</p>\n", escape(&words::undo(report, undo)));
-    }
+/// The runs of bisections: measured value by number of changes made, and the middle, which
+/// separates good from bad.
+fn bisection(report: &Report, bisection: &Bisection, ends: &Ends) -> Section {
+    let all = report.changes.len() as f64;
+    let middle = f64::midpoint(ends.good_mean(), ends.bad_mean());
+    let way = |(at, steps): (usize, &Vec<_>)| {
+        let point = |step: &crate::blame::Step| (step.changes as f64, Some(step.value));
+        let mut points: Vec<(f64, Option<f64>)> = steps.iter().map(point).collect();
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        Line { name: format!("bisection {}", at + 1), points, ..Line::default() }
+    };
+    let ends = vec![(0.0, Some(ends.good_mean())), (all, Some(ends.bad_mean()))];
+    let straight = |name: &str, points| Line { name: name.to_owned(), points, ..Line::default() };
+    let lines = bisection.ways.iter().enumerate().map(way).chain([
+        straight("both ends", ends),
+        straight("the middle", vec![(0.0, Some(middle)), (all, Some(middle))]),
+    ]);
+    let chart = Lines {
+        x: Axis::linear("changes made"),
+        y: Axis { title: report.unit.clone(), ..Axis::default() },
+        has_steps: false,
+        lines: lines.collect(),
+    };
+    let sentences = words::bisection(report, bisection);
+    Section::new("What a bisection would have answered", "")
+        .with(Part::List(sentences))
+        .with(Part::Chart(chart.chart("The runs of the bisections")))
 }
 
-fn write_bisection(body: &mut String, report: &Report, ends: &Ends) {
-    let Some(bisection) = &report.findings.bisection else { return };
-    body.push_str("<h2>What a bisection would have answered</h2>\n<ul>\n");
-    for line in words::bisection(report, bisection) {
-        let _ = writeln!(body, "<li>{}</li>", escape(&line));
-    }
-    body.push_str("</ul>\n");
-    body.push_str(&chart::ways(bisection, ends, report.changes.len()));
+fn divergence(report: &Report) -> Option<Section> {
+    let (at, [good, bad]) = words::divergence(report)?;
+    let lines = [("good", good), ("bad", bad)].map(|(end, text)| vec![end.to_owned(), text]);
+    let table = Table::new(&["end", "decision"], 2, lines.to_vec());
+    Some(Section::new("The first decision that differs", at).with(Part::Table(table)))
 }
 
-fn write_divergence(body: &mut String, report: &Report) {
-    if let Some((at, [good, bad])) = words::divergence(report) {
-        let _ = write!(
-            body,
-            "<h2>The first decision that differs</h2>\n<p>{}</p>\n<table>\n<tr><th>good</th><td>{}\
-             </td></tr>\n<tr><th>bad</th><td>{}</td></tr>\n</table>\n",
-            escape(&at),
-            escape(&good),
-            escape(&bad),
-        );
-    }
-}
-
-/// Writes all changes, including those without an effect.
-fn write_changes(body: &mut String, report: &Report) {
-    let count = words::count(report.changes.len(), "change");
-    let _ = write!(
-        body,
-        "<details>\n<summary>All {count}</summary>\n<table>\n<tr><th>change</th><th>good</th>\
-         <th>bad</th><th>seen to do something</th></tr>\n"
-    );
-    for (factor, change) in report.changes.iter().enumerate() {
+/// All changes, including those without an effect.
+fn changes(report: &Report) -> Section {
+    let line = |(factor, change): (usize, &super::Change)| {
         let seen = if report.findings.suspects.contains(factor) { "yes" } else { "" };
-        let _ = writeln!(
-            body,
-            "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{seen}</td></tr>",
-            escape(&change.name),
-            escape(&change.good),
-            escape(&change.bad),
-        );
-    }
-    body.push_str("</table>\n</details>\n");
+        vec![change.name.clone(), change.good.clone(), change.bad.clone(), seen.to_owned()]
+    };
+    let head = ["change", "good", "bad", "seen to do something"];
+    let lines = report.changes.iter().enumerate().map(line).collect();
+    let table = Part::Table(Table::new(&head, head.len(), lines));
+    let count = words::count(report.changes.len(), "change");
+    let folded = Part::Folded(format!("All {count}"), vec![table]);
+    Section::new("The changes", "").with(folded)
 }

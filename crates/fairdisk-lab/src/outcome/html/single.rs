@@ -1,25 +1,24 @@
 //! The single runs of a row, seed by seed.
 
-use super::write_table;
 use crate::outcome::table::{digits, rate_number};
 use crate::outcome::{RowOutcome, Series};
+use fairdisk_page::{Part, Table};
 
-/// Writes what each run of a row had under each arm, in order of seeds, if there are several.
-pub(super) fn write_runs(body: &mut String, arms: &[&RowOutcome]) {
-    let lines: Vec<Vec<String>> = arms.iter().flat_map(|arm| runs(arm)).collect();
+/// What each run of a row had under each arm, in order of seeds, if there are several.
+pub(super) fn runs(arms: &[&RowOutcome]) -> Option<Part> {
+    let lines: Vec<Vec<String>> = arms.iter().flat_map(|arm| lines(arm)).collect();
     let most = lines.iter().map(Vec::len).max().unwrap_or_default();
     if most < 4 {
-        return;
+        return None;
     }
     let seeds: Vec<String> = (1..most - 1).map(|seed| format!("run {seed}")).collect();
     let names = ["arm", "figure"].into_iter().chain(seeds.iter().map(String::as_str));
-    body.push_str("<details>\n<summary>Single runs</summary>\n");
-    write_table(body, &names.collect::<Vec<_>>(), 2, lines.into_iter());
-    body.push_str("</details>\n");
+    let table = Table::new(&names.collect::<Vec<_>>(), 2, lines);
+    Some(Part::Folded("Single runs".to_owned(), vec![Part::Table(table)]))
 }
 
 /// A line for each figure of the row: the arm, the figure, and what each run had.
-fn runs(arm: &RowOutcome) -> Vec<Vec<String>> {
+fn lines(arm: &RowOutcome) -> Vec<Vec<String>> {
     let line = |figure: String, series: &Series, number: &dyn Fn(f64) -> String| {
         let each = series.each.iter().map(|value| number(*value));
         [arm.arm.clone(), figure].into_iter().chain(each).collect::<Vec<_>>()
