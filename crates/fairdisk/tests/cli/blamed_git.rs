@@ -88,6 +88,23 @@ fn commits_are_blamed_alone_and_in_pairs_and_built_once() {
     assert_eq!(git(&place, &["status", "--porcelain"]).unwrap(), "", "the work tree is as it was");
 }
 
+/// A command that asks git where it is must not be told of the repository of the user.
+#[test]
+fn commands_do_not_see_the_repository_around_them() {
+    let place = Place::new();
+    if git(&place, &["init", "-q"]).is_none() {
+        return eprintln!("skipped: there is no git");
+    }
+    commit(&place, "a", "1\n", "One");
+    git(&place, &["tag", "good"]).unwrap();
+    commit(&place, "a", "2\n", "Two");
+    let asks = "git rev-parse --git-dir 2>/dev/null && exit 1; cat a";
+    let arguments =
+        ["blame", "--git", "good..HEAD", "--build", asks, "--run", asks, "--json", "-q"];
+    let found = place.run(&arguments).json();
+    assert_eq!(found["ends"]["whole"], 1.0, "{found:#}");
+}
+
 #[test]
 fn what_cannot_be_built_or_is_no_range_is_an_error() {
     let place = Place::new();

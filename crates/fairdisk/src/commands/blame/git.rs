@@ -12,18 +12,32 @@ use super::shell::Shell;
 use super::{Args, repository};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::progress;
 use fairdisk_core::Span;
 use fairdisk_lab::blame::{About, Change, FACTORS_MAX, FactorSet, Measure, Report, Sample};
 use repository::{Commit, Repository};
 use std::collections::BTreeMap;
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 /// The longest that a build may take.
 const BUILD_TIME: Span = Span::from_s(24 * 3600);
-/// The file in a directory that was built, which holds the command that built it.
+/// The file in a directory that was built, which holds the command that built it and the variables
+/// that compilers heed.
 const BUILT: &str = ".fairdisk-built";
+const CARGO_TARGET: &str = "CARGO_TARGET_DIR";
+/// The variables that make another build of the same sources.
+const OF_BUILDS: [&str; 8] =
+    ["CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "MAKEFLAGS", "RUSTFLAGS", "PATH"];
+
+/// How something is built now: the command, and the variables that are set.
+fn built_by(command: &str) -> String {
+    let set = OF_BUILDS.iter().filter_map(|name| Some((name, env::var(name).ok()?)));
+    set.fold(command.to_owned(), |text, (name, value)| format!("{text}\n{name}={value}"))
+}
 
 pub(super) fn execute(args: &Args, range: &str, run: &str) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
@@ -36,7 +50,16 @@ pub(super) fn execute(args: &Args, range: &str, run: &str) -> Result<(), Failure
         let expected = format!("expected 1 to {FACTORS_MAX} commits between both");
         return Err(bad_input(format!("{count} commits; {expected}")));
     }
-    let needs = repository.needs(good, &commits).map_err(Failure::Run)?;
+    let bar = progress::bar(commits.len() as u64, args.results.quiet);
+    bar.set_message("commits whose needs are known");
+    let goes_on = |known: usize| {
+        bar.set_position(known as u64);
+        !stop.load(Ordering::Relaxed)
+    };
+    let needs = repository.needs(good, &commits, goes_on).map_err(Failure::Run)?;
+    bar.finish_and_clear();
+    let interrupted = || Failure::Interrupted("nothing was measured yet".to_owned());
+    let needs = needs.ok_or_else(interrupted)?;
     let build = args.build.as_deref().unwrap_or_default();
     let before = machine::State::now();
     let shells = [BUILD_TIME, args.timeout.unwrap_or(TIMEOUT)].map(|time| Shell::new(time, &stop));
@@ -104,7 +127,9 @@ struct Mixtures<'a> {
 impl Measure for Mixtures<'_> {
     fn measure(&self, set: FactorSet, seed: u32) -> Result<Sample, String> {
         let Some(folder) = self.built(set)? else { return Ok(Sample { value: 0.0, trace: None }) };
-        let number = self.run_shell.number(self.run, &[], Some(&folder));
+        let around = self.around(&folder);
+        let around: Vec<(&str, &str)> = around.iter().map(|(key, it)| (*key, &**it)).collect();
+        let number = self.run_shell.number(self.run, &around, Some(&folder));
         let number = number.map_err(|why| {
             format!("run {} of `{}` with {} {why}", seed + 1, self.run, self.names(set))
         })?;
@@ -121,6 +146,17 @@ impl Measure for Mixtures<'_> {
 }
 
 impl Mixtures<'_> {
+    /// The variables that keep commands in `folder` away from the repository around it, and from
+    /// what is built of other mixtures.
+    fn around(&self, folder: &Path) -> Vec<(&'static str, String)> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let mut around = vec![("GIT_CEILING_DIRECTORIES", text(self.repository.scratch()))];
+        if env::var_os(CARGO_TARGET).is_some() {
+            around.push((CARGO_TARGET, text(&folder.join("target"))));
+        }
+        around
+    }
+
     /// The commits of a mixture in words.
     fn names(&self, set: FactorSet) -> String {
         let names: Vec<&str> = set.iter().map(|at| self.commits[at].short.as_str()).collect();
@@ -140,13 +176,13 @@ impl Mixtures<'_> {
         let tree = self.tree(set)?;
         let folder = self.repository.folder(&tree);
         let marker = folder.join(BUILT);
-        if fs::read_to_string(&marker).ok().as_deref() != Some(self.build) {
+        let by = built_by(self.build);
+        if fs::read_to_string(&marker).ok().as_ref() != Some(&by) {
             self.repository.check_out(&tree, &folder)?;
             if !self.build_in(&folder, set)? {
                 return Ok(None);
             }
-            fs::write(&marker, self.build)
-                .map_err(|error| format!("{}: {error}", marker.display()))?;
+            fs::write(&marker, by).map_err(|error| format!("{}: {error}", marker.display()))?;
         }
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         built.insert(set, folder.clone());
@@ -159,7 +195,9 @@ impl Mixtures<'_> {
             return Ok(true);
         }
         let failed = |why: String| format!("`{}` with {} {why}", self.build, self.names(set));
-        match self.build_shell.run(self.build, &[], Some(folder)).map_err(failed)? {
+        let around = self.around(folder);
+        let around: Vec<(&str, &str)> = around.iter().map(|(key, it)| (*key, &**it)).collect();
+        match self.build_shell.run(self.build, &around, Some(folder)).map_err(failed)? {
             None => Ok(false),
             Some((status, _)) if status.success() => Ok(true),
             Some((status, _)) => Err(failed(format!("failed: {status}"))),

@@ -138,17 +138,26 @@ impl Repository {
     }
 
     /// For each commit, the earlier ones without which it does not apply to `good`: none of them
-    /// can be left out.
+    /// can be left out. `goes_on` is asked before each commit, with how many are known; nothing is
+    /// returned once it says no.
     ///
     /// # Errors
     /// git fails.
-    pub(super) fn needs(&self, good: &str, commits: &[Commit]) -> Result<Vec<FactorSet>, String> {
+    pub(super) fn needs(
+        &self,
+        good: &str,
+        commits: &[Commit],
+        goes_on: impl Fn(usize) -> bool,
+    ) -> Result<Option<Vec<FactorSet>>, String> {
         let applies = |set: FactorSet| {
             let commits: Vec<&Commit> = set.iter().map(|at| &commits[at]).collect();
             Ok::<bool, String>(self.apply(good, &commits, false)?.is_some())
         };
         let mut needs = Vec::new();
         for at in 0..commits.len() {
+            if !goes_on(at) {
+                return Ok(None);
+            }
             let mut needed = FactorSet::EMPTY;
             if !applies(needed.with(at))? {
                 needed = FactorSet::first(at);
@@ -160,7 +169,12 @@ impl Repository {
             }
             needs.push(needed);
         }
-        Ok(needs)
+        Ok(Some(needs))
+    }
+
+    /// Where the directories of all trees are.
+    pub(super) fn scratch(&self) -> &Path {
+        &self.scratch
     }
 
     /// The directory of a tree.

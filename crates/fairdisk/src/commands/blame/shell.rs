@@ -59,14 +59,14 @@ impl<'a> Shell<'a> {
         let child = command.process_group(0).spawn();
         let mut child = child.map_err(|error| format!("cannot be started: {error}"))?;
         let group = Pid::from_child(&child);
-        child
-            .stderr
-            .take()
-            .into_iter()
-            .for_each(|errors| tell_once(errors, Arc::clone(&self.told)));
+        let errors = child.stderr.take().map(|errors| tell_once(errors, Arc::clone(&self.told)));
         let ended = watch(child);
         match self.wait(&ended) {
-            Ok(Some(ended)) => ended.map(Some).map_err(|error| format!("is lost: {error}")),
+            Ok(Some(ended)) => {
+                // What it said before its end stands before what is said of it.
+                errors.into_iter().for_each(|all_told| _ = all_told.recv_timeout(LOOK));
+                ended.map(Some).map_err(|error| format!("is lost: {error}"))
+            }
             interrupted_or_late => {
                 end(group);
                 interrupted_or_late.map(|_| None)
@@ -110,10 +110,12 @@ impl<'a> Shell<'a> {
     }
 }
 
-/// Tells each line of these errors that was not told before. What a command leaves behind may keep
-/// them open for longer, which nobody waits for.
-fn tell_once(errors: ChildStderr, told: Arc<Mutex<BTreeSet<String>>>) {
+/// Tells each line of these errors that was not told before; the channel is closed once all is told.
+/// What a command leaves behind may keep them open for longer, which nobody waits for.
+fn tell_once(errors: ChildStderr, told: Arc<Mutex<BTreeSet<String>>>) -> Receiver<()> {
+    let (open, all_told) = mpsc::channel();
     thread::spawn(move || {
+        let _open = open;
         // What it says may be in any encoding, and is read to its end: a command whose errors
         // nobody reads would be killed.
         for line in BufReader::new(errors).split(b'\n').map_while(Result::ok) {
@@ -124,6 +126,7 @@ fn tell_once(errors: ChildStderr, told: Arc<Mutex<BTreeSet<String>>>) {
             }
         }
     });
+    all_told
 }
 
 /// The exit status and the standard output of a command that has ended.
