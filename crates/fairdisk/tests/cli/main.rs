@@ -20,6 +20,7 @@ mod kernel;
 mod lab;
 mod listed;
 mod needed;
+mod posted;
 mod program;
 mod real_file;
 mod real_time;

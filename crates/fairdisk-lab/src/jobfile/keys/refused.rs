@@ -52,6 +52,9 @@ const NUMBER: Shape = Number(0, MAX);
 const BYTES: Shape = Number(0, i64::MAX as u64);
 const SIZE: &str = "write the size of what is to be filled with size";
 
+const NAME: &str = "name the files with filename";
+const DEFAULT_NAME: &[&str] = &["$jobname.$jobnum.$filenum"];
+
 const IOLOG: Lacks = Lacks::Keys(&["read_iolog"]);
 const TRIM: Lacks = Lacks::Keys(&["trim_percentage"]);
 const ZONEMODE: Lacks = Lacks::Keys(&["zonemode"]);
@@ -64,8 +67,8 @@ const CMDPRIO_SET: Lacks = Lacks::Keys(&["cmdprio_percentage", "cmdprio_bssplit"
 pub(super) static KEYS: &[Key] = &[
     refuse("ioscheduler", "name the scheduler with `scheduler=`"),
     refuse("exec_prerun", "commands are not run; caches start cold"),
-    refuse("opendir", "name the files with filename"),
-    refuse("filename_format", "name the files with filename"),
+    refuse("opendir", NAME),
+    harmless("filename_format", Text, DEFAULT_NAME, Lacks::Nothing, NAME),
     harmless("openfiles", NUMBER, &[], Lacks::Files, LATER),
     harmless("sync_file_range", Anything, &[], Lacks::Writes, LATER),
     harmless("max_latency", Anything, &["0"], Lacks::Nothing, STOP),
