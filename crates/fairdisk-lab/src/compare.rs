@@ -27,7 +27,7 @@ pub use summary::Summary;
 pub(crate) use table::excess;
 pub use table::to_table;
 
-use crate::outcome::{Outcome, Shell, runs};
+use crate::outcome::{ArmOutcome, Outcome, Shell, runs};
 use crate::plan::{Plan, PlannedRow};
 use crate::run::{Ensemble, PlanRuns, Progress, run_plans};
 pub(crate) use demand::{Demands, Rate, Singles};
@@ -48,6 +48,8 @@ pub struct Comparison {
     pub seeds: u32,
     /// The cells, by device, then row, then scheduler.
     pub cells: Vec<Cell>,
+    /// The arms as they were resolved, device by device.
+    pub arms: Vec<ArmOutcome>,
     /// Rows that schedulers refused to run.
     pub refused: Vec<RefusedCell>,
     /// Cells that were asked for and have no runs, because the runs were stopped before.
@@ -172,6 +174,7 @@ impl Comparison {
         self.title.clone_from(&plan.title);
         self.seeds = plan.seeds;
         let outcome = Outcome::new(plan, Shell::Lab, ensembles);
+        self.arms.extend(outcome.arms);
         for (ensemble, row) in ensembles.iter().zip(outcome.rows) {
             self.cells.push(Cell::new(plan, ensemble, row, demands));
         }

@@ -27,3 +27,4 @@ mod seconds;
 pub mod sweep;
 pub mod text_file;
 mod threads;
+pub mod watched;

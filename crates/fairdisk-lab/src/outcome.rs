@@ -28,9 +28,11 @@ pub use disk_part::DiskPart;
 pub use disks::DisksOutcome;
 pub use figure::FigureOutcome;
 pub(crate) use figure::measure;
-pub use html::to_html;
+pub use html::{film, to_html};
 pub use json::to_json;
-pub(crate) use json::{flushes, latency_ms, published_change, put_runs, score as score_json};
+pub(crate) use json::{
+    flushes, histogram, latency_ms, published_change, put_claim, put_runs, score as score_json,
+};
 pub use memory::{Mean, MemoryOutcome, MemoryShare};
 pub use payers::PayersOutcome;
 pub use published::PublishedGroup;
@@ -46,9 +48,13 @@ pub use task::TaskOutcome;
 pub use throughput::{Child, Throughput};
 
 use crate::catalog::experiment::Estimate;
+use crate::catalog::host::Host;
 use crate::plan::{Figures, Plan, ROOT_GROUP};
 use crate::run::{Ensemble, EventRun, GroupRun, PlanRuns, Refused, RunEnd, RunResult};
-use fairdisk_core::Histogram;
+use crate::watched::Watched;
+use fairdisk_core::{Histogram, Prng, Share};
+use serde::Serialize;
+use toml::Table;
 
 /// A mean, and the standard deviation of single runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -125,6 +131,23 @@ pub struct Outcome {
     pub refused: Vec<RefusedRow>,
     /// Changes between arms for which the source gives a figure.
     pub changes: Vec<ChangeOutcome>,
+    /// The arms as they were resolved, in their first row.
+    pub arms: Vec<ArmOutcome>,
+    /// Stretches of single runs for the time lines of pages; none if nobody asked for them.
+    pub watched: Vec<Watched>,
+}
+
+/// What an arm was run with: files of the catalogue with what they inherit and all changes.
+#[derive(Clone, Debug, Serialize)]
+pub struct ArmOutcome {
+    /// The name of the arm.
+    pub name: String,
+    /// The scheduler.
+    pub scheduler: Table,
+    /// The device.
+    pub device: Table,
+    /// The host.
+    pub host: Host,
 }
 
 /// A row that the scheduler of an arm refuses to run.
@@ -202,6 +225,8 @@ pub struct RowOutcome {
 pub struct GroupOutcome {
     /// The group's name.
     pub name: String,
+    /// Its weight, or its priority, among the groups beside it; `None` for the root group.
+    pub claim: Option<Share>,
     /// I/Os per run.
     pub ios: Series,
     /// The group's share of all I/Os.
@@ -256,6 +281,7 @@ impl GroupOutcome {
                 memory: one.memory.zip(other.memory).map(|(one, other)| one.with(other)),
                 wait_max_ms: one.wait_max_ms.max(other.wait_max_ms),
                 name: one.name,
+                claim: None,
                 ios: Series::of_mean(ios),
                 published: None,
             }
@@ -291,6 +317,8 @@ impl Outcome {
             rows: ensembles.iter().map(|ensemble| row(plan, ensemble)).collect(),
             refused: Vec::new(),
             changes: change::changes(plan, ensembles),
+            arms: arms(plan, ensembles),
+            watched: Vec::new(),
         }
     }
 
@@ -322,6 +350,23 @@ impl Outcome {
         let refused = runs.refused.iter().map(refused).collect();
         Self { refused, ..Self::new(plan, Shell::Lab, &runs.ensembles) }
     }
+}
+
+/// Each arm that was run, as it was in its first row.
+fn arms(plan: &Plan, ensembles: &[Ensemble]) -> Vec<ArmOutcome> {
+    let mut arms: Vec<ArmOutcome> = Vec::new();
+    for ensemble in ensembles {
+        let arm = plan.cell(ensemble.arm, ensemble.row).0;
+        if arms.iter().all(|known| known.name != arm.name) {
+            arms.push(ArmOutcome {
+                name: arm.name.clone(),
+                scheduler: arm.revision.resolved.clone(),
+                device: arm.rig.device_resolved.clone(),
+                host: arm.rig.host.clone(),
+            });
+        }
+    }
+    arms
 }
 
 /// The estimates that are about something that was run.
@@ -400,12 +445,15 @@ const TIME_SHOWN: f64 = 0.0005;
 fn groups(plan: &Plan, ensemble: &Ensemble, published: Option<&Figures>) -> Vec<GroupOutcome> {
     let names = plan.rows[ensemble.row].load.group_names();
     let root_name = ROOT[usize::from(names.iter().any(|name| name == ROOT[0]))];
+    let (arm, planned) = plan.cell(ensemble.arm, ensemble.row);
+    let loaded = planned.load.build(&arm.rig.host, false, &mut Prng::new(0));
     let mut groups: Vec<GroupOutcome> = names
         .into_iter()
         .enumerate()
         .map(|(at, name)| {
             let published = published.and_then(|figures| PublishedGroup::of(figures, at, ensemble));
-            GroupOutcome { published, ..group(ensemble, name, &|run| &run.groups[at]) }
+            let claim = loaded.groups.get(at).map(|label| label.spec.share);
+            GroupOutcome { published, claim, ..group(ensemble, name, &|run| &run.groups[at]) }
         })
         .collect();
     let root = group(ensemble, root_name.to_owned(), &|run| &run.root);
@@ -431,6 +479,7 @@ fn group(
     let wait_max = runs.iter().map(|run| find(run).wait_max.as_ns()).max().unwrap_or(0);
     GroupOutcome {
         name,
+        claim: None,
         share: Series::of(shares.collect()),
         ios: Series::of(ios),
         bytes: sum(&|group| group.bytes) / n,

@@ -2,8 +2,11 @@
 //! it took.
 
 use crate::outcome::{GroupOutcome, part};
+use crate::watched::{Watched, WatchedRequest};
 use fairdisk_core::Histogram;
-use fairdisk_page::charts::{Axis, Bar, Bars, Dot, Dots, Line, Lines, Range, Ranges};
+use fairdisk_page::charts::{
+    Axis, Bar, Bars, Dot, Dots, Line, Lines, Range, Ranges, Stretch, Tracks,
+};
 use fairdisk_page::{Part, Section};
 
 /// The most curves in one chart; with more, each arm has a chart of its own.
@@ -11,6 +14,8 @@ const CURVES_MAX: usize = 12;
 /// The least step of a distribution that is shown, as a part of all, and of what takes longer.
 const STEP: f64 = 0.01;
 const TAIL_STEP: f64 = 0.2;
+/// The parts of the time that a time line tells apart.
+const BINS: usize = 150;
 /// The ranks of latencies that are shown, of a thousand.
 const RANKS: [(&str, u32); 4] = [("p50", 500), ("p99", 990), ("p99.9", 999), ("longest", 1000)];
 /// The shortest latency that is shown, in ms: a logarithmic axis has no zero.
@@ -182,6 +187,80 @@ fn latencies<'a>(
         parts.push(Part::Folded(format!("{title}: distributions"), arms.iter().map(one).collect()));
     }
     parts
+}
+
+/// A stretch of one run: who had the disk, how much waited, and where the head was.
+pub(crate) fn time_line(watched: &Watched) -> Part {
+    let length = watched.length_s;
+    let time = || Axis::linear("time, s").between(0.0, length);
+    let had = Tracks {
+        x: time(),
+        value: "had of the disk's time, %".to_owned(),
+        stretches: turns(watched),
+    };
+    let depth = |name: &str, of: fn(&WatchedRequest) -> [f64; 2]| Line {
+        name: name.to_owned(),
+        points: bins(watched, |_| true, of).map(|(x, sum)| (x[0], Some(sum))).collect(),
+        ..Line::default()
+    };
+    let lines = vec![
+        depth("waiting", |it| [it.asked_s, it.issued_s]),
+        depth("at the disk", |it| [it.issued_s, it.done_s]),
+    ];
+    let depth = Lines { x: time(), y: Axis::linear("requests"), has_steps: true, lines };
+    let of_group = |(at, name): (usize, &String)| {
+        let own = watched.requests.iter().filter(|it| it.group == at && it.issued_s < length);
+        let dots: Vec<(f64, f64)> = own.map(|it| (it.issued_s, it.place_gb)).collect();
+        (!dots.is_empty()).then(|| Line { name: name.clone(), dots, ..Line::default() })
+    };
+    let lines = watched.groups.iter().enumerate().filter_map(of_group).collect();
+    let y = Axis { title: "place, GB".to_owned(), ..Axis::default() };
+    let places = Lines { x: time(), y, has_steps: false, lines };
+    let arm = &watched.arm;
+    let title = format!("Time line under {arm}: one run from {:.1} s on", watched.from_s);
+    let charts = [
+        had.chart(format!("{arm}: who had the disk")),
+        depth.chart(format!("{arm}: how much waited")),
+        places.chart(format!("{arm}: where the disk was asked to go")),
+    ];
+    Part::Folded(title, charts.map(Part::Chart).to_vec())
+}
+
+/// For each part of the time, the mean number of requests of those that `is_meant` that were
+/// between the two times that `of` gives.
+fn bins(
+    watched: &Watched,
+    is_meant: impl Fn(&WatchedRequest) -> bool,
+    of: impl Fn(&WatchedRequest) -> [f64; 2],
+) -> impl Iterator<Item = ([f64; 2], f64)> {
+    let width = watched.length_s / BINS as f64;
+    let mut sums = vec![0.0; BINS];
+    for [from, to] in watched.requests.iter().filter(|it| is_meant(it)).map(of) {
+        let (first, last) = ((from / width) as usize, (to / width) as usize);
+        for (at, sum) in sums.iter_mut().enumerate().take(last + 1).skip(first) {
+            let (begin, end) = (at as f64 * width, (at + 1) as f64 * width);
+            *sum += part((to.min(end) - from.max(begin)).max(0.0), width);
+        }
+    }
+    sums.into_iter()
+        .enumerate()
+        .map(move |(at, sum)| ([at as f64 * width, (at + 1) as f64 * width], sum))
+}
+
+/// What each group had of the disk in each part of the time.
+fn turns(watched: &Watched) -> Vec<Stretch> {
+    let served = |it: &WatchedRequest| [it.issued_s, it.done_s];
+    let all: Vec<f64> = bins(watched, |_| true, served).map(|(_, sum)| sum).collect();
+    let of_group = |(at, name): (usize, &String)| {
+        let own = bins(watched, |it| it.group == at, served).zip(&all);
+        // A disk that serves several at once is divided between them.
+        let stretch = |((x, sum), all): (([f64; 2], f64), &f64)| {
+            let part = sum / all.max(1.0);
+            (part > 0.0).then(|| Stretch { name: name.clone(), x, part })
+        };
+        own.filter_map(stretch).collect::<Vec<_>>()
+    };
+    watched.groups.iter().enumerate().flat_map(of_group).collect()
 }
 
 /// In ms, as the axis can show it.

@@ -10,6 +10,7 @@ use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::outcome::{to_html, to_json};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::watched::watch;
 use serde_json::Value;
 use std::sync::atomic::AtomicBool;
 
@@ -35,12 +36,15 @@ fn demand_good(page: &str, name: &str, charts: usize) {
 #[test]
 fn a_page_of_a_run_shows_who_got_what_beside_the_published_shares() {
     let plan = Plan::experiment("satoshi-2008-05-27-test1", &options(3)).expect("it exists");
-    let (_, outcome) = run_and_divide(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let stop = AtomicBool::new(false);
+    let (_, mut outcome) = run_and_divide(&plan, &|_, _| {}, &stop).expect("it fits");
+    outcome.watched = watch(&plan, Span::from_s(1), 500, &stop);
+    assert_eq!(outcome.watched.len(), outcome.rows.len());
     let page = to_html(&outcome, &Made::by("fairdisk run satoshi-2008-05-27-test1"));
     let rows = |value: &Value| value["rows"].as_array().map(Vec::len);
     assert_eq!(rows(&results(&page)), rows(&to_json(&outcome)));
     let rows = plan.rows.len();
-    demand_good(&page, "run", rows * 6);
+    demand_good(&page, "run", rows * 6 + 3 * outcome.watched.len());
 }
 
 #[test]

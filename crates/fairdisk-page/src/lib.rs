@@ -23,4 +23,4 @@ pub mod charts;
 mod model;
 mod write;
 
-pub use model::{Chart, Made, Page, Part, Section, Table};
+pub use model::{Chart, Film, Made, Page, Part, Section, Table};

@@ -94,6 +94,8 @@ pub enum Part {
     Table(Table),
     /// A chart.
     Chart(Chart),
+    /// A film of a disk.
+    Film(Film),
     /// Parts that are shown once a reader asks for them under these words.
     Folded(String, Vec<Self>),
 }
@@ -127,5 +129,17 @@ pub struct Chart {
     /// [`charts`](crate::charts) make the usual ones.
     pub spec: Value,
     /// The values as a table.
+    pub values: Table,
+}
+
+/// A film: the place of a disk's head, what waits for it, and whose turn it was, as time passes.
+#[derive(Clone, Debug, Default)]
+pub struct Film {
+    /// What it shows.
+    pub title: String,
+    /// `groups`, their names; `length_us`; and `requests`, each an array of its group's index, 1 for
+    /// a write, its place in GB, and when it was asked for, issued and done, in µs.
+    pub frames: Value,
+    /// What a reader who cannot see it is told.
     pub values: Table,
 }

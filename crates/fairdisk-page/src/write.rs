@@ -1,6 +1,6 @@
 //! Pages as HTML.
 
-use crate::model::{Chart, Made, Page, Part, Section, Table};
+use crate::model::{Made, Page, Part, Section, Table};
 use askama::Template;
 use serde_json::Value;
 
@@ -10,6 +10,8 @@ const LIBRARIES: [&str; 2] =
 const STYLE: &str = include_str!("../templates/style.css");
 /// Draws the charts with the libraries.
 const DRAW: &str = include_str!("../templates/draw.js");
+/// Plays the films.
+const PLAY: &str = include_str!("../templates/film.js");
 
 #[derive(Template)]
 #[template(path = "body.html")]
@@ -37,7 +39,7 @@ struct Document<'a> {
     style: &'a str,
     body: &'a str,
     results: Option<String>,
-    /// What draws the charts; empty without any.
+    /// What draws charts and plays films; empty without any.
     scripts: Vec<&'a str>,
 }
 
@@ -51,7 +53,14 @@ impl Page {
             None => self.title.clone(),
         };
         let body = rendered(&Body { page: self, made });
-        let scripts = if self.has_charts() { [&LIBRARIES[..], &[DRAW]].concat() } else { vec![] };
+        let mut scripts = Vec::new();
+        if self.has(|part| matches!(part, Part::Chart(_))) {
+            scripts.extend(LIBRARIES);
+            scripts.push(DRAW);
+        }
+        if self.has(|part| matches!(part, Part::Film(_))) {
+            scripts.push(PLAY);
+        }
         rendered(&Document {
             title: &visible(&title),
             style: STYLE,
@@ -61,18 +70,18 @@ impl Page {
         })
     }
 
-    fn has_charts(&self) -> bool {
+    fn has(&self, is: fn(&Part) -> bool) -> bool {
         let sections = self.sections.iter().flat_map(|section| &section.parts);
-        has_charts(self.summary.iter().chain(sections))
+        self.summary.iter().chain(sections).any(|part| has(part, is))
     }
 }
 
-fn has_charts<'a>(mut parts: impl Iterator<Item = &'a Part>) -> bool {
-    parts.any(|part| match part {
-        Part::Chart(_) => true,
-        Part::Folded(_, parts) => has_charts(parts.iter()),
-        _ => false,
-    })
+/// Whether a part is such a one, or one that is folded inside.
+fn has(part: &Part, is: fn(&Part) -> bool) -> bool {
+    match part {
+        Part::Folded(_, parts) => parts.iter().any(|part| has(part, is)),
+        part => is(part),
+    }
 }
 
 impl Parts<'_> {
@@ -84,8 +93,8 @@ impl Parts<'_> {
         rendered(&TableBody { table })
     }
 
-    fn spec(chart: &Chart) -> String {
-        embedded(&chart.spec)
+    fn json(value: &Value) -> String {
+        embedded(value)
     }
 }
 
@@ -127,6 +136,7 @@ fn visible(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Chart;
     use serde_json::json;
 
     #[test]

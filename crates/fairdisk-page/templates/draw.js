@@ -30,7 +30,7 @@
       axisX: { labelOverlap: 'greedy', labelSeparation: 8, tickCount: narrow ? 4 : 8 },
       axisY: { titleLimit: 160 },
       legend: {
-        orient: 'bottom', direction: 'horizontal', title: null, symbolLimit: 0,
+        orient: 'top', direction: 'horizontal', title: null, symbolLimit: 0,
         columns: Math.max(1, Math.floor((width - 20) / LEGEND_ENTRY)),
         labelLimit: LEGEND_ENTRY - 40, labelColor: text, labelFontSize: 12, titleColor: dim,
         symbolBaseFillColor: text, symbolBaseStrokeColor: text,

@@ -7,7 +7,7 @@ use browser::{LOOKS, browser, look};
 use fairdisk_page::charts::{
     Axis, Bar, Bars, Cell, Dot, Dots, Heat, Line, Lines, Range, Ranges, Stretch, Tone, Tracks,
 };
-use fairdisk_page::{Chart, Made, Page, Part, Section};
+use fairdisk_page::{Chart, Film, Made, Page, Part, Section};
 
 fn name(at: usize) -> String {
     match at % 3 {
@@ -127,5 +127,26 @@ fn a_browser_shows_every_chart_with_5_to_50_series() {
             seen.demand_good(&place);
             assert_eq!(seen.charts.len(), count, "{place}");
         }
+    }
+}
+
+#[test]
+fn a_browser_plays_a_film() {
+    let Some(browser) = browser() else { return println!("skipped: no browser here") };
+    let request = |at: usize| {
+        let asked = at * 900;
+        serde_json::json!([at % 3, at % 2, at * 7 % 50, asked, asked + 3_000, asked + 4_000])
+    };
+    let frames = serde_json::json!({
+        "groups": ["/a", name(2), "/b"], "length_us": 60_000,
+        "requests": (0..60).map(request).collect::<Vec<_>>(),
+    });
+    let film = Film { title: "noop".to_owned(), frames, ..Film::default() };
+    let page = Page::new("Film", "Film").with_section(Section::new("a", "").with(Part::Film(film)));
+    let html = page.to_html(&Made::by("fairdisk run two-groups --animate film.html"));
+    for one in LOOKS {
+        let seen = look(browser, &html, "film", one);
+        seen.demand_good(one.name);
+        assert_eq!(seen.charts.len(), 1, "{seen:?}");
     }
 }

@@ -31,6 +31,9 @@ impl OwnFile {
         example: "report.html",
     };
 
+    /// The page of `--animate`.
+    pub(crate) const FILM: Self = Self { option: "--animate", example: "film.html", ..Self::PAGE };
+
     /// The device file of `--output`.
     pub(crate) const DEVICE: Self = Self {
         option: "--output",

@@ -27,10 +27,11 @@ use null::NullFile;
 use raid5::Raid5File;
 use serde::Deserialize;
 use ssd::SsdFile;
+use toml::Table;
 use virtual_disk::VirtualFile;
 
 /// A device file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DeviceEntry {
     /// One line for lists.
     pub title: String,
@@ -38,6 +39,8 @@ pub struct DeviceEntry {
     pub spec: DeviceSpec,
     /// The number of disks and their partitions.
     pub array: Array,
+    /// The file with what it inherits and all changes.
+    pub resolved: Table,
 }
 
 /// A number of equal disks, used separately, and their partitions.
@@ -106,7 +109,7 @@ fn find_flat(name: &str) -> Result<Document, CatalogError> {
 }
 
 /// The contents of a device's file; `None` if there is no such device.
-pub(crate) fn table(name: &str) -> Option<toml::Table> {
+pub(crate) fn table(name: &str) -> Option<Table> {
     find_flat(name).ok()?.text.parse().ok()
 }
 
@@ -138,7 +141,7 @@ fn parse_entry(source: Source<'_>) -> Result<DeviceEntry, CatalogError> {
     let shares_link = link_mb_per_s.is_some();
     let adapter = Adapter::of(source, queue.as_ref(), adapter.as_ref(), shares_link)?;
     let array = Array { disks, partitions, link_mb_per_s, adapter };
-    Ok(DeviceEntry { title: head.title, spec, array })
+    Ok(DeviceEntry { title: head.title, spec, array, resolved: source.parse()? })
 }
 
 fn checked<P: Check>(source: Source<'_>, params: P) -> Result<Checked<P>, CatalogError> {

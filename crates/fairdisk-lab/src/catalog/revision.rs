@@ -34,7 +34,7 @@ use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
 /// A scheduler of the catalogue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Revision {
     /// The revision's id in the catalogue.
     pub id: String,
@@ -54,6 +54,8 @@ pub struct Revision {
     pub integrity_writes: IntegrityWrites,
     /// Defect D5: buffered writes are charged to whoever writes them back.
     pub async_of_submitter: bool,
+    /// The file with what it inherits and all changes.
+    pub resolved: Table,
 }
 
 /// A revision file. Its tables belong to one or more families, each parsed by the family's module.
@@ -208,6 +210,7 @@ impl Revision {
             id: document.id.clone(),
             title: file.title,
             historical: file.historical,
+            resolved: source.parse()?,
             spec,
             pool: {
                 let apart = match file.slots.by {

@@ -1,7 +1,7 @@
 //! A comparison as JSON.
 
 use super::{Cell, CellGroup, Comparison, Floor, RefusedCell, Target};
-use crate::outcome::{flushes, latency_ms};
+use crate::outcome::{flushes, histogram, latency_ms, part, put_claim};
 use fairdisk_core::QosKey;
 use serde_json::{Value, json};
 
@@ -12,6 +12,7 @@ pub fn to_json(comparison: &Comparison) -> Value {
         "schema": 1,
         "experiment": comparison.experiment,
         "title": comparison.title,
+        "arms": comparison.arms,
         "cells": comparison.cells.iter().map(cell).collect::<Vec<_>>(),
         "refused": comparison.refused.iter().map(refused).collect::<Vec<_>>(),
         "note": comparison.note(),
@@ -35,11 +36,12 @@ fn cell(cell: &Cell) -> Value {
         "seeds": cell.seeds,
         "duration_s": cell.duration_s,
         "ios_per_s": cell.ios_per_s,
+        "ios_per_s_sd": cell.ios_per_s_sd,
         "mb_per_s": cell.mb_per_s,
         "of_noop": cell.of_noop,
         "work": cell.work,
         "error_points": error,
-        "groups": cell.reported().map(group).collect::<Vec<_>>(),
+        "groups": cell.reported().map(|one| group(one, cell.duration_s)).collect::<Vec<_>>(),
     });
     if cell.partial {
         value["partial"] = true.into();
@@ -50,7 +52,7 @@ fn cell(cell: &Cell) -> Value {
     value
 }
 
-fn group(group: &CellGroup) -> Value {
+fn group(group: &CellGroup, duration_s: f64) -> Value {
     let mut value = json!({
         "name": group.outcome.name,
         "asked": group.parts.map(|parts| parts.asked),
@@ -58,9 +60,14 @@ fn group(group: &CellGroup) -> Value {
         "got_of_asked": group.parts.and_then(|parts| parts.got_of_asked()),
         "ios": group.outcome.ios.mean,
         "latency_ms": latency_ms(&group.outcome.latency),
+        "latency_histogram": histogram(&group.outcome.latency),
+        "fsync_histogram": histogram(&group.outcome.directions.flush.latency),
+        "ios_per_s": part(group.outcome.ios.mean, duration_s),
+        "mb_per_s": part(group.outcome.bytes, duration_s) / 1e6,
         "flush": flushes(&group.outcome.directions.flush),
         "wait_max_ms": group.outcome.wait_max_ms,
     });
+    put_claim(&mut value, group.outcome.claim);
     let promises = &group.promises;
     if let Some(floor) = &promises.floor {
         let Floor { seconds, below, usable } = floor;

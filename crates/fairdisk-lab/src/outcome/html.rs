@@ -12,8 +12,9 @@ use crate::catalog::experiment::Estimate;
 use crate::digits::{ms, signed};
 use crate::page::{Made, list, notes};
 use crate::plots::{self, ArmPlot, GroupPlot};
+use crate::watched::Watched;
 use fairdisk_page::charts::{Axis, Dot, Dots};
-use fairdisk_page::{Page, Part, Section, Table};
+use fairdisk_page::{Film, Page, Part, Section, Table};
 
 /// The outcome as an HTML page. `made` tells how it came about.
 #[must_use]
@@ -38,6 +39,32 @@ fn page(outcome: &Outcome) -> Page {
     page.sections.extend(notes(&caveats, &outcome.excluded));
     page.results = to_json(outcome);
     page
+}
+
+/// A page with a film of each stretch that was watched: `made` tells how it came about.
+#[must_use]
+pub fn film(outcome: &Outcome, made: &Made<'_>) -> String {
+    let heading = format!("{}: {}", outcome.experiment, outcome.title);
+    let mut page = Page::new(format!("Film: {}", outcome.title), heading);
+    page.summary.push(Part::Remark(
+        "The head of the disk, the queue of each group (filled: reads; pale: not yet at the disk), \
+         and who had the disk. A film is of one run."
+            .to_owned(),
+    ));
+    page.sections = outcome.watched.iter().map(film_section).collect();
+    page.to_html(made)
+}
+
+fn film_section(watched: &Watched) -> Section {
+    let count = |at: usize| watched.requests.iter().filter(|it| it.group == at).count();
+    let line = |(at, name): (usize, &String)| vec![name.clone(), count(at).to_string()];
+    let lines = watched.groups.iter().enumerate().map(line).collect();
+    let film = Film {
+        title: format!("{:.3} s of a run, from {:.1} s on", watched.length_s, watched.from_s),
+        frames: watched.film(),
+        values: Table::new(&["group", "requests"], 1, lines),
+    };
+    Section::new(format!("{}, {}", watched.row, watched.arm), "").with(Part::Film(film))
 }
 
 /// The labels of the rows, each once, in order.
@@ -100,6 +127,8 @@ fn row_section(outcome: &Outcome, row: &str, arms: &[&RowOutcome]) -> Section {
     let plots: Vec<ArmPlot<'_>> = arms.iter().map(|arm| plot(arm)).collect();
     let mut section = plots::row(Section::new(row, sentence), &plots);
     section.parts.extend(rates(arms));
+    let watched = outcome.watched.iter().filter(|watched| watched.row == row);
+    section.parts.extend(watched.map(plots::time_line));
     for arm in arms {
         for line in table::events(arm).into_iter().chain(split::lines(arm)) {
             section.parts.push(Part::Warning(format!("{}, {line}", arm.arm)));

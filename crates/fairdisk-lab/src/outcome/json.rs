@@ -8,7 +8,7 @@ use super::{
 use crate::catalog::experiment::{Estimate, PublishedChange, Quantity};
 use crate::run::{EventRun, RunEnd};
 use crate::seconds::in_seconds;
-use fairdisk_core::{Histogram, Span};
+use fairdisk_core::{Histogram, Share, Span};
 use serde_json::{Value, json};
 
 /// The version of the JSON layout.
@@ -24,6 +24,7 @@ pub fn to_json(outcome: &Outcome) -> Value {
         "source": outcome.source,
         "shell": outcome.shell.name(),
         "device": outcome.device,
+        "arms": outcome.arms,
         "rows": outcome.rows.iter().map(row).collect::<Vec<_>>(),
         "score": Score::of(outcome).map(|score| self::score(&score)),
         "caveats": outcome.caveats,
@@ -186,6 +187,22 @@ pub(crate) fn latency_ms(latency: &Histogram) -> Value {
     })
 }
 
+/// How many took at most so many ms, and more than the number before says; null if there were none.
+pub(crate) fn histogram(latency: &Histogram) -> Option<Value> {
+    let counted = latency.buckets().filter(|(_, count)| *count > 0);
+    let (to_ms, count): (Vec<f64>, Vec<u64>) = counted.map(|(to, count)| (ms(to), count)).unzip();
+    (!count.is_empty()).then(|| json!({ "to_ms": to_ms, "count": count }))
+}
+
+/// Adds the weight or the priority of a group.
+pub(crate) fn put_claim(value: &mut Value, claim: Option<Share>) {
+    match claim {
+        Some(Share::Weight(weight)) => value["weight"] = weight.get().into(),
+        Some(Share::Priority(priority)) => value["priority"] = priority.into(),
+        None => {}
+    }
+}
+
 /// The amount of reads, writes or trims; `None` if there were no I/Os.
 fn amount(amount: &Amount) -> Option<Value> {
     let Amount { ios, bytes, latency } = amount;
@@ -213,6 +230,8 @@ fn group(group: &GroupOutcome, duration_s: f64) -> Value {
         "time_share": group.disk.time_share,
         "read_share": group.read_share,
         "latency_ms": latency_ms(&group.latency),
+        "latency_histogram": histogram(&group.latency),
+        "fsync_histogram": histogram(&group.directions.flush.latency),
         "read": amount(&group.directions.read),
         "write": amount(&group.directions.write),
         "flush": flushes(&group.directions.flush),
@@ -228,6 +247,7 @@ fn group(group: &GroupOutcome, duration_s: f64) -> Value {
     if let Some(share) = group.published.as_ref().and_then(|published| published.expected) {
         value["estimate"] = json!({ "share": share });
     }
+    put_claim(&mut value, group.claim);
     put_memory(&mut value, group.memory);
     put_runs(&mut value, "ios", Some(&group.ios));
     put_runs(&mut value, "share", Some(&group.share));

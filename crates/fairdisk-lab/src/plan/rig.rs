@@ -10,6 +10,7 @@ use fairdisk_core::CostModel;
 use fairdisk_sim::device::DeviceSpec;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+use toml::Table;
 
 /// A device or an array of devices, and a host.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub struct Rig {
     pub host_name: String,
     /// The host.
     pub host: Host,
+    /// The file of the device with what it inherits and all changes.
+    pub device_resolved: Table,
     costs: OnceLock<CostModel>,
 }
 
@@ -34,7 +37,7 @@ impl Rig {
         host: &str,
         overrides: &[Override],
     ) -> Result<Self, CatalogError> {
-        let DeviceEntry { spec, array, .. } = device::load(device, overrides)?;
+        let DeviceEntry { spec, array, resolved, .. } = device::load(device, overrides)?;
         let entry = Host::load(host, overrides)?;
         if array.link_mb_per_s.is_some() && !entry.runs_disks_together() {
             device::demand_unlinked(device, overrides)?;
@@ -45,6 +48,7 @@ impl Rig {
             array,
             host_name: host.to_owned(),
             host: entry,
+            device_resolved: resolved,
             costs: OnceLock::new(),
         })
     }

@@ -106,12 +106,15 @@ impl Lines {
     fn table(&self) -> Table {
         let head = ["of", self.x.title.as_str(), self.y.title.as_str()];
         let of = |line: &Line| {
-            let step = line.points.len().div_ceil(LINES_MAX).max(1);
-            let last = line.points.len().saturating_sub(1);
-            let kept = line.points.iter().enumerate();
+            let dots = line.dots.iter().map(|(x, y)| (*x, Some(*y)));
+            let points: Vec<(f64, Option<f64>)> =
+                if line.points.is_empty() { dots.collect() } else { line.points.clone() };
+            let step = points.len().div_ceil(LINES_MAX).max(1);
+            let last = points.len().saturating_sub(1);
+            let kept = points.into_iter().enumerate();
             let kept = kept.filter(|(at, _)| at.is_multiple_of(step) || *at == last);
-            let cells = |(_, (x, y)): (usize, &(f64, Option<f64>))| {
-                vec![line.name.clone(), self.x.text(*x), or_dash(*y)]
+            let cells = |(_, (x, y)): (usize, (f64, Option<f64>))| {
+                vec![line.name.clone(), self.x.text(x), or_dash(y)]
             };
             kept.map(cells).collect::<Vec<_>>()
         };

@@ -128,6 +128,11 @@ const AFTER: &str = "
   const drawn = () => document.documentElement.dataset.drawn === 'yes'
     || !document.querySelector('figure.chart');
   for (let wait = 0; wait < 500 && !drawn(); wait += 1) await new Promise((go) => setTimeout(go, 50));
+  // What is folded is looked at as well.
+  const folded = [...document.querySelectorAll('details')].filter((one) => one.querySelector('.plot'));
+  folded.forEach((one) => { one.open = true; });
+  if (folded.length) await new Promise((go) => setTimeout(go, 400));
+  for (let wait = 0; wait < 500 && !drawn(); wait += 1) await new Promise((go) => setTimeout(go, 50));
   const seen = { errors: window.seenErrors, charts: [], collisions: [], wide: [], faint: [] };
   const rgb = (text) => (text.match(/[0-9.]+/g) || []).slice(0, 3).map(Number);
   const light = (text) => {
@@ -139,11 +144,11 @@ const AFTER: &str = "
   };
   const page = light(getComputedStyle(document.body).backgroundColor);
   if (window.isDark && page > 0.2) seen.errors.push('the page is light by night');
-  for (const figure of document.querySelectorAll('figure.chart')) {
-    if (figure.closest('details:not([open])')) continue;
+  for (const figure of document.querySelectorAll('figure.chart, figure.film')) {
     const title = figure.querySelector('figcaption').textContent;
     seen.charts.push([title, figure.querySelectorAll(
-      'svg .mark-rect path, svg .mark-symbol path, svg .mark-line path, svg .mark-rule line').length]);
+      'svg .mark-rect path, svg .mark-symbol path, svg .mark-line path, svg .mark-rule line, .stage rect')
+      .length]);
     const texts = [...figure.querySelectorAll('svg text')].filter((text) =>
       text.textContent.trim() && Number(getComputedStyle(text).opacity) > 0);
     const boxes = texts.map((text) => [text, text.getBoundingClientRect()]);

@@ -6,17 +6,21 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::job;
 use crate::output;
+use crate::own_file::OwnFile;
 use crate::progress;
 use crate::real::{self, BackendArg, Place};
-use crate::results::Results;
+use crate::results::{Results, command};
 use crate::selection::{self, Changes, Rows};
 use crate::time_arg;
 use clap::ValueHint;
+use fairdisk_core::Span;
 use fairdisk_lab::compare::run_and_divide;
 use fairdisk_lab::jobfile::JobRow;
-use fairdisk_lab::outcome::{Outcome, Shell, Style, to_html, to_json, to_table};
+use fairdisk_lab::outcome::{Outcome, Shell, Style, film, to_html, to_json, to_table};
+use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{Ensemble, PlanRuns, RUN_MAX, RunEnd};
+use fairdisk_lab::watched::watch;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -56,6 +60,10 @@ pub(crate) struct Args {
     /// Print the job file as it was understood, and run nothing
     #[arg(long, conflicts_with_all = OF_RUNS)]
     show_job: bool,
+    /// Write a page that plays a run: the head of the disk, the queue of each group, and whose turn
+    /// it was
+    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
+    animate: Option<PathBuf>,
     /// Write to a file or device that Fairdisk did not make; what is in it is lost
     #[arg(long)]
     overwrite: bool,
@@ -65,7 +73,8 @@ pub(crate) struct Args {
 }
 
 /// The options that change a run, or what is written about it.
-const OF_RUNS: [&str; 17] = [
+const OF_RUNS: [&str; 18] = [
+    "animate",
     "json_lines",
     "csv",
     "on",
@@ -85,16 +94,37 @@ const OF_RUNS: [&str; 17] = [
     "backend",
 ];
 
+/// How much of a run the time line of a page shows, and at most how many requests.
+const TIME_LINE: Span = Span::from_s(2);
+const TIME_LINE_MOST: usize = 1_000;
+/// How much of a run a film shows, and at most how many requests.
+const FILM: Span = Span::from_s(4);
+const FILM_MOST: usize = 4_000;
+
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let place = Place::parse(&args.on)?;
     if args.show_job {
         return show_job(args);
     }
     args.results.demand_place()?;
+    if let Some(path) = &args.animate {
+        demand_lab(args, &place)?;
+        OwnFile::FILM.demand_place(path)?;
+    }
     match place {
         Place::Lab => in_lab(args),
         Place::File(path) => on_file(args, path),
     }
+}
+
+/// Checks that there is something to play: only a run in the lab is known request by request.
+fn demand_lab(args: &Args, place: &Place) -> Result<(), Failure> {
+    let why = match place {
+        Place::File(_) => "--on",
+        Place::Lab if args.sweep.is_asked() => "--sweep",
+        Place::Lab => return Ok(()),
+    };
+    Err(Failure::BadInput(format!("--animate shows one run in the lab: drop it, or {why}")))
 }
 
 fn options(args: &Args) -> Result<Options, Failure> {
@@ -155,7 +185,7 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     let plan = selection::load(&args.spec, &options(args)?)?;
     let stop = interrupt::stop_flag()?;
     let runs = progress::of_runs(args.results.quiet, |tell| run_and_divide(&plan, tell, &stop));
-    let (runs, outcome) = runs.map_err(Failure::BadInput)?;
+    let (runs, mut outcome) = runs.map_err(Failure::BadInput)?;
     let PlanRuns { ensembles, refused } = &runs;
     let all = rows(&plan) - refused.len();
     let complete = complete(&plan, ensembles);
@@ -164,9 +194,16 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     let has_some = !ensembles.is_empty() || !refused.is_empty();
     let table = || has_some.then(|| to_table(&outcome, style(args)));
     args.results.print(interrupted, || with_rig(to_json(&outcome), &plan, args), table)?;
+    if args.results.has_page() {
+        outcome.watched = watch(&plan, TIME_LINE, TIME_LINE_MOST, &stop);
+    }
     args.results.write_page(partial.as_deref(), |made| to_html(&outcome, made))?;
     if let Some(partial) = partial {
         return Err(Failure::Interrupted(partial));
+    }
+    if let Some(path) = &args.animate {
+        outcome.watched = watch(&plan, FILM, FILM_MOST, &stop);
+        OwnFile::FILM.write(path, &film(&outcome, &Made::by(&command())))?;
     }
     demand_done(ensembles)?;
     let reasons: Vec<&str> = refused.iter().map(|refused| refused.reason.as_str()).collect();

@@ -198,6 +198,26 @@ fn the_page_shows_shares_and_rates_beside_published_ones() {
 }
 
 #[test]
+fn a_film_has_every_request_of_a_stretch_with_its_group() {
+    let place = Place::new();
+    let run = ["run", "two-groups", "--seeds=1", "--duration=1s", "--device=fixed-8ms", "-q"];
+    place.run(&[&run[..], &["--animate=film.html"]].concat()).quiet();
+    let page = std::fs::read_to_string(place.path().join("film.html")).unwrap();
+    let (_, frames) =
+        page.split_once("<script type=\"application/json\" class=\"frames\">").unwrap();
+    let frames: Value = serde_json::from_str(frames.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(frames["groups"], serde_json::json!(["backup", "database", "/"]));
+    assert_eq!(frames["length_us"], 1e6);
+    let requests = frames["requests"].as_array().unwrap();
+    // Of eight ms each, one at a time; some are under way at the end.
+    assert!((120..140).contains(&requests.len()), "{}", requests.len());
+    let times = requests.iter().map(|it| [3, 4, 5].map(|at: usize| it[at].as_f64().unwrap()));
+    assert!(times.into_iter().all(|times| times.is_sorted()), "{frames}");
+    let real = place.run(&[&run[..], &["--animate=x.html", "--on=file:x"]].concat());
+    demand_one_line(&real, &["--animate shows one run in the lab: drop it, or --on"]);
+}
+
+#[test]
 fn a_page_replaces_a_page_and_nothing_else() {
     let place = Place::new();
     let command = |report: &str| {
