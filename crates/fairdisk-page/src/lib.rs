@@ -2,8 +2,8 @@
 //! reader's system is set.
 //!
 //! A [`Page`] is what a report says: a summary, and sections of charts, tables and words. It knows
-//! nothing of HTML. [`Page::to_html`] writes it: the summary, a table of contents, the sections, and
-//! how the page was made. A chart is drawn by Vega-Lite, which the page carries; its values are
+//! nothing of HTML. [`Page::to_html`] writes it: the summary, a table of contents, the sections,
+//! and how the page was made. A chart is drawn by Vega-Lite, which the page carries; its values are
 //! also a table, for readers who cannot see it. The results are inside as JSON, in the element with
 //! the id `results`.
 //!

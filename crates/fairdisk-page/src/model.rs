@@ -137,8 +137,8 @@ pub struct Chart {
 pub struct Film {
     /// What it shows.
     pub title: String,
-    /// `groups`, their names; `length_us`; and `requests`, each an array of its group's index, 1 for
-    /// a write, its place in GB, and when it was asked for, issued and done, in µs.
+    /// `groups`, their names; `length_us`; and `requests`, each an array of its group's index, 1
+    /// for a write, its place in GB, and when it was asked for, issued and done, in µs.
     pub frames: Value,
     /// What a reader who cannot see it is told.
     pub values: Table,

@@ -196,16 +196,28 @@ impl Findings {
     }
 
     /// Pairs of changes that act only together: neither does anything alone, and undoing either of
-    /// them undoes what both do.
+    /// them undoes what both do. Those that need a third one as well are not among them.
     pub fn together(&self) -> impl Iterator<Item = &Pair> {
-        let effect = |factor: usize| self.effects.iter().find(move |one| one.factor == factor);
         self.pairs.iter().filter(move |pair| {
             let size = pair.interaction.mean.abs();
-            let acts_alone = |factor: usize| {
-                let alone = effect(factor).and_then(|effect| effect.first);
-                alone.is_none_or(|alone| alone.abs() > ALONE * size)
+            let is_of_pairs = |factor: usize| {
+                let effect = self.effects.iter().find(|one| one.factor == factor);
+                effect.is_some_and(|effect| self.acts_in_pairs(effect, size))
             };
-            !pair.is_noise && !pair.factors.iter().any(|factor| acts_alone(*factor))
+            !pair.is_noise && pair.factors.iter().all(|factor| is_of_pairs(*factor))
+        })
+    }
+
+    /// Whether a change does nothing alone and nothing in threes, beside a pair of this size. Of
+    /// what a pair does each has half; of what three do together each has a third, where the means
+    /// of its two pairs would give it a half.
+    fn acts_in_pairs(&self, effect: &Effect, size: f64) -> bool {
+        let pairs = self.pairs.iter().filter(|pair| !pair.is_noise);
+        let own = pairs.filter(|pair| pair.factors.contains(&effect.factor));
+        let halves: f64 = own.map(|pair| pair.interaction.mean / 2.0).sum();
+        effect.first.is_some_and(|alone| {
+            alone.abs() <= ALONE * size
+                && (effect.part.mean - alone - halves).abs() <= IN_PAIRS * size
         })
     }
 
@@ -220,6 +232,9 @@ impl Findings {
 /// A change acts only together with another one if it does less than this part of their interaction
 /// by itself.
 const ALONE: f64 = 0.1;
+/// A change acts in pairs only if what it does differs from the halves of its interactions by less
+/// than this part of one. In threes it differs by a third.
+const IN_PAIRS: f64 = 0.2;
 /// Effects within this many standard errors from sampling orders count as noise.
 const ORDER_ERRORS: f64 = 4.0;
 /// Differences up to this size result from rounding.

@@ -117,7 +117,9 @@ impl Bars {
         });
         let error = json!({
             "mark": { "type": "rule", "style": "strong" },
-            "encoding": { "x": { "field": "low", "type": "quantitative" }, "x2": { "field": "high" } },
+            "encoding": {
+                "x": { "field": "low", "type": "quantitative" }, "x2": { "field": "high" },
+            },
         });
         let mark = json!({
             "mark": { "type": "tick", "style": "strong", "thickness": 2.5, "size": 20 },
@@ -125,7 +127,9 @@ impl Bars {
         });
         let text = json!({
             "mark": { "type": "text", "style": "value", "align": "left", "dx": 6 },
-            "encoding": { "x": { "field": "end", "type": "quantitative" }, "text": { "field": "text" } },
+            "encoding": {
+                "x": { "field": "end", "type": "quantitative" }, "text": { "field": "text" },
+            },
         });
         Chart {
             title: title.into(),

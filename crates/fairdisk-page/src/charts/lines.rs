@@ -45,7 +45,8 @@ impl Lines {
         });
         let shape = if self.has_steps { "step-after" } else { "linear" };
         let encoding = json!({
-            "x": self.x.encoding("x"), "y": self.y.encoding("y"), "color": by_colour("name", self.lines.len()),
+            "x": self.x.encoding("x"), "y": self.y.encoding("y"),
+            "color": by_colour("name", self.lines.len()),
             "opacity": picked, "tooltip": told(&words),
         });
         let curves = json!({
@@ -94,7 +95,11 @@ impl Lines {
 
     fn data(&self) -> Vec<Value> {
         let of = |line: &Line| {
-            let one = |kind: &str, x: f64, y: Option<f64>| json!({ "name": line.name, "kind": kind, "x": x, "y": y, "at": self.x.text(x) });
+            let name = &line.name;
+            let one = |kind: &str, x: f64, y: Option<f64>| {
+                let at = self.x.text(x);
+                json!({ "name": name, "kind": kind, "x": x, "y": y, "at": at })
+            };
             let points = line.points.iter().map(|(x, y)| one("point", *x, *y));
             let dots = line.dots.iter().map(|(x, y)| one("dot", *x, Some(*y)));
             let rings = line.rings.iter().map(|(x, y)| one("ring", *x, Some(*y)));

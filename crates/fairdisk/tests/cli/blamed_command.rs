@@ -30,6 +30,15 @@ fn two_switches_that_cost_only_together_are_named() {
 }
 
 #[test]
+fn what_three_do_together_is_told_of_no_two_of_them() {
+    let command = "test $a$b$c = onon2 && echo 70 || echo 100";
+    let blame = ["blame", "--command", command, "--json", "-q"];
+    let found = fairdisk(&[&blame[..], &SWITCHES].concat()).json();
+    assert_eq!(found["ends"]["whole"], -30.0, "{found:#}");
+    assert!(found["together"].as_array().is_none_or(Vec::is_empty), "{found:#}");
+}
+
+#[test]
 fn nothing_is_claimed_within_the_noise() {
     let command = "awk -v seed=$$ 'BEGIN { srand(seed); print 100 + 20 * rand() }'";
     let text = fairdisk(&[&["blame", "--command", command][..], &SWITCHES].concat()).quiet();

@@ -110,8 +110,8 @@ impl<'a> Shell<'a> {
     }
 }
 
-/// Tells each line of these errors that was not told before; the channel is closed once all is told.
-/// What a command leaves behind may keep them open for longer, which nobody waits for.
+/// Tells each line of these errors that was not told before; the channel is closed once all is
+/// told. What a command leaves behind may keep them open for longer, which nobody waits for.
 fn tell_once(errors: ChildStderr, told: Arc<Mutex<BTreeSet<String>>>) -> Receiver<()> {
     let (open, all_told) = mpsc::channel();
     thread::spawn(move || {
