@@ -270,7 +270,7 @@ fn the_page_is_one_file_that_says_what_the_table_says() {
     }
     assert!(
         page.contains("--metric &#39;share:group 1&#39;")
-            || page.contains("'--metric=share:group 1'")
+            || page.contains("&#39;--metric=share:group 1&#39;")
     );
     let ended = place.run(&with(&["--report=nowhere/page.html"]));
     assert_eq!(ended.code, Some(2), "{}", ended.err);
