@@ -27,4 +27,5 @@ mod seconds;
 pub mod sweep;
 pub mod text_file;
 mod threads;
+pub mod validate;
 pub mod watched;

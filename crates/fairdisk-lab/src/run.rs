@@ -5,6 +5,7 @@ mod events;
 mod group_run;
 mod memory_run;
 mod ramp;
+mod recording;
 mod task_run;
 mod watch;
 
@@ -13,6 +14,7 @@ use events::Stage;
 pub use group_run::GroupRun;
 pub use memory_run::MemoryRun;
 pub(crate) use memory_run::had;
+pub use recording::{RunRecording, record_once};
 pub use task_run::TaskRun;
 pub use watch::Kept;
 

@@ -1,13 +1,14 @@
 //! A run in the lab is recorded by its journal and replayed: what it did comes out again, and what
 //! another scheduler would have done with it is predicted.
 
-use fairdisk_core::{GroupId, Instant, IoPrio, Span, TaskId, Weight};
+use fairdisk_core::Span;
+use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};
-use fairdisk_lab::plan::{Options, Plan, Replay, ReplayPace};
-use fairdisk_lab::run::run_plan;
-use fairdisk_sim::World;
-use fairdisk_trace::journal::{FromJournal, Name};
-use fairdisk_trace::{About, Format, OriginId, Origins, Writer};
+use fairdisk_lab::plan::{Options, Plan, Recorded, Replay, ReplayPace};
+use fairdisk_lab::run::{record_once, run_plan};
+use fairdisk_lab::validate::{Limits, Validation, fit, validate};
+use fairdisk_trace::{About, Format, Writer};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -18,54 +19,36 @@ fn options(scheduler: &str) -> Options {
     Options { schedulers: vec![scheduler.to_owned()], seeds: Some(1), ..Options::default() }
 }
 
-/// Names of the load's groups and tasks.
-struct Names {
-    groups: Vec<String>,
-    root: Option<usize>,
-    origins: Origins,
-}
-
-impl Name for Names {
-    fn origin(&mut self, task: TaskId, group: GroupId, ioprio: IoPrio) -> OriginId {
-        let at = (group.0 as usize).checked_sub(1).or(self.root);
-        let group = at.map_or("/", |at| &self.groups[at]);
-        self.origins.number("", group, &format!("task-{}", task.0), ioprio)
-    }
-
-    fn ended(&mut self, _task: TaskId) {}
-
-    fn gone(&mut self, _group: GroupId) {}
-}
-
 /// Runs are as long as this; recordings are longer, so that whoever is faster in a replay does not
 /// come to their end.
 const RUN: Span = Span::from_s(3);
 const RECORDING: Span = Span::from_s(9);
+const SHORT: Span = Span::from_s(1);
 
 /// Records a run of the load.
-fn record(scheduler: &str, directory: &Path) -> PathBuf {
-    let options = Options { keep_journal: true, duration: Some(RECORDING), ..options(scheduler) };
+fn record(scheduler: &str, length: Span, directory: &Path) -> PathBuf {
+    let options = Options { duration: Some(length), ..options(scheduler) };
     let plan = Plan::experiment(LOAD, &options).unwrap_or_else(|error| panic!("{error}"));
-    let (arm, row) = (&plan.arms[0], &plan.rows[0]);
-    let setup = plan.setup(arm, row, 0).unwrap_or_else(|error| panic!("{error}"));
-    let groups = setup.groups.iter().map(|label| label.name.clone()).collect();
-    let mut names = Names { groups, root: setup.root, origins: Origins::default() };
-    let mut world = World::new(setup.machine, setup.jbod);
-    world.run_until_done(Instant::ZERO + RECORDING);
-    let (mut journal, mut requests) = (FromJournal::default(), Vec::new());
-    for entry in world.machine_mut().drain_journal(0) {
-        journal.take(&entry, &mut names, |request| requests.push(request));
-    }
-    requests.sort_by_key(|request| request.queued);
+    let stop = AtomicBool::new(false);
+    let run = record_once(&plan, (&plan.arms[0], &plan.rows[0]), 0, &stop);
+    let run = run.unwrap_or_else(|error| panic!("{error}"));
     let path = directory.join(format!("{scheduler}.fdt"));
     let out = File::create(&path).unwrap_or_else(|error| panic!("{error}"));
-    let mut writer = Writer::new(std::io::BufWriter::new(out), Format::Fdt, &About::default())
+    let about = About { scheduler: scheduler.to_owned(), weights: weights(), ..About::default() };
+    let mut writer = Writer::new(std::io::BufWriter::new(out), Format::Fdt, &about)
         .unwrap_or_else(|error| panic!("{error}"));
-    for request in &requests {
-        writer.add(request, &names.origins).unwrap_or_else(|error| panic!("{error}"));
+    for request in &run.requests {
+        writer.add(request, &run.origins).unwrap_or_else(|error| panic!("{error}"));
     }
     writer.finish().unwrap_or_else(|error| panic!("{error}"));
     path
+}
+
+/// The weights of the load's groups.
+fn weights() -> BTreeMap<String, u32> {
+    [("db", 400), ("scan", 200), ("log", 100)]
+        .map(|(name, weight)| (name.to_owned(), weight))
+        .into()
 }
 
 fn run(plan: &Plan) -> RowOutcome {
@@ -78,13 +61,11 @@ fn original(scheduler: &str) -> RowOutcome {
     run(&Plan::experiment(LOAD, &options(scheduler)).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// The recording under a scheduler, with the weights of the load's groups.
+/// The recording under a scheduler, with the weights that it says.
 fn replayed(recording: &Path, scheduler: &str, pace: ReplayPace) -> RowOutcome {
-    let weight = |name: &str, weight| (name.to_owned(), Weight::new(weight).expect("in range"));
-    let weights = vec![weight("db", 400), weight("scan", 200), weight("log", 100)];
     let options = Options {
         device: Some("nvme".to_owned()),
-        replay: Replay { pace: Some(pace), weights, ..Replay::default() },
+        replay: Replay { pace: Some(pace), ..Replay::default() },
         duration: Some(RUN),
         ..options(scheduler)
     };
@@ -119,7 +100,7 @@ fn demand_alike(this: &RowOutcome, that: &RowOutcome, points: f64, part: f64) {
 #[test]
 fn what_a_run_did_comes_out_again() {
     let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-    let recording = record("fair", dir.path());
+    let recording = record("fair", RECORDING, dir.path());
     let original = original("fair");
     let closed = replayed(&recording, "fair", ReplayPace::ClosedLoop);
     demand_alike(&closed, &original, 3.0, 0.1);
@@ -134,7 +115,7 @@ fn what_a_run_did_comes_out_again() {
 #[test]
 fn what_another_scheduler_does_is_predicted() {
     let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-    let recording = record("noop", dir.path());
+    let recording = record("noop", RECORDING, dir.path());
     for scheduler in ["fair", "bfq"] {
         let predicted = replayed(&recording, scheduler, ReplayPace::ClosedLoop);
         demand_alike(&predicted, &original(scheduler), 5.0, 0.15);
@@ -144,8 +125,58 @@ fn what_another_scheduler_does_is_predicted() {
 #[test]
 fn without_think_times_a_load_does_more() {
     let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-    let recording = record("noop", dir.path());
+    let recording = record("noop", RECORDING, dir.path());
     let ios = |pace| replayed(&recording, "noop", pace).total_ios.mean;
     let (as_it_came, fast) = (ios(ReplayPace::AsItCame), ios(ReplayPace::AsFastAsItCan));
     assert!(fast > 1.1 * as_it_came, "{fast} I/Os, {as_it_came} as they came");
+}
+
+/// Validates the recording on nvme with these changes.
+fn validated(recording: &Path, changes: &[&str], values: bool) -> Validation {
+    let (recorded, options) = with_changes(recording, changes);
+    let found = validate(&recorded, &options, values, &AtomicBool::new(false));
+    let found = found.unwrap_or_else(|error| panic!("{error}"));
+    println!("{}", found.to_text(&Limits::GOOD));
+    found
+}
+
+fn with_changes(recording: &Path, changes: &[&str]) -> (Recorded, Options) {
+    let name = recording.to_str().expect("a name");
+    let recorded = Recorded::open(name, &Replay::default()).expect("a recording");
+    let overrides = changes.iter().map(|text| Override::parse(text).expect("a change")).collect();
+    (recorded, Options { device: Some("nvme".to_owned()), overrides, ..Options::default() })
+}
+
+#[test]
+fn a_device_that_is_right_is_found_to_be() {
+    let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+    let found = validated(&record("fair", SHORT, dir.path()), &[], false);
+    assert_eq!(found.scheduler, "fair");
+    assert_eq!(found.misses(&Limits::GOOD), Vec::<String>::new());
+    assert_eq!(found.groups.len(), 3);
+    let ops: Vec<_> = found.times.iter().map(|it| (&*it.group, it.op)).collect();
+    let writes = [("log", "writes"), ("log", "flushes")];
+    assert_eq!(
+        ops,
+        [&[("db", "reads"), ("db", "writes")], &writes[..], &[("scan", "reads")]].concat()
+    );
+}
+
+/// A device file with a wrong value is judged to be wrong there, and refined.
+#[test]
+fn a_value_that_is_wrong_is_named_and_mended() {
+    let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+    let recording = record("noop", SHORT, dir.path());
+    let wrong = ["device.read_us=200"];
+    let found = validated(&recording, &wrong, true);
+    assert!(!found.misses(&Limits::GOOD).is_empty());
+    let first = &found.device_values[0];
+    assert_eq!((&*first.key, first.fits), ("read_us", 100.0), "{:?}", found.device_values);
+    // Nothing here waits for garbage collection.
+    let of = |key: &str| found.device_values.iter().find(|value| value.key == key).expect("there");
+    assert!(of("collection.busy_us").is_unknown && !of("read_us").is_unknown);
+    let (recorded, options) = with_changes(&recording, &wrong);
+    let fitted = fit(&recorded, &options, 4, &AtomicBool::new(false)).expect("it runs");
+    assert!(fitted.after < 3.0 && fitted.before > 10.0, "{fitted:?}");
+    assert!(fitted.changes.iter().any(|it| it.key == "read_us" && it.is == 50.0), "{fitted:?}");
 }

@@ -1,6 +1,7 @@
 //! What a trace says about itself.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -26,6 +27,9 @@ pub struct About {
     /// What the trace starts at, in nanoseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_unix_ns: Option<u64>,
+    /// The weights that groups had when they were first seen, by path, as far as they are known.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub weights: BTreeMap<String, u32>,
     /// The program that recorded it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub recorded_by: String,
@@ -47,6 +51,7 @@ impl About {
             host: of_kernel("hostname"),
             kernel: of_kernel("osrelease"),
             start_unix_ns: now.and_then(|now| u64::try_from(now.as_nanos()).ok()),
+            weights: BTreeMap::new(),
             recorded_by: concat!("fairdisk ", env!("CARGO_PKG_VERSION")).to_owned(),
         }
     }

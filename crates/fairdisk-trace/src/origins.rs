@@ -70,6 +70,13 @@ impl Origins {
     }
 }
 
+/// The path of a group and those of the groups around it but for the root, from the inside out:
+/// `/a/b` and `/a`. A name that is no path is around itself alone.
+pub fn enclosing(group: &str) -> impl Iterator<Item = &str> {
+    let paths = std::iter::successors(Some(group), |path| Some(path.rsplit_once('/')?.0));
+    paths.take_while(|path| !matches!(*path, "" | "/"))
+}
+
 /// A name as it can be shown and written in a line: letters that cannot be seen, or that turn the
 /// direction of writing, are escaped. Names of tasks and cgroups are chosen by others.
 pub(crate) fn seen(name: String) -> String {

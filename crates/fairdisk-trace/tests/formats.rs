@@ -342,6 +342,8 @@ fn a_torn_recording_is_read_up_to_its_last_whole_block_and_can_go_on() {
     for request in &load.0[..10] {
         more.add(request, &load.1).unwrap_or_else(|error| panic!("{error}"));
     }
+    let weights = [("/db".to_owned(), 800)].into();
+    more.weights(&weights).unwrap_or_else(|error| panic!("{error}"));
     more.lost(3).and_then(|()| more.finish()).unwrap_or_else(|error| panic!("{error}"));
     let mut reader = open(&path, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut count = 0;
@@ -349,6 +351,7 @@ fn a_torn_recording_is_read_up_to_its_last_whole_block_and_can_go_on() {
         count += 1;
     }
     assert_eq!((count, reader.lost(), reader.origins().all().len()), (8202, 3, 4));
+    assert_eq!(reader.about().weights, weights);
 }
 
 #[test]

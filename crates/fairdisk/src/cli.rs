@@ -3,7 +3,7 @@
 
 use crate::commands::{
     advise, blame, calibrate, catalog, cgroup, compare, completions, ctl, demo, explain, kernel,
-    man, memory, mount, record, run, top, trace,
+    man, memory, mount, record, run, top, trace, validate,
 };
 use clap::{Parser, Subcommand};
 
@@ -41,6 +41,7 @@ pub(crate) enum Command {
     Kernel(kernel::Args),
     Record(record::Args),
     Trace(trace::Args),
+    Validate(validate::Args),
     Completions(completions::Args),
     Man(man::Args),
 }

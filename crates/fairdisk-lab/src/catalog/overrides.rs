@@ -147,6 +147,11 @@ impl Override {
         self.overlaps(other) && self.keys.len() <= other.keys.len()
     }
 
+    /// The number that the key gets, if it is one.
+    pub(crate) fn number(&self) -> Option<f64> {
+        self.value.as_float().or_else(|| self.value.as_integer().map(|whole| whole as f64))
+    }
+
     /// The file that is changed.
     pub(crate) fn scope(&self) -> &str {
         &self.scope

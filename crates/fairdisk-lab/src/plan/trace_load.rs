@@ -1,6 +1,7 @@
 //! A recorded load: the tasks of a trace, each with a script of its requests.
 
 use super::loaded::{GroupLabel, Loaded};
+use super::recorded::Recorded;
 use super::replay::{Replay, ReplayPace};
 use super::setup::Load;
 use super::{GroupNumbers, ROOT_GROUP};
@@ -9,9 +10,9 @@ use fairdisk_core::{IoPrio, Lba, Prng, SECTOR_BYTES, Share, Span};
 use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{FileSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{Drops, Due, ScriptedIo, StreamSpec, TaskSpec};
-use fairdisk_trace::{Request, Source, TraceError, Traits};
+use fairdisk_trace::{Request, Traits, enclosing};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
 /// The load of a trace.
@@ -34,81 +35,6 @@ struct Replayed {
     script: Arc<[ScriptedIo]>,
 }
 
-/// What tells tasks apart: the group in which a task is replayed, its name, the group in which it
-/// was recorded, and its priority, as class and level.
-type TaskKey = (String, String, String, (u8, u8));
-
-/// A trace in memory, by task.
-#[derive(Debug, Default)]
-pub(super) struct Recorded {
-    tasks: BTreeMap<TaskKey, (IoPrio, Vec<Request>)>,
-    /// The groups of the trace, as it names them.
-    groups: Vec<String>,
-    /// By device, the end of what is used of it, in sectors.
-    ends: BTreeMap<String, u64>,
-    /// The device of each origin.
-    device_of: Vec<String>,
-    pub(super) requests: u64,
-    /// Requests without an end.
-    pub(super) endless: u64,
-    /// Requests that went through a page cache before they were recorded.
-    pub(super) buffered: u64,
-}
-
-/// A name for what a trace does not name.
-fn named(group: &str) -> &str {
-    if group.is_empty() { ROOT_GROUP } else { group }
-}
-
-impl Recorded {
-    /// Reads the part of a trace that is replayed.
-    ///
-    /// # Errors
-    /// Returns an error if the trace cannot be read.
-    pub(super) fn read(source: &mut impl Source, replay: &Replay) -> Result<Self, TraceError> {
-        let mut recorded = Self::default();
-        while let Some(request) = source.next()? {
-            let at = request.origin.0 as usize;
-            while recorded.device_of.len() <= at {
-                let origin = &source.origins().all()[recorded.device_of.len()];
-                recorded.device_of.push(origin.device.clone());
-                let group = named(&origin.group).to_owned();
-                if !recorded.groups.contains(&group) {
-                    recorded.groups.push(group);
-                }
-            }
-            let origin = source.origins().get(request.origin);
-            let group = replay.group_of(named(&origin.group));
-            let Some(group) = group.filter(|_| replay.has(&request)) else { continue };
-            recorded.requests += 1;
-            recorded.endless += u64::from(request.done.is_none());
-            recorded.buffered += u64::from(request.traits.contains(Traits::BUFFERED));
-            let end = recorded.ends.entry(origin.device.clone()).or_default();
-            *end = (*end).max(request.end().0);
-            // A task of two groups, or of two priorities, is two.
-            let prio = (origin.ioprio.class as u8, origin.ioprio.level);
-            let recorded_in = origin.group.clone();
-            let key = (group.to_owned(), origin.task.clone(), recorded_in, prio);
-            let (_, requests) =
-                recorded.tasks.entry(key).or_insert_with(|| (origin.ioprio, Vec::new()));
-            requests.push(request);
-        }
-        Ok(recorded)
-    }
-
-    /// The groups of the trace, as it names them.
-    pub(super) fn groups(&self) -> &[String] {
-        &self.groups
-    }
-
-    /// The groups that are replayed, in order of their names.
-    pub(super) fn replayed_groups(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.tasks.keys().map(|(group, ..)| group.clone()).collect();
-        names.dedup();
-        names
-    }
-}
-
 impl TraceLoad {
     /// The load of `recorded` on a disk of this size. Also returns whether places had to be folded
     /// to fit it.
@@ -118,12 +44,16 @@ impl TraceLoad {
         pace: ReplayPace,
         disk_bytes: u64,
     ) -> (Self, bool) {
-        let names = recorded.replayed_groups();
+        let names = with_outer(recorded);
         let numbers = GroupNumbers { root: names.iter().position(|name| name == ROOT_GROUP) };
         let label = |name: &String| {
-            let spec = match replay.weight(name) {
-                Some(weight) => GroupSpec { share: Share::Weight(weight), ..GroupSpec::default() },
-                None => GroupSpec::default(),
+            let weight = replay.weight(name).or_else(|| recorded.weight(name));
+            let outer =
+                enclosing(name).skip(1).find_map(|it| names.iter().position(|one| one == it));
+            let spec = GroupSpec {
+                share: weight.map_or_else(Share::default, Share::Weight),
+                parent: outer.map(|at| numbers.id(at)),
+                ..GroupSpec::default()
             };
             GroupLabel { name: name.clone(), spec }
         };
@@ -162,6 +92,16 @@ impl TraceLoad {
         let groups = names.iter().map(label).collect();
         (Self { groups, numbers, tasks, bytes }, used > room)
     }
+}
+
+/// The groups that are replayed and, where the trace says how much weight groups had, those around
+/// them.
+fn with_outer(recorded: &Recorded) -> Vec<String> {
+    let inner = recorded.groups();
+    let outer = inner.iter().flat_map(|name| enclosing(name).skip(1));
+    let outer = outer.filter(|name| recorded.about.weights.contains_key(*name));
+    let all: BTreeSet<String> = outer.map(str::to_owned).chain(inner.iter().cloned()).collect();
+    all.into_iter().collect()
 }
 
 /// Where the places of a trace lie on the disk.

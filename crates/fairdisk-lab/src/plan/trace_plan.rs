@@ -1,28 +1,30 @@
 //! A trace as a plan.
 
+use super::recorded::Recorded;
 use super::replay::ReplayPace;
 use super::setup::partition_sectors;
-use super::trace_load::{Recorded, TraceLoad};
+use super::trace_load::TraceLoad;
 use super::{DEFAULT_SEEDS, Options, Plan, PlannedRow, Rig, Spec, changed::plan_arms, choose};
-use crate::catalog::error::{CatalogError, Where};
+use crate::catalog::error::CatalogError;
 use crate::catalog::experiment::Arm;
-use crate::catalog::overrides::demand_none;
+use crate::catalog::overrides::{Override, demand_none};
 use fairdisk_core::Span;
-use fairdisk_trace::{Options as Reading, Source as _, TraceError, open};
-use std::path::Path;
 use std::sync::Arc;
 
-/// The device and the scheduler of a trace, which says neither.
+/// The device of a trace, which does not say what its device was like.
 const DEFAULT_DEVICE: &str = "hdd-7200-2007";
+/// The scheduler of a trace that does not name one.
 const DEFAULT_SCHEDULER: &str = "two-layer-cfq";
 /// The host of every trace.
 const HOST: &str = "plain";
 /// Where more than one request in ten has no end, it is not known what tasks waited for.
-const ENDLESS_MOST: u64 = 10;
+const ENDLESS_MOST: usize = 10;
 /// The scopes that `--set` cannot change.
 const NOT_IN_TRACES: [&str; 3] = ["experiment", "volume", "tasks"];
 const USE_OPTIONS: &str = "a trace has no experiment, no volumes and no lines of tasks; use \
                            --seeds, --duration or options of its replay";
+/// What a program needs between two requests is part of the recorded times.
+const RECORDED_TIMES: [&str; 2] = ["host.turnaround_us=[0, 1]", "host.slot_wake_us=0"];
 
 impl Plan {
     /// Plans the replay of the trace `name`.
@@ -31,37 +33,36 @@ impl Plan {
     /// Returns an error if the trace cannot be read or has no request, an option names a group that
     /// it does not have, or a change concerns something that a trace does not have.
     pub fn trace(name: &str, options: &Options) -> Result<Self, CatalogError> {
+        Self::recording(&Recorded::open(name, &options.replay)?, options)
+    }
+
+    /// Plans the replay of what was recorded.
+    ///
+    /// # Errors
+    /// Returns an error if the scheduler or the device is not known, or a change concerns something
+    /// that a trace does not have.
+    pub fn recording(recorded: &Recorded, options: &Options) -> Result<Self, CatalogError> {
         demand_none(&NOT_IN_TRACES, &options.overrides, USE_OPTIONS)?;
         let replay = &options.replay;
-        // It names the file, and the line.
-        let bad = |error: TraceError| CatalogError {
-            place: Where::Unstated,
-            fault: error.to_string().into(),
-        };
-        let mut reader = open(Path::new(name), &Reading::default()).map_err(bad)?;
-        let recorded = Recorded::read(&mut reader, replay).map_err(bad)?;
-        replay.demand_known(recorded.groups(), &recorded.replayed_groups())?;
-        if recorded.requests == 0 {
-            let why = match replay.is_default() {
-                true => "it has no requests",
-                false => "no request is left to replay; check the window and the groups",
-            };
-            return Err(CatalogError::file(name, why));
-        }
+        let name = &recorded.name;
+        let requests = recorded.count(|_| true);
+        let endless = recorded.count(|request| request.done.is_none());
         // A few ends are missing in most recordings.
-        let has_ends = recorded.endless <= recorded.requests / ENDLESS_MOST;
+        let has_ends = endless <= requests / ENDLESS_MOST;
         let by_trace = if has_ends { ReplayPace::ClosedLoop } else { ReplayPace::AsItCame };
         let pace = replay.pace.unwrap_or(by_trace);
         let device = options.device.as_deref().unwrap_or(DEFAULT_DEVICE);
-        let rig = Arc::new(Rig::load(device, HOST, &options.overrides)?);
+        let recorded_times = RECORDED_TIMES.iter().filter_map(|text| Override::parse(text).ok());
+        let overrides: Vec<Override> = recorded_times.chain(options.overrides.clone()).collect();
+        let rig = Arc::new(Rig::load(device, HOST, &overrides)?);
         let disk_bytes = partition_sectors(&rig.device, rig.array) * 512;
-        let (load, is_folded) = TraceLoad::new(&recorded, replay, pace, disk_bytes);
-        let mut notes = notes(&recorded, pace, is_folded.then_some(device));
-        if reader.lost() > 0 {
-            notes.push(format!("The trace lacks {} requests.", reader.lost()));
+        let (load, is_folded) = TraceLoad::new(recorded, replay, pace, disk_bytes);
+        let mut notes = notes(recorded, pace, is_folded.then_some(device));
+        if recorded.lost > 0 {
+            notes.push(format!("The trace lacks {} requests.", recorded.lost));
         }
         let schedulers = match options.schedulers.as_slice() {
-            [] => vec![DEFAULT_SCHEDULER.to_owned()],
+            [] => vec![recorded.scheduler().unwrap_or(DEFAULT_SCHEDULER).to_owned()],
             chosen => chosen.to_vec(),
         };
         let arm = |name: &String| Arm { ionice: true, ..Arm::new(name.clone(), name.clone()) };
@@ -77,8 +78,8 @@ impl Plan {
         };
         Ok(Self {
             spec: Spec::Trace,
-            id: name.to_owned(),
-            title: format!("{} requests of a {} trace", recorded.requests, reader.format),
+            id: name.clone(),
+            title: format!("{requests} requests of a {} trace", recorded.format),
             question: String::new(),
             source: String::new(),
             caveats: notes,
@@ -99,13 +100,15 @@ impl Plan {
 /// What to know before reading the figures. `folded` is the device that is too small for the trace.
 fn notes(recorded: &Recorded, pace: ReplayPace, folded: Option<&str>) -> Vec<String> {
     let mut notes = vec![pace.says().to_owned()];
-    if pace == ReplayPace::ClosedLoop && recorded.endless > 0 {
+    let endless = recorded.count(|request| request.done.is_none());
+    if pace == ReplayPace::ClosedLoop && endless > 0 {
         notes.push(format!(
             "{} of {} requests have no end in the trace: no other waits for those.",
-            recorded.endless, recorded.requests
+            endless,
+            recorded.count(|_| true)
         ));
     }
-    if recorded.buffered > 0 {
+    if recorded.buffered() > 0 {
         let words = "Requests that went through a page cache are replayed as they left it; the \
                      lab's page cache is not run a second time.";
         notes.push(words.to_owned());

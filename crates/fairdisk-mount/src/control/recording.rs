@@ -11,8 +11,8 @@ use crate::visitors::go_with_others;
 use fairdisk_core::{Entry, GroupId, Instant, IoPrio, Span, TaskId};
 use fairdisk_trace::fdt::Recorder;
 use fairdisk_trace::journal::{FromJournal, Name};
-use fairdisk_trace::{About, OriginId, Origins, Request};
-use std::collections::HashMap;
+use fairdisk_trace::{About, OriginId, Origins, Request, enclosing};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -89,8 +89,14 @@ impl Running<'_> {
         let began = gate.now();
         let about = About::recording(disk, &gate.scheduler(), fairdisk_plane::wall_time());
         let mut recorder = Recorder::new(BufWriter::new(stream), &about)?;
-        let mut names =
-            Names { gate, origins: Origins::default(), known: HashMap::new(), ended: 0 };
+        let mut names = Names {
+            gate,
+            origins: Origins::default(),
+            known: HashMap::new(),
+            groups: BTreeSet::new(),
+            weights: BTreeMap::new(),
+            ended: 0,
+        };
         let mut journal = FromJournal::default();
         let (mut events, mut requests) = (Vec::<Entry>::new(), Vec::<Request>::new());
         let (mut lost, mut sent) = (0, began);
@@ -104,6 +110,10 @@ impl Running<'_> {
                 // Ends, and who has gone meanwhile, may be missing as well.
                 names.known.clear();
                 core::mem::take(&mut journal).finish(|request| requests.push(request));
+            }
+            let weights = core::mem::take(&mut names.weights);
+            if !weights.is_empty() {
+                recorder.weights(&weights)?;
             }
             for request in requests.drain(..) {
                 recorder.add(&since(began, request), &names.origins)?;
@@ -152,6 +162,10 @@ struct Names<'a> {
     gate: &'a ScheduledGate,
     origins: Origins,
     known: HashMap<(TaskId, GroupId, IoPrio), OriginId>,
+    /// The groups whose weights have been asked for.
+    groups: BTreeSet<String>,
+    /// Weights that have not been sent.
+    weights: BTreeMap<String, u32>,
     /// Threads that had ended before their names were asked for.
     ended: u32,
 }
@@ -162,6 +176,10 @@ impl Name for Names<'_> {
             return *known;
         }
         let path = self.gate.path_of(group).unwrap_or_default();
+        for path in enclosing(&path).filter(|path| self.groups.insert((*path).to_owned())) {
+            let weight = self.gate.weight_of(path);
+            self.weights.extend(weight.map(|weight| (path.to_owned(), weight)));
+        }
         let thread = self.gate.thread_of(task).map(|thread| {
             let name = fs::read_to_string(format!("/proc/{thread}/comm"));
             format!("{}-{thread}", name.as_deref().unwrap_or("(ended)").trim_end())

@@ -7,6 +7,7 @@ use crate::mounting::mountinfo::{Line, Mountinfo};
 use fairdisk_core::Weight;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -193,9 +194,21 @@ impl Hierarchy {
 
     /// The weight that the kernel goes by, if somebody has said one.
     fn kernel_weight(&self, group: &str) -> Option<Weight> {
-        let text = std::fs::read_to_string(self.directory(group).join("io.weight")).ok()?;
+        let text = fs::read_to_string(self.directory(group).join("io.weight")).ok()?;
         let default = text.lines().find_map(|line| line.strip_prefix("default "))?;
         Weight::new(default.trim().parse().ok()?).filter(|weight| *weight != Weight::DEFAULT)
+    }
+
+    /// The weight by which the kernel's own schedulers go: BFQ, or what reads `io.weight`; `None` if
+    /// the group has none, or is gone.
+    #[must_use]
+    pub fn weight_under_kernel(&self, group: &str, is_bfq: bool) -> Option<u32> {
+        let files: &[&str] =
+            if is_bfq { &["io.bfq.weight", "blkio.bfq.weight"] } else { &["io.weight"] };
+        let directory = self.directory(group);
+        let text = files.iter().find_map(|file| fs::read_to_string(directory.join(file)).ok())?;
+        let line = text.lines().next()?;
+        line.strip_prefix("default ").unwrap_or(line).trim().parse().ok()
     }
 
     /// Where those of a group's settings come from that its directory does not state.
@@ -221,7 +234,7 @@ impl Hierarchy {
         let mut next = 0;
         while let Some(path) = all.get(next).cloned() {
             next += 1;
-            let entries = std::fs::read_dir(self.directory(&path)).into_iter().flatten().flatten();
+            let entries = fs::read_dir(self.directory(&path)).into_iter().flatten().flatten();
             let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
             let outer = path.trim_end_matches('/');
             all.extend(inner.map(|it| format!("{outer}/{}", it.file_name().to_string_lossy())));
@@ -286,7 +299,7 @@ impl Hierarchy {
     /// The least number in a file of a cgroup and of those around it, if any of them has one.
     pub(crate) fn least(&self, cgroup: &str, file: &str) -> Option<u64> {
         let number = |group| {
-            let text = std::fs::read_to_string(self.directory(group).join(file)).ok()?;
+            let text = fs::read_to_string(self.directory(group).join(file)).ok()?;
             text.trim().parse().ok()
         };
         above(cgroup).chain(["/"]).filter_map(number).min()
@@ -295,7 +308,7 @@ impl Hierarchy {
     /// The inode number of the group's directory, if it exists. A directory that replaces it has
     /// another number.
     pub(super) fn inode(&self, group: &str) -> Option<u64> {
-        let found = std::fs::metadata(self.directory(group)).ok()?;
+        let found = fs::metadata(self.directory(group)).ok()?;
         found.is_dir().then(|| found.ino())
     }
 

@@ -10,6 +10,7 @@
 //! | 2 origins | JSON: a list of origins; they are numbered from 0 through the whole file |
 //! | 3 requests | see below |
 //! | 4 lost | the number of requests that were lost since the block before |
+//! | 5 weights | JSON: the weights of groups, by path; added to those of the header |
 //!
 //! Numbers are little-endian; in contents they are varints (7 bits per byte, the least first), and
 //! differences are zigzag. A block of requests can be read by itself. It holds for each request:
@@ -38,6 +39,7 @@ mod kind {
     pub(super) const ORIGINS: u8 = 2;
     pub(super) const REQUESTS: u8 = 3;
     pub(super) const LOST: u8 = 4;
+    pub(super) const WEIGHTS: u8 = 5;
 }
 
 /// The bytes before the contents of a block: kind, length, checksum.

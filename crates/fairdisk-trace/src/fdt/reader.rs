@@ -10,6 +10,7 @@ use crate::origins::{Origin, OriginId, Origins};
 use crate::request::{Request, Traits};
 use crate::source::Source;
 use fairdisk_core::{Instant, IoClass, IoPrio, Sectors, Span};
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 
@@ -143,6 +144,11 @@ impl Fdt {
             kind::LOST => {
                 let lost = varint::take(&mut &contents[..]).unwrap_or(0);
                 self.lost = self.lost.saturating_add(lost);
+            }
+            kind::WEIGHTS => {
+                let weights: BTreeMap<String, u32> = serde_json::from_slice(&contents)
+                    .map_err(|error| self.bad(&format!("weights cannot be read: {error}")))?;
+                self.about.weights.extend(weights);
             }
             kind::REQUESTS => (self.block, self.next, self.before) = (contents, 0, BEFORE),
             // A later version has more to say.

@@ -6,6 +6,7 @@ use crate::about::About;
 use crate::origins::{Origin, OriginId, Origins};
 use crate::request::Request;
 use fairdisk_core::IoClass;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 
@@ -68,6 +69,15 @@ impl<W: Write> Recorder<W> {
         let mut contents = Vec::new();
         varint::put(&mut contents, requests);
         self.write_block(kind::LOST, &contents)
+    }
+
+    /// Notes the weights that groups have, by path.
+    ///
+    /// # Errors
+    /// Returns an error if they cannot be written.
+    pub fn weights(&mut self, weights: &BTreeMap<String, u32>) -> io::Result<()> {
+        self.flush_block()?;
+        self.write_block(kind::WEIGHTS, &serde_json::to_vec(weights)?)
     }
 
     /// Writes all requests so far, so that a reader finds them.

@@ -1,6 +1,7 @@
 //! `fairdisk calibrate`: measures what requests cost a real disk, and writes its device file.
 
 mod doubts;
+mod from;
 pub(super) mod io_cost;
 
 use super::mount::disk::Io;
@@ -36,7 +37,7 @@ use std::sync::atomic::AtomicBool;
     fairdisk mount --costs srv.toml /srv /mnt/srv\n  \
     fairdisk compare two-groups --device srv.toml --scheduler noop,fair")]
 pub(crate) struct Args {
-    /// A directory on the disk, or a block device
+    /// A directory on the disk, or a block device; with --from, a device file to refine
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     path: PathBuf,
     /// Write the device file there, rather than to standard output; its name is the disk's
@@ -63,6 +64,15 @@ pub(crate) struct Args {
     /// Print lines for the kernel's own control in place of the device file
     #[arg(long = "for", value_name = "WHAT", value_enum, conflicts_with_all = ["output", "json"])]
     purpose: Option<Purpose>,
+    /// Change the values of a device file so that a replay of this recording fits better
+    #[arg(
+        long, value_name = "TRACE", value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["size", "time", "depth", "reads_only", "overwrite", "io", "purpose", "json"]
+    )]
+    from: Option<PathBuf>,
+    /// The scheduler of the recording, if it does not say that itself
+    #[arg(long, value_name = "NAME", requires = "from", value_hint = ValueHint::Other)]
+    scheduler: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -97,6 +107,9 @@ fn size(text: &str) -> Result<u64, String> {
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         OwnFile::DEVICE.demand_place(path)?;
+    }
+    if let Some(trace) = &args.from {
+        return from::execute(args, trace);
     }
     let disk = Disk::of(&args.path)?;
     let path = args.path.display();
@@ -193,17 +206,22 @@ fn figures(bench: &mut RealBench, args: &Args, disk: &Disk) -> Result<(bool, Fig
 impl Args {
     /// The id of the disk's file: how the file is called, or else the disk.
     fn id(&self, disk: &Disk) -> Result<String, Failure> {
-        let Some(path) = &self.output else { return Ok(disk.name.clone()) };
+        Ok(self.id_of_output()?.unwrap_or_else(|| disk.name.clone()))
+    }
+
+    /// How the file is called; `None` if it has no name of its own.
+    fn id_of_output(&self) -> Result<Option<String>, Failure> {
+        let Some(path) = &self.output else { return Ok(None) };
         let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
         let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| is_toml);
         // A stream, such as /dev/stdout, has no name of its own.
         let is_stream = fs::metadata(path).is_ok_and(|found| !found.is_file());
         match stem {
             Some(stem) => match demand_id(stem) {
-                Ok(()) => Ok(stem.to_owned()),
+                Ok(()) => Ok(Some(stem.to_owned())),
                 Err(wrong) => Err(OwnFile::DEVICE.bad(path, &wrong)),
             },
-            None if is_stream => Ok(disk.name.clone()),
+            None if is_stream => Ok(None),
             None => Err(OwnFile::DEVICE.bad(path, "expected a name that ends in .toml")),
         }
     }

@@ -20,6 +20,7 @@ pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod top;
 pub(crate) mod trace;
+pub(crate) mod validate;
 
 use crate::cli::Command;
 use crate::failure::Failure;
@@ -48,6 +49,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Kernel(args) => kernel::execute(&args),
         Command::Record(args) => record::execute(&args),
         Command::Trace(args) => trace::execute(&args),
+        Command::Validate(args) => validate::execute(&args),
         Command::Completions(args) => completions::execute(&args),
         Command::Man(args) => man::execute(&args),
     }

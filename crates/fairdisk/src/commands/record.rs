@@ -6,10 +6,12 @@ use crate::{interrupt, output, time_arg};
 use clap::ValueHint;
 use fairdisk_core::{SECTOR_BYTES, Span};
 use fairdisk_mount::control::ControlError;
+use fairdisk_mount::identity::Hierarchy;
 use fairdisk_plane::kernel_time;
 use fairdisk_trace::fdt::Recorder;
 use fairdisk_trace::kernel::{DeviceNumber, Kernel, KernelError, Kind};
-use fairdisk_trace::{About, Options, Source as _, TraceError};
+use fairdisk_trace::{About, Options, Origins, Source as _, TraceError, enclosing};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::net::Shutdown;
@@ -126,6 +128,7 @@ fn of_device(args: &Args, device: &Path) -> Result<(), Failure> {
     let mut kernel = Kernel::begin(disk.number, disk.kind(), began).map_err(refused)?;
     let out = BufWriter::new(File::create(&args.output).map_err(&failed)?);
     let mut recorder = Recorder::new(out, &disk.about()).map_err(&failed)?;
+    let mut weights = Weights::of(&disk.scheduler());
     let (mut requests, mut lost, mut written) = (Vec::new(), 0, began);
     loop {
         let now = kernel_time();
@@ -137,6 +140,10 @@ fn of_device(args: &Args, device: &Path) -> Result<(), Failure> {
         }
         for request in requests.drain(..) {
             recorder.add(&request, kernel.origins()).map_err(&failed)?;
+        }
+        let new = weights.of_new(kernel.origins());
+        if !new.is_empty() {
+            recorder.weights(&new).map_err(&failed)?;
         }
         let missing = kernel.lost().map_err(refused)?;
         if missing > lost {
@@ -151,6 +158,34 @@ fn of_device(args: &Args, device: &Path) -> Result<(), Failure> {
             written = now;
         }
         fairdisk_plane::pause(LOOK_EACH);
+    }
+}
+
+/// The weights of the groups that are recorded, each read when the group is first seen.
+struct Weights {
+    hierarchy: Option<Hierarchy>,
+    is_bfq: bool,
+    /// The origins that have been looked at.
+    seen: usize,
+    known: BTreeSet<String>,
+}
+
+impl Weights {
+    fn of(scheduler: &str) -> Self {
+        let find = |name| Hierarchy::find(Some(name)).ok().flatten();
+        let hierarchy = find("blkio").or_else(|| find("v2"));
+        Self { hierarchy, is_bfq: scheduler == "bfq", seen: 0, known: BTreeSet::new() }
+    }
+
+    /// Those of groups that are new among the origins, and of the groups around them.
+    fn of_new(&mut self, origins: &Origins) -> BTreeMap<String, u32> {
+        let Self { hierarchy, is_bfq, seen, known } = self;
+        let new = &origins.all()[*seen..];
+        *seen += new.len();
+        let paths = new.iter().flat_map(|origin| enclosing(&origin.group));
+        let new = paths.filter(|path| known.insert((*path).to_owned()));
+        let weight = |path| hierarchy.as_ref()?.weight_under_kernel(path, *is_bfq);
+        new.filter_map(|path| Some((path.to_owned(), weight(path)?))).collect()
     }
 }
 
@@ -184,16 +219,25 @@ impl Disk {
     }
 
     fn about(&self) -> About {
-        let read = |path: String| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
-        let of_disk = |what: &str| read(format!("/sys/block/{}/{what}", self.name));
-        let chosen = of_disk("queue/scheduler");
-        let scheduler = chosen.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-        let scheduler = scheduler.map_or(&*chosen, |(name, _)| name);
+        let sectors = self.says("size").parse::<u64>().ok();
         let now = fairdisk_plane::wall_time();
         About {
-            device_bytes: of_disk("size").parse::<u64>().ok().map(|sectors| SECTOR_BYTES * sectors),
-            ..About::recording(&format!("/dev/{}", self.name), scheduler, now)
+            device_bytes: sectors.map(|sectors| SECTOR_BYTES * sectors),
+            ..About::recording(&format!("/dev/{}", self.name), &self.scheduler(), now)
         }
+    }
+
+    /// The kernel's scheduler that serves it.
+    fn scheduler(&self) -> String {
+        let all = self.says("queue/scheduler");
+        let chosen = all.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        chosen.map_or(&*all, |(name, _)| name).to_owned()
+    }
+
+    /// One of its files in sysfs.
+    fn says(&self, file: &str) -> String {
+        let text = fs::read_to_string(format!("/sys/block/{}/{file}", self.name));
+        text.unwrap_or_default().trim().to_owned()
     }
 }
 

@@ -100,13 +100,10 @@ fn tell(reader: &mut Reader, args: &Args, stop: &AtomicBool) -> Result<(), Failu
     let report = Report::new(&summary, head, (reader.lost(), reader.skipped()));
     if args.json {
         let mut json = serde_json::to_value(&report).map_err(|it| Failure::Run(it.to_string()))?;
-        json["schema"] = output::SCHEMA.into();
-        json["version"] = env!("CARGO_PKG_VERSION").into();
-        json["command"] = results::command().into();
         if !is_whole {
             json["partial"] = true.into();
         }
-        output::print_json(&json)?;
+        output::print_json(&with_provenance(json))?;
     } else {
         let text = report.to_text(PARTS_MOST);
         output::print_by(|out| {
@@ -116,6 +113,14 @@ fn tell(reader: &mut Reader, args: &Args, stop: &AtomicBool) -> Result<(), Failu
         })?;
     }
     if is_whole { Ok(()) } else { Err(Failure::Interrupted("the rest was not read".into())) }
+}
+
+/// Results, with how they were made.
+pub(super) fn with_provenance(mut json: serde_json::Value) -> serde_json::Value {
+    json["schema"] = output::SCHEMA.into();
+    json["version"] = env!("CARGO_PKG_VERSION").into();
+    json["command"] = results::command().into();
+    json
 }
 
 /// Does something with each request. Returns whether it came to the end.

@@ -88,3 +88,51 @@ fn what_is_wrong_with_a_trace_is_said() {
     }
     assert_eq!(place.names(), ["alien", "broken.csv", "load.csv"], "nothing is left behind");
 }
+
+#[test]
+fn a_recording_is_laid_beside_its_replay_and_refines_a_device() {
+    let place = with_trace();
+    let run = ["validate", "load.csv", "--device", "nvme", "--scheduler", "noop"];
+    let text = place.run(&run).quiet();
+    for words in
+        ["noop on nvme, 0.400 s", "do not fit", "/backup", "demerit", "fit worst", "note: "]
+    {
+        assert!(text.contains(words), "{words:?} in\n{text}");
+    }
+    assert!(
+        text.lines()
+            .filter(|line| !line.starts_with("note"))
+            .all(|line| line.chars().count() <= 90)
+    );
+    let json = place.run(&[&run[..], &["--no-values", "--json"]].concat()).json();
+    assert_eq!((&json["device"], json["schema"].as_u64()), (&"nvme".into(), Some(1)));
+    assert!(json["misses"].as_array().is_some_and(|misses| !misses.is_empty()));
+    let p50 = |at: usize| json["times"][at]["p50_ms"]["recorded"].as_f64().unwrap();
+    assert_eq!([p50(0), p50(1)], [0.85, 0.3]);
+    // A file that has the values which fit, and is a device.
+    let from =
+        ["calibrate", "--from", "load.csv", "nvme", "--scheduler", "noop", "-o", "own.toml", "-q"];
+    assert_eq!(place.run(&from).quiet(), "");
+    let text = std::fs::read_to_string(place.path().join("own.toml")).unwrap();
+    assert!(text.starts_with("# Measured by `fairdisk calibrate --from load.csv"), "{text}");
+    assert!(text.contains(" was ") && text.contains("says nothing about"), "{text}");
+    assert!(text.contains("id = \"own\"") && text.contains("# no capacitors"), "{text}");
+    let better =
+        ["validate", "load.csv", "--device", "own.toml", "--scheduler", "noop", "--no-values"];
+    place.run(&better).quiet();
+}
+
+#[test]
+fn a_comparison_that_is_not_possible_says_why() {
+    let place = with_trace();
+    for (command, words) in [
+        ("validate load.csv", "--device: name the disk"),
+        ("validate load.csv --device nvme", "does not say which scheduler"),
+        ("validate absent.fdt --device nvme", "no recording"),
+        ("calibrate --from load.csv nope", "nope"),
+        ("calibrate /tmp --scheduler fair", "--from"),
+    ] {
+        let words_of: Vec<&str> = command.split(' ').collect();
+        demand_refused(&place.run(&words_of), &[words]);
+    }
+}

@@ -68,6 +68,8 @@ fn what_programs_do_is_recorded() {
     let said = end(recording);
     assert!(said.contains("requests recorded, none lost"), "{said}");
     let by_group = shown(&path, "group");
+    let weights = [&readers, &log].map(|path| by_group["about"]["weights"][path].clone());
+    assert_eq!(weights, [300, 100]);
     let (readers, log) = (part(&by_group, &readers), part(&by_group, &log));
     assert_eq!((&readers["reads"], &readers["bytes"]), (&300.into(), &(300 * 4096).into()));
     assert_eq!(log["writes"], 100);

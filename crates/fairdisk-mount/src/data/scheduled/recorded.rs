@@ -1,6 +1,7 @@
 //! What a recording asks of the gate.
 
 use super::ScheduledGate;
+use crate::identity::Asks;
 use fairdisk_core::{Entry, GroupId, TaskId};
 
 impl ScheduledGate {
@@ -18,6 +19,13 @@ impl ScheduledGate {
     /// The number of the thread that the scheduler knows as `task`, unless it has ended.
     pub(crate) fn thread_of(&self, task: TaskId) -> Option<u32> {
         self.identity().thread(task)
+    }
+
+    /// The weight of the group with this path; `None` if there is none.
+    pub(crate) fn weight_of(&self, path: &str) -> Option<u32> {
+        let identity = self.identity();
+        let group = identity.groups().find(|known| known.path == path)?;
+        Some(group.asks.share.weight(Asks::WEIGHTS).get())
     }
 
     /// The path of a group's cgroup; `None` if it is gone.

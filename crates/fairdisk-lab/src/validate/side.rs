@@ -1,0 +1,168 @@
+//! A recording, or its replay, as distributions of times.
+
+use crate::plan::{Options, Recorded};
+use fairdisk_core::{Instant, Op, Span};
+use fairdisk_trace::{Request, Traits};
+use std::collections::BTreeMap;
+
+/// The kinds of operations whose times are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Read,
+    Write,
+    /// Writes for which nobody waits.
+    WriteBack,
+    Flush,
+    Discard,
+}
+
+impl Kind {
+    fn of(request: &Request) -> Self {
+        match request.op {
+            Op::Read => Self::Read,
+            Op::Write | Op::WriteZeroes if request.traits.contains(Traits::SYNC) => Self::Write,
+            Op::Write | Op::WriteZeroes => Self::WriteBack,
+            Op::Flush => Self::Flush,
+            Op::Discard => Self::Discard,
+        }
+    }
+}
+
+/// The requests of a kind of a group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Line {
+    /// When each was done, and its bytes, in order of that time.
+    done: Vec<(Instant, u64)>,
+    /// How long each took, the shortest first.
+    pub(super) took: Vec<Span>,
+    /// The same in the order of `done`.
+    each: Vec<Span>,
+}
+
+/// By group and kind.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Side {
+    pub(super) lines: BTreeMap<(String, Kind), Line>,
+}
+
+/// A group whose last request is done after this part of the recording lasted to its end.
+const LASTS: (u64, u64) = (9, 10);
+
+impl Side {
+    pub(super) fn recorded(recorded: &Recorded, options: &Options) -> Self {
+        let begins = options.replay.window.map_or(Span::ZERO, |(from, _)| from);
+        Self::of(recorded.requests(), begins)
+    }
+
+    /// The requests that were done, with times counted from `begins`.
+    pub(super) fn of<'a>(
+        requests: impl Iterator<Item = (&'a str, &'a Request)>,
+        begins: Span,
+    ) -> Self {
+        let mut lines: BTreeMap<(String, Kind), Vec<(Instant, u64, Span)>> = BTreeMap::new();
+        let start = Instant::ZERO + begins;
+        for (group, request) in requests {
+            let Some((done, took)) = request.done.zip(request.took()) else { continue };
+            let one = (Instant::ZERO + done.since(start), request.sectors.bytes(), took);
+            match lines.get_mut(&(group.to_owned(), Kind::of(request))) {
+                Some(line) => line.push(one),
+                None => drop(lines.insert((group.to_owned(), Kind::of(request)), vec![one])),
+            }
+        }
+        let lines = lines.into_iter().map(|(key, mut all)| {
+            all.sort_unstable();
+            (key, Line::of(all.into_iter()))
+        });
+        Self { lines: lines.collect() }
+    }
+
+    /// What was done until then.
+    pub(super) fn until(&self, until: Instant) -> Self {
+        let cut = |line: &Line| {
+            let all =
+                line.done.iter().zip(&line.each).map(|((at, bytes), took)| (*at, *bytes, *took));
+            Line::of(all.take_while(|(at, ..)| *at <= until))
+        };
+        Self { lines: self.lines.iter().map(|(key, line)| (key.clone(), cut(line))).collect() }
+    }
+
+    /// Until when this recording can be compared with its replay.
+    pub(super) fn common_end(&self, replay: &Self) -> Instant {
+        let end = self.end(None);
+        let lasts = |group: &String| {
+            let last = self.end(Some(group)).since(Instant::ZERO);
+            last >= end.since(Instant::ZERO).scaled(LASTS.0, LASTS.1)
+        };
+        let ends = self.groups().into_iter().filter(lasts).map(|group| replay.end(Some(&group)));
+        ends.fold(end, Instant::min)
+    }
+
+    fn of_group<'a>(&'a self, group: Option<&'a str>) -> impl Iterator<Item = &'a Line> {
+        let is_it = move |name: &str| group.is_none_or(|group| group == name);
+        self.lines.iter().filter(move |((name, _), _)| is_it(name)).map(|(_, line)| line)
+    }
+
+    fn end(&self, group: Option<&str>) -> Instant {
+        let last = |line: &Line| line.done.last().map(|(at, _)| *at);
+        self.of_group(group).filter_map(last).max().unwrap_or(Instant::ZERO)
+    }
+
+    /// The groups, by name.
+    pub(super) fn groups(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.lines.keys().map(|(name, _)| name.clone()).collect();
+        names.dedup();
+        names
+    }
+
+    /// The I/Os of a group, or of all.
+    pub(super) fn ios(&self, group: Option<&str>) -> usize {
+        self.of_group(group).map(|line| line.done.len()).sum()
+    }
+
+    /// The bytes of a group, or of all.
+    pub(super) fn bytes(&self, group: Option<&str>) -> u64 {
+        self.of_group(group).flat_map(|line| &line.done).map(|(_, bytes)| bytes).sum()
+    }
+}
+
+impl Line {
+    /// From requests in the order in which they were done.
+    fn of(all: impl Iterator<Item = (Instant, u64, Span)>) -> Self {
+        let (mut done, mut each) = (Vec::new(), Vec::new());
+        for (at, bytes, span) in all {
+            done.push((at, bytes));
+            each.push(span);
+        }
+        let mut took = each.clone();
+        took.sort_unstable();
+        Self { done, took, each }
+    }
+
+    /// The time that so many of 1000 do not exceed.
+    fn quantile(&self, per_mille: usize) -> Span {
+        let last = self.took.len().saturating_sub(1);
+        let at = (self.took.len() * per_mille).div_ceil(1000).saturating_sub(1).min(last);
+        self.took.get(at).copied().unwrap_or(Span::ZERO)
+    }
+
+    pub(super) fn quantile_ms(&self, per_mille: usize) -> f64 {
+        self.quantile(per_mille).as_ns() as f64 / 1e6
+    }
+
+    /// The root mean square of the distances between equal quantiles of both, as a percentage of
+    /// the mean of this one.
+    pub(super) fn demerit_percent(&self, other: &Self) -> f64 {
+        let points = || (0..1000).map(|at| at + 1);
+        let ns = |line: &Self, at| line.quantile(at).as_ns() as f64;
+        let squares = points().map(|at| (ns(self, at) - ns(other, at)).powi(2));
+        let mean = points().map(|at| ns(self, at)).sum::<f64>() / 1000.0;
+        if mean > 0.0 { 100.0 * (squares.sum::<f64>() / 1000.0).sqrt() / mean } else { 0.0 }
+    }
+
+    /// The mean distance of the logarithms of both, where nearly all of them lie.
+    pub(super) fn log_distance(&self, other: &Self) -> f64 {
+        let ns = |line: &Self, at| line.quantile(at).as_ns().max(1) as f64;
+        let points = (1..20).map(|at| at * 50);
+        points.map(|at| (ns(other, at) / ns(self, at)).ln().abs()).sum::<f64>() / 19.0
+    }
+}
