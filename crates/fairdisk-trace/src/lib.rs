@@ -18,12 +18,14 @@ mod number;
 mod open;
 mod origins;
 mod pairing;
+pub mod perfetto;
 mod report;
 mod request;
 mod rwbs;
 mod sorted;
 mod source;
 mod summary;
+pub mod timeline;
 mod write;
 
 pub use about::About;

@@ -25,8 +25,12 @@ pub struct Origin {
 pub struct Origins {
     all: Vec<Origin>,
     numbers: HashMap<Origin, OriginId>,
-    last: OriginId,
+    /// Those that were asked for last, the latest first: tasks take turns.
+    last: [OriginId; RECENT],
 }
+
+/// So many origins are found without a search.
+const RECENT: usize = 8;
 
 impl Origins {
     /// The number of an origin, which is new with the first request that has it.
@@ -34,13 +38,15 @@ impl Origins {
         let is = |one: &Origin| {
             one.task == task && one.group == group && one.device == device && one.ioprio == ioprio
         };
-        if self.all.get(self.last.0 as usize).is_some_and(is) {
-            return self.last;
+        let known = |id: &OriginId| self.all.get(id.0 as usize).is_some_and(is);
+        let found = self.last.iter().position(known);
+        let at = found.unwrap_or(RECENT - 1);
+        if found.is_none() {
+            let [device, group, task] = [device, group, task].map(str::to_owned);
+            self.last[at] = self.put(Origin { device, group, task, ioprio });
         }
-        let origin =
-            Origin { device: device.into(), group: group.into(), task: task.into(), ioprio };
-        self.last = self.put(origin);
-        self.last
+        self.last[..=at].rotate_right(1);
+        self.last[0]
     }
 
     /// The number of this origin. Its names are [`seen`].

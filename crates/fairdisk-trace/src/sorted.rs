@@ -9,52 +9,60 @@ use crate::origins::Origins;
 use crate::request::Request;
 use crate::source::Source;
 use fairdisk_core::Instant;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The requests among which the next one is searched for: more than any device has at once.
 const WINDOW: usize = 1 << 16;
+
+/// A request that comes so many places late, or fewer, is put in its place at once.
+const NEAR: usize = 64;
 
 /// A source in order.
 #[derive(Debug)]
 pub(crate) struct Sorted<S> {
     source: S,
-    /// By the time and the order of arrival, an index into `slots`.
-    heap: BinaryHeap<Reverse<(Instant, u64, u32)>>,
-    slots: Vec<Request>,
-    free: Vec<u32>,
+    /// Requests in order: most of them come so, or nearly.
+    near: VecDeque<Request>,
+    /// Those that came later than that, by their time and the order of arrival.
+    late: BTreeMap<(Instant, u64), Request>,
     count: u64,
     is_at_end: bool,
 }
 
 impl<S: Source> Sorted<S> {
     pub(crate) fn new(source: S) -> Self {
-        let (heap, slots, free) = (BinaryHeap::new(), Vec::new(), Vec::new());
-        Self { source, heap, slots, free, count: 0, is_at_end: false }
+        let (near, late) = (VecDeque::new(), BTreeMap::new());
+        Self { source, near, late, count: 0, is_at_end: false }
     }
 
     fn put(&mut self, request: Request) {
-        let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
-        match self.slots.get_mut(slot as usize) {
-            Some(place) => *place = request,
-            None => self.slots.push(request),
+        let behind = self.near.iter().rev().take(NEAR + 1);
+        let behind = behind.take_while(|one| one.queued > request.queued).count();
+        match behind {
+            0 => self.near.push_back(request),
+            behind if behind <= NEAR => self.near.insert(self.near.len() - behind, request),
+            _ => {
+                self.count += 1;
+                self.late.insert((request.queued, self.count), request);
+            }
         }
-        self.count += 1;
-        self.heap.push(Reverse((request.queued, self.count, slot)));
     }
 }
 
 impl<S: Source> Source for Sorted<S> {
     fn next(&mut self) -> Result<Option<Request>, TraceError> {
-        while !self.is_at_end && self.heap.len() < WINDOW {
+        while !self.is_at_end && self.near.len() + self.late.len() < WINDOW {
             match self.source.next()? {
                 Some(request) => self.put(request),
                 None => self.is_at_end = true,
             }
         }
-        let Some(Reverse((.., slot))) = self.heap.pop() else { return Ok(None) };
-        self.free.push(slot);
-        Ok(Some(self.slots[slot as usize]))
+        let late = self.late.first_key_value().map(|((queued, _), _)| *queued);
+        let near = self.near.front().map(|one| one.queued);
+        match late.is_some_and(|late| near.is_none_or(|near| late < near)) {
+            true => Ok(self.late.pop_first().map(|(_, request)| request)),
+            false => Ok(self.near.pop_front()),
+        }
     }
 
     fn origins(&self) -> &Origins {

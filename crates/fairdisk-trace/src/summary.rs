@@ -148,6 +148,12 @@ impl Summary {
         }
     }
 
+    /// The part that the requests of an origin which was seen belong to.
+    #[must_use]
+    pub fn part_of(&self, origin: OriginId) -> &str {
+        &self.part_of[origin.0 as usize]
+    }
+
     /// By what the parts are told apart.
     #[must_use]
     pub const fn by(&self) -> By {

@@ -6,6 +6,7 @@ use crate::number::number;
 use crate::origins::Origin;
 use crate::request::{Request, Traits};
 use fairdisk_core::{Instant, IoPrio, Op};
+use std::borrow::Cow;
 
 /// The header.
 pub(crate) const HEADER: &str =
@@ -59,34 +60,49 @@ fn quoted(name: &str) -> String {
     if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// The cells of a line.
-fn cells(line: &str) -> Option<Vec<String>> {
-    let (mut cells, mut cell, mut rest) = (Vec::new(), String::new(), line.chars().peekable());
-    let mut is_quoted = false;
-    while let Some(c) = rest.next() {
-        match (c, is_quoted) {
-            ('"', true) if rest.peek() == Some(&'"') => {
-                rest.next();
-                cell.push('"');
+/// The cells of a line; `None` if there are more or fewer than the header has.
+fn cells(line: &str) -> Option<[Cow<'_, str>; 10]> {
+    let mut cells = [const { Cow::Borrowed("") }; 10];
+    let (mut rest, mut at) = (line, 0);
+    loop {
+        let cell = cells.get_mut(at)?;
+        let end = match rest.strip_prefix('"') {
+            None => {
+                let end = rest.find(',').unwrap_or(rest.len());
+                *cell = Cow::Borrowed(&rest[..end]);
+                end
             }
-            ('"', true) => is_quoted = false,
-            ('"', false) if cell.is_empty() => is_quoted = true,
-            (',', false) => cells.push(core::mem::take(&mut cell)),
-            _ => cell.push(c),
+            Some(inner) => {
+                let end = 1 + end_of_quoted(inner)?;
+                *cell = Cow::Owned(rest[1..end].replace("\"\"", "\""));
+                end + 1
+            }
+        };
+        at += 1;
+        match rest[end..].strip_prefix(',') {
+            Some(more) => rest = more,
+            None => return (end == rest.len() && at == cells.len()).then_some(cells),
         }
     }
-    cells.push(cell);
-    (!is_quoted).then_some(cells)
+}
+
+/// Where the quotes end that were opened before `text`.
+fn end_of_quoted(text: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + text[from..].find('"')?;
+        if !text[at + 1..].starts_with('"') {
+            return Some(at);
+        }
+        from = at + 2;
+    }
 }
 
 impl OwnCsv {
     fn request(line: &str, out: &mut Out) -> Option<()> {
         let cells = cells(line)?;
-        let [queued, issued, done, device, group, task, op, traits, start, sectors] = &cells[..]
-        else {
-            return None;
-        };
-        let time = |cell: &String| {
+        let [queued, issued, done, device, group, task, op, traits, start, sectors] = &cells;
+        let time = |cell: &str| {
             if cell.is_empty() { Some(None) } else { Some(Some(Instant::from_ns(number(cell)?))) }
         };
         let op = OPS.iter().find(|(name, _)| name == op)?.1;

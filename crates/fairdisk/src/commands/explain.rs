@@ -8,6 +8,7 @@ mod journey;
 mod run_name;
 mod stall;
 mod text;
+mod tracks;
 mod wait;
 
 use crate::failure::Failure;
@@ -15,6 +16,7 @@ use crate::number_arg::within;
 use crate::output;
 use crate::selection::{self, Changes};
 use crate::{interrupt, progress, time_arg};
+use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fairdisk_core::{Instant, OpKind, Reporting};
 use fairdisk_lab::catalog::error::unknown as unknown_name;
@@ -24,16 +26,20 @@ use fairdisk_lab::run::RUN_MAX;
 use fairdisk_sim::World;
 use found::{Life, Listener, Slowest};
 use run_name::RunName;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tracks::Tracks;
 
 /// Explain why a request of a run in the lab waited
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true))]
 #[command(override_usage = "fairdisk explain [OPTIONS] <RUN> <REQUEST>\n       \
-    fairdisk explain [OPTIONS] <RUN> --slowest <N>")]
+    fairdisk explain [OPTIONS] <RUN> --slowest <N>\n       \
+    fairdisk explain [OPTIONS] <RUN> --perfetto <FILE.pftrace>")]
 #[command(after_help = "Examples:\n  \
     fairdisk explain two-groups/two-layer --slowest 5\n  \
     fairdisk explain two-groups/two-layer 117\n  \
+    fairdisk explain two-groups/two-layer --perfetto run.pftrace\n  \
     fairdisk explain 'satoshi-2008-05-27-test1/two-layer/#1/0' --slowest 10 --duration 20s")]
 pub(crate) struct Args {
     /// The run: SPEC[/ARM[/ROW[/SEED]]]; the first arm and row and seed 0 if not given. ARM may be
@@ -52,6 +58,12 @@ pub(crate) struct Args {
         allow_negative_numbers = true
     )]
     slowest: Option<u32>,
+    /// Write tracks of groups and tasks, with each decision's reason, for the Perfetto UI
+    #[arg(
+        long, value_name = "FILE.pftrace", group = "what", conflicts_with = "json",
+        value_hint = ValueHint::FilePath
+    )]
+    perfetto: Option<PathBuf>,
     /// List operations of this kind only
     #[arg(long, value_name = "OP", requires = "slowest", value_parser = op())]
     op: Option<OpKind>,
@@ -114,6 +126,11 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
             || text::slowest_json(&story, requests, &list),
             || text::slowest(&story, requests, &list),
         );
+    }
+    if let Some(path) = &args.perfetto {
+        let mut tracks = Tracks::default();
+        let story = retell(&run, &plan, &stop, &mut tracks)?;
+        return tracks.write(&story, path);
     }
     let number = args.request.unwrap_or(1);
     let mut life = Life::new(number);

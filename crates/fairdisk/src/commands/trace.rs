@@ -1,10 +1,16 @@
 //! `fairdisk trace`: what a recorded load did, and its translation into other formats.
 
+mod page;
+
 use crate::failure::Failure;
 use crate::number_arg::within;
+use crate::own_file::OwnFile;
 use crate::{interrupt, output, results};
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fairdisk_page::Made;
+use fairdisk_trace::perfetto::Perfetto;
+use fairdisk_trace::timeline::Timeline;
 use fairdisk_trace::{
     By, Format, Options, Reader, Report, Source, Summary, TraceError, Writer, open,
 };
@@ -23,6 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
     Examples:\n  \
     fairdisk trace load.fdt\n  \
     fairdisk trace sda.blktrace.0 --by task\n  \
+    fairdisk trace load.fdt --report load.html --perfetto load.pftrace\n  \
     fairdisk trace usr_0.csv.gz --to usr.fdt\n  \
     fairdisk trace load.fdt --to load.blktrace.0"
 )]
@@ -48,6 +55,12 @@ pub(crate) struct Args {
     /// The format of that file, if the end of its name is not that of a format
     #[arg(long, value_name = "FORMAT", requires = "to", value_parser = format())]
     to_format: Option<Format>,
+    /// Write a page with charts: who did how much, when, where and how fast
+    #[arg(long, value_name = "FILE.html", conflicts_with = "to", value_hint = ValueHint::FilePath)]
+    report: Option<PathBuf>,
+    /// Write tracks of groups and tasks for the Perfetto UI
+    #[arg(long, value_name = "FILE.pftrace", value_hint = ValueHint::FilePath)]
+    perfetto: Option<PathBuf>,
     /// Print JSON
     #[arg(long, conflicts_with = "to")]
     json: bool,
@@ -88,22 +101,41 @@ fn failure(error: TraceError) -> Failure {
 }
 
 fn tell(reader: &mut Reader, args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
+    if let Some(path) = &args.report {
+        OwnFile::PAGE.demand_place(path)?;
+    }
     let mut summary = Summary::new(args.by);
+    let mut timeline = args.report.as_ref().map(|_| Timeline::default());
+    let mut perfetto = args.perfetto.as_deref().map(tracks).transpose()?;
     let is_whole = each(reader, stop, |request, reader| {
         summary.add(request, reader.origins());
-        Ok(())
+        if let Some(timeline) = &mut timeline {
+            timeline.add(summary.part_of(request.origin), request);
+        }
+        perfetto.as_mut().map_or(Ok(()), |it| it.add(request, reader.origins()))
     })?;
+    if let Some(perfetto) = perfetto {
+        perfetto.finish().map_err(|error| Failure::Run(error.to_string()))?;
+    }
     if summary.all.ios.sum() == 0 {
         return Err(Failure::BadInput(format!("{}: it has no requests", args.file.display())));
     }
     let head = (reader.format.to_string(), reader.about());
     let report = Report::new(&summary, head, (reader.lost(), reader.skipped()));
+    let mut json = serde_json::to_value(&report).map_err(|it| Failure::Run(it.to_string()))?;
+    if !is_whole {
+        json["partial"] = true.into();
+    }
+    let json = with_provenance(json);
+    if let Some((path, timeline)) = args.report.as_ref().zip(timeline) {
+        let file = args.file.display().to_string();
+        let partial = (!is_whole).then_some("the rest was not read");
+        let made = Made { command: &results::command(), partial };
+        let page = page::page(&file, &report, &timeline, json.clone());
+        OwnFile::PAGE.write(path, &page.to_html(&made))?;
+    }
     if args.json {
-        let mut json = serde_json::to_value(&report).map_err(|it| Failure::Run(it.to_string()))?;
-        if !is_whole {
-            json["partial"] = true.into();
-        }
-        output::print_json(&with_provenance(json))?;
+        output::print_json(&json)?;
     } else {
         let text = report.to_text(PARTS_MOST);
         output::print_by(|out| {
@@ -113,6 +145,13 @@ fn tell(reader: &mut Reader, args: &Args, stop: &AtomicBool) -> Result<(), Failu
         })?;
     }
     if is_whole { Ok(()) } else { Err(Failure::Interrupted("the rest was not read".into())) }
+}
+
+/// A file for Perfetto.
+pub(super) fn tracks(path: &Path) -> Result<Perfetto<BufWriter<File>>, Failure> {
+    let file = File::create(path);
+    let file = file.map_err(|error| Failure::Run(format!("{}: {error}", path.display())))?;
+    Ok(Perfetto::new(BufWriter::new(file)))
 }
 
 /// Results, with how they were made.

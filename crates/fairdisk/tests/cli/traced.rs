@@ -95,7 +95,7 @@ fn a_recording_is_laid_beside_its_replay_and_refines_a_device() {
     let run = ["validate", "load.csv", "--device", "nvme", "--scheduler", "noop"];
     let text = place.run(&run).quiet();
     for words in
-        ["noop on nvme, 0.400 s", "do not fit", "/backup", "demerit", "fit worst", "note: "]
+        ["noop on nvme, 0.1 s", "do not fit", "/backup", "demerit", "fit worst", "note: "]
     {
         assert!(text.contains(words), "{words:?} in\n{text}");
     }
@@ -135,4 +135,24 @@ fn a_comparison_that_is_not_possible_says_why() {
         let words_of: Vec<&str> = command.split(' ').collect();
         demand_refused(&place.run(&words_of), &[words]);
     }
+}
+
+#[test]
+fn a_trace_is_a_page_and_tracks() {
+    let place = with_trace();
+    let made = ["trace", "load.csv", "--report", "load.html", "--perfetto", "load.pftrace"];
+    place.run(&made).quiet();
+    let page = std::fs::read_to_string(place.path().join("load.html")).unwrap();
+    for words in ["Places over time", "Queue depth over time", "Times as a distribution", "/backup"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    let tracks = std::fs::read(place.path().join("load.pftrace")).unwrap();
+    let has = |name: &str| tracks.windows(name.len()).any(|part| part == name.as_bytes());
+    assert!(
+        has("/backup") && has("fio-1") && has("write 128 KiB") && !has("waits for the scheduler")
+    );
+    let run = ["explain", "load.csv", "--device", "nvme", "--perfetto", "run.pftrace"];
+    place.run(&run).quiet();
+    assert!(std::fs::metadata(place.path().join("run.pftrace")).unwrap().len() > 10_000);
 }
