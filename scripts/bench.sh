@@ -125,7 +125,7 @@ part_real-disk() {
 # A mount and what it is compared with; the short forms are tests.
 part_mount() {
   local compared
-  for compared in cost against-kernel database writing-backup page-cache; do
+  for compared in cost against-kernel database writing-backup page-cache round-trip; do
     echo "== a mount: scripts/mount/$compared.sh"
     FAIRDISK=$(realpath "$program") "scripts/mount/$compared.sh" || failed=1
     echo

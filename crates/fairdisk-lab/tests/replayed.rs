@@ -3,7 +3,7 @@
 
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::overrides::Override;
-use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};
+use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style};
 use fairdisk_lab::plan::{Options, Plan, Recorded, Replay, ReplayPace};
 use fairdisk_lab::run::{record_once, run_plan};
 use fairdisk_lab::validate::{Limits, Validation, fit, validate};
@@ -136,7 +136,7 @@ fn validated(recording: &Path, changes: &[&str], values: bool) -> Validation {
     let (recorded, options) = with_changes(recording, changes);
     let found = validate(&recorded, &options, values, &AtomicBool::new(false));
     let found = found.unwrap_or_else(|error| panic!("{error}"));
-    println!("{}", found.to_text(&Limits::GOOD));
+    println!("{}", found.to_text(&Limits::GOOD, Style::default()));
     found
 }
 

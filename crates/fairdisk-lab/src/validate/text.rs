@@ -1,6 +1,7 @@
 //! The comparison as a table.
 
 use super::{Beside, KeyChange, Limits, Validation};
+use crate::outcome::Style;
 use std::fmt::{self, Write as _};
 
 impl Validation {
@@ -35,29 +36,26 @@ impl Validation {
 
     /// The table for people.
     #[must_use]
-    pub fn to_text(&self, limits: &Limits) -> String {
+    pub fn to_text(&self, limits: &Limits, style: Style) -> String {
         let mut text = String::new();
         self.write(&mut text, limits).expect("a text takes everything");
-        text
+        style.folded(&text)
     }
 
     fn write(&self, text: &mut String, limits: &Limits) -> fmt::Result {
         let misses = self.misses(limits);
         let Limits { part_points, throughput_percent, p50_percent, p99_percent } = limits;
+        let seconds = self.seconds;
+        writeln!(text, "{} on {}, {seconds:.1} s of the recording", self.scheduler, self.device)?;
+        match misses.len() {
+            0 => writeln!(text, "Every figure fits:")?,
+            1 => writeln!(text, "One figure does not fit:")?,
+            count => writeln!(text, "{count} figures do not fit:")?,
+        }
         writeln!(
             text,
-            "{} on {}, {:.1} s of the recording",
-            self.scheduler, self.device, self.seconds
-        )?;
-        writeln!(
-            text,
-            "{} (parts within {part_points} points, I/Os within {throughput_percent} %, p50 within \
-             {p50_percent} %, p99 within {p99_percent} %)",
-            match misses.len() {
-                0 => "Every figure fits".to_owned(),
-                1 => "One figure does not fit".to_owned(),
-                count => format!("{count} figures do not fit"),
-            }
+            "  (parts within {part_points} points, I/Os {throughput_percent} %, p50 {p50_percent} %, \
+             p99 {p99_percent} %)"
         )?;
         misses.iter().try_for_each(|miss| writeln!(text, "  {miss}"))?;
         let width = self.groups.iter().map(|group| group.group.chars().count()).max().unwrap_or(0);

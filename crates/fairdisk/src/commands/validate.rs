@@ -43,7 +43,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         json["misses"] = misses.into();
         return Ok(output::print_json(&with_provenance(json))?);
     }
-    Ok(output::print(&found.to_text(&Limits::GOOD))?)
+    Ok(output::print(&found.to_text(&Limits::GOOD, output::style()))?)
 }
 
 /// The recording and its scheduler, which the lab has to have.

@@ -9,7 +9,7 @@ mod buffered;
 mod calibrated;
 mod completions;
 mod control;
-mod day;
+
 mod disks;
 mod durable;
 mod ending;
@@ -39,3 +39,4 @@ mod system;
 mod tunables;
 mod user;
 mod waits;
+mod walks;

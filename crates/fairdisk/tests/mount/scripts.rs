@@ -42,6 +42,11 @@ fn a_database_beside_backups_that_write() {
 }
 
 #[test]
+fn recordings_beside_their_replays_and_predictions_beside_what_came() {
+    short("round-trip.sh");
+}
+
+#[test]
 fn what_a_mount_costs() {
     short("cost.sh");
 }

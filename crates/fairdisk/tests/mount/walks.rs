@@ -1,4 +1,4 @@
-//! The walk of `docs/a-day-with-two-disks.md`, with each of its commands.
+//! Pages that are walks, with each of their commands.
 
 use crate::host::{Host, is_missing, lacks_something, text};
 use std::fmt::Write as _;
@@ -30,28 +30,37 @@ fn without_pid(line: &str) -> &str {
     line.split_once(" pid=").map_or(line, |(before, _)| before)
 }
 
-/// The disks are in memory; paths and cgroups are those of a system of its own.
-#[test]
-fn every_command_of_the_day_does_what_the_page_says() {
+/// A page that was walked: its commands, and all that each of them printed.
+struct Walked {
+    steps: Vec<Step>,
+    parts: Vec<String>,
+}
+
+/// Runs each command of a page, and checks that it succeeds and prints what the page says. The disks
+/// are in memory, but for what the shell does `before`; paths and cgroups are those of a system of
+/// its own. `None` without the programs that are needed.
+fn walked(name: &str, page: &str, before: &str) -> Option<Walked> {
     let needs = ["unshare", "curl", "fio"];
     if lacks_something() || needs.into_iter().any(is_missing) {
-        return;
+        return None;
     }
-    let page = include_str!("../../../../docs/a-day-with-two-disks.md");
     let steps = steps(page);
     let host = Host::new();
-    host.make_group("day");
+    host.make_group(name);
     let script = "echo $$ > $GROUP/cgroup.procs
         exec unshare --cgroup --mount --propagation private bash $PLACE/walk";
-    let mut walk = "exec 2>&1
+    let mut walk = format!(
+        "exec 2>&1
         mount -t cgroup2 none /sys/fs/cgroup
         for each in /media /mnt /srv /run; do mount -t tmpfs none $each; done
-        mkdir /media/upper /media/work
+        mkdir /media/upper /media/work /media/here
         mount -t overlay -o lowerdir=/etc,upperdir=/media/upper,workdir=/media/work none /etc
         rm -rf /etc/fairdisk
         for each in fast slow; do mkdir /srv/$each; mount -t tmpfs none /srv/$each; done
-        fairdisk() { \"$PROGRAM\" \"$@\"; }\n"
-        .to_owned();
+        cd /media/here
+        {before}
+        fairdisk() {{ \"$PROGRAM\" \"$@\"; }}\n"
+    );
     for (at, step) in steps.iter().enumerate() {
         let _ = writeln!(walk, "echo '@@ {at}'\n{}\nstatus=$?", step.command);
         let _ = writeln!(walk, "[ $status -eq 0 ] || echo \"!! $status\"");
@@ -62,11 +71,11 @@ fn every_command_of_the_day_does_what_the_page_says() {
         .args(["-c", script])
         .env("PLACE", host.scratch())
         .env("PROGRAM", env!("CARGO_BIN_EXE_fairdisk"))
-        .env("GROUP", host.group_directory("day"))
+        .env("GROUP", host.group_directory(name))
         .output()
         .unwrap();
     let said = text(&done);
-    let parts: Vec<&str> = said.split("@@ ").skip(1).collect();
+    let parts: Vec<String> = said.split("@@ ").skip(1).map(str::to_owned).collect();
     assert_eq!(parts.len(), steps.len(), "{said}");
     for (step, part) in steps.iter().zip(&parts) {
         assert!(!part.contains("!! "), "{}\n{part}", step.command);
@@ -75,6 +84,24 @@ fn every_command_of_the_day_does_what_the_page_says() {
             assert!(part.lines().any(is_it), "{}: no `{line}` in\n{part}", step.command);
         }
     }
+    Some(Walked { steps, parts })
+}
+
+impl Walked {
+    /// Checks that commands which begin so print these words.
+    fn demand(&self, begins: &str, shows: &[&str]) {
+        let found = self.steps.iter().zip(&self.parts);
+        let found = found.filter(|(step, _)| step.command.starts_with(begins));
+        let shown = |text: &&str| found.clone().any(|(_, part)| part.contains(*text));
+        let missing: Vec<_> = shows.iter().filter(|text| !shown(text)).collect();
+        assert!(missing.is_empty(), "{begins} shows no {missing:?}:\n{}", self.parts.join("@@ "));
+    }
+}
+
+#[test]
+fn every_command_of_the_day_does_what_the_page_says() {
+    let page = include_str!("../../../../docs/a-day-with-two-disks.md");
+    let Some(walked) = walked("day", page, "") else { return };
     for (begins, shows) in [
         ("fairdisk ctl status", &["/srv/fast on /mnt/fast", "/srv/slow on /mnt/slow"][..]),
         ("fairdisk ctl rules check", &["\"/tenant-*\": weight=50 (0 cgroups)"]),
@@ -83,9 +110,28 @@ fn every_command_of_the_day_does_what_the_page_says() {
         ("fairdisk ctl list --since noon", &["since mark noon", "  fsync ", "own data"]),
         ("fairdisk ctl list --at /mnt/fast", &["fsync p99<=10 ms", "  fsync "]),
     ] {
-        let found = steps.iter().zip(&parts).filter(|(step, _)| step.command.starts_with(begins));
-        let shown = |text: &&str| found.clone().any(|(_, part)| part.contains(*text));
-        let missing: Vec<_> = shows.iter().filter(|text| !shown(text)).collect();
-        assert!(missing.is_empty(), "{begins} shows no {missing:?}:\n{said}");
+        walked.demand(begins, shows);
+    }
+}
+
+/// From a recording to settings that hold.
+#[test]
+fn every_command_of_the_way_from_a_recording_does_what_the_page_says() {
+    let page = include_str!("../../../../docs/what-is-my-disk-doing.md");
+    // What is in memory cannot be calibrated.
+    let on_disk = "mkdir $PLACE/fast && mount --bind $PLACE/fast /srv/fast";
+    let Some(walked) = walked("way", page, on_disk) else { return };
+    for (begins, shows) in [
+        (
+            "fairdisk record --at /mnt/fast --for 2s -o load.fdt",
+            &["requests recorded, none lost"][..],
+        ),
+        ("fairdisk trace load.fdt", &["/database", "/backup", "under noop", "fio-"]),
+        ("fairdisk validate load.fdt --device fast.toml", &["noop on fast.toml", "demerit"]),
+        ("fairdisk validate load.fdt --device better.toml", &["noop on better.toml"]),
+        ("fairdisk compare load.fdt", &["fair", "bfq", "/database"]),
+        ("fairdisk trace then.fdt", &["under fair", "/database"]),
+    ] {
+        walked.demand(begins, shows);
     }
 }

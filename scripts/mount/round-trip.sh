@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# Is a recording replayed as it was, and does the lab predict other settings? Three groups of fio (a
+# mix that thinks, a stream, a log with fsync) are recorded and laid beside their replay:
+#
+#   disk   a mount on the disk at hand, recorded by the mount; the device as `calibrate` measures it,
+#          and as the recording refines it
+#   loop   a loop device under BFQ, recorded under the kernel, over a mount at the pace of a model
+#   what-if  recorded under noop, other schedulers, weights and depths are predicted and then run
+#
+#   scripts/mount/round-trip.sh [--short]
+#
+# FAIRDISK_PARTS, FAIRDISK_SECONDS, FAIRDISK_MODEL (of the loop device's disk) change what is run.
+cd "$(dirname "$0")/../.." || exit 1
+. scripts/mount/common.sh
+
+seconds=60 parts="disk loop what-if" model=sata-ssd file=512M limits=--no-values
+if [ "${1:-}" = --short ]; then
+  seconds=2 parts="disk what-if" file=32M
+fi
+parts=${FAIRDISK_PARTS:-$parts} seconds=${FAIRDISK_SECONDS:-$seconds} model=${FAIRDISK_MODEL:-$model}
+check_names parts "disk loop what-if"
+check_count FAIRDISK_SECONDS "$seconds"
+need fio python3
+find_hierarchy
+start_scratch
+
+# The groups, their weights, and what each does to FILE.
+weights="db=800 stream=100 log=200"
+db="--rw=randrw --rwmixread=70 --bs=8k --iodepth=8 --thinktime=200us"
+stream="--rw=read --bs=128k --iodepth=1"
+log="--rw=write --bs=4k --iodepth=1 --fsync=1 --direct=0"
+
+# FILE-PREFIX OUT RECORD-ARGS…: runs the three for a while and records them meanwhile.
+record() {
+  local name prefix=$1 out=$2 of
+  for of in $weights; do
+    name=${of%=*}
+    seconds=$((seconds + 2)) fio_in "$name" "$prefix$name" ${!name} ${offset[$name]:-} \
+      >"$scratch/$name.out" &
+  done
+  sleep 1
+  "$fairdisk" record "${@:3}" --for "${seconds}s" -o "$out" || die "nothing was recorded"
+  wait
+}
+declare -A offset=()
+
+lay_files() {
+  local of
+  for of in $weights; do lay_file "$1${of%=*}"; done
+}
+
+groups_made() {
+  local of
+  for of in $weights; do group "${of%=*}"; done
+}
+
+# SCHEDULER MOUNT-OPTIONS…: mounts the disk at hand as $scratch/disk.
+mount_disk() {
+  local of
+  unmount_all
+  mount_fairdisk disk --cgroups "$controller" --scheduler "$@"
+  for of in $weights; do weigh_fairdisk "${of%=*}" "${of#*=}" disk; done
+}
+
+calibrated() {
+  [ -e "$scratch/disk.toml" ] && return
+  echo "calibrating"
+  "$fairdisk" calibrate "$scratch/disk.source" --size 1G -q -o "$scratch/disk.toml" ||
+    die "the disk cannot be calibrated"
+}
+
+part_disk() {
+  mount_disk fair
+  lay_files "$scratch/disk/"
+  record "$scratch/disk/" "$scratch/disk.fdt" --at "$scratch/disk"
+  calibrated
+  echo "== as calibrated"
+  "$fairdisk" validate "$scratch/disk.fdt" --device "$scratch/disk.toml" || failed=1
+  "$fairdisk" calibrate --from "$scratch/disk.fdt" "$scratch/disk.toml" -q \
+    -o "$scratch/better.toml" || failed=1
+  echo "== as the recording refines it"
+  "$fairdisk" validate "$scratch/disk.fdt" --device "$scratch/better.toml" $limits || failed=1
+}
+
+part_loop() {
+  local of
+  unmount_all
+  mount_fairdisk paced --scheduler noop --device-model "$model" --cgroups "$controller"
+  fallocate -l 2G "$scratch/paced/image" || die "no room"
+  loop_over "$scratch/paced/image"
+  kernel_scheduler "$loop" bfq || skip "no BFQ"
+  for of in $weights; do weigh_bfq "${of%=*}" "${of#*=}"; done
+  offset=([db]=--offset=0 [stream]=--offset=512M [log]=--offset=1G)
+  local db="$db --filename=$loop" stream="$stream --filename=$loop" log="$log --filename=$loop"
+  record "$loop" "$scratch/loop.fdt" "$loop"
+  offset=()
+  echo "== $model under BFQ"
+  "$fairdisk" validate "$scratch/loop.fdt" --device "$model" || failed=1
+  unmount_all
+}
+
+# NAME SCHEDULER WEIGHTS MOUNT-OPTIONS -- LAB-OPTIONS: predicts, runs, and prints both.
+what_if() {
+  local name=$1 scheduler=$2 of mount=() lab=()
+  weights=$3
+  shift 3
+  while [ "$1" != -- ]; do mount+=("$1") && shift; done
+  shift
+  for of in $weights; do lab+=(--weight "/$top/$of"); done
+  "$fairdisk" run "$scratch/before.fdt" --device "$scratch/better.toml" --scheduler "$scheduler" \
+    --seeds 1 --quiet --json "${lab[@]}" "$@" >"$scratch/predicted.json" || die "$name: no prediction"
+  mount_disk "$scheduler" "${mount[@]}"
+  record "$scratch/disk/" "$scratch/after.fdt" --at "$scratch/disk" 2>/dev/null
+  "$fairdisk" trace "$scratch/after.fdt" --json >"$scratch/after.json" || failed=1
+  python3 - "$name" "$scratch/predicted.json" "$scratch/after.json" <<'PYTHON'
+import json, sys
+predicted = {g["name"]: g["ios"] for g in json.load(open(sys.argv[2]))["rows"][0]["groups"]}
+measured = {p["name"]: p["ios"] for p in json.load(open(sys.argv[3]))["parts"]}
+names = [name for name in measured if name in predicted]
+share = lambda of: [100 * of[name] / sum(of[n] for n in names) for name in names]
+both = list(zip(names, share(predicted), share(measured)))
+worst = max(abs(one - other) for _, one, other in both)
+cells = "  ".join(f"{name.rsplit('/', 1)[1]} {one:.1f} {other:.1f}" for name, one, other in both)
+print(f"{sys.argv[1]:34} {worst:5.1f}  {cells}")
+PYTHON
+}
+
+part_what-if() {
+  local given=$weights
+  mount_disk noop
+  lay_files "$scratch/disk/"
+  record "$scratch/disk/" "$scratch/before.fdt" --at "$scratch/disk"
+  calibrated
+  "$fairdisk" calibrate --from "$scratch/before.fdt" "$scratch/disk.toml" -q \
+    -o "$scratch/better.toml" || die "the device cannot be refined"
+  echo "== what if: recorded under noop; percent of the I/Os, predicted and measured"
+  printf '%-34s %5s\n' change worst
+  what_if "fair, db 800 stream 100 log 200" fair "db=800 stream=100 log=200" --
+  what_if "fair, db 100 stream 800 log 200" fair "db=100 stream=800 log=200" --
+  what_if "bfq, db 800 stream 100 log 200" bfq "db=800 stream=100 log=200" --
+  what_if "bfq, db 100 stream 800 log 200" bfq "db=100 stream=800 log=200" --
+  what_if "two-layer-cfq, 800 100 200" two-layer-cfq "db=800 stream=100 log=200" --
+  what_if "noop, depth 2" noop "$given" --depth 2 -- --set device.depth=2
+  weights=$given
+}
+
+groups_made
+for part in $parts; do "part_$part"; done
+exit "${failed:-0}"
