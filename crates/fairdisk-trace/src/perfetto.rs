@@ -325,8 +325,11 @@ mod tests {
         }
     }
 
-    /// The tracks by number, with their parents, and the events, a line each.
-    fn written(bytes: &[u8]) -> (BTreeMap<u64, (String, Option<u64>)>, Vec<String>) {
+    /// Tracks by number: their names and parents.
+    type TracksByNumber = BTreeMap<u64, (String, Option<u64>)>;
+
+    /// The tracks, and the events, a line each.
+    fn written(bytes: &[u8]) -> (TracksByNumber, Vec<String>) {
         let trace = Trace::decode(bytes).expect("it is a trace");
         let mut tracks = BTreeMap::new();
         let mut events = Vec::new();

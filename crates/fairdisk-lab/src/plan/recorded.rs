@@ -122,8 +122,8 @@ impl Recorded {
         self.count(|request| request.traits.contains(Traits::BUFFERED))
     }
 
-    /// The scheduler that served it, by the lab's name; `None` if the trace does not say, or the lab
-    /// does not have it.
+    /// The scheduler that served it, by the lab's name; `None` if the trace does not say, or the
+    /// lab does not have it.
     #[must_use]
     pub fn scheduler(&self) -> Option<&str> {
         let name = match &*self.about.scheduler {

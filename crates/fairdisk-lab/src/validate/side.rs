@@ -28,15 +28,21 @@ impl Kind {
     }
 }
 
+/// A request that was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct One {
+    done: Instant,
+    bytes: u64,
+    took: Span,
+}
+
 /// The requests of a kind of a group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line {
-    /// When each was done, and its bytes, in order of that time.
-    done: Vec<(Instant, u64)>,
+    /// In the order in which they were done.
+    all: Vec<One>,
     /// How long each took, the shortest first.
     pub(super) took: Vec<Span>,
-    /// The same in the order of `done`.
-    each: Vec<Span>,
 }
 
 /// By group and kind.
@@ -59,19 +65,17 @@ impl Side {
         requests: impl Iterator<Item = (&'a str, &'a Request)>,
         begins: Span,
     ) -> Self {
-        let mut lines: BTreeMap<(String, Kind), Vec<(Instant, u64, Span)>> = BTreeMap::new();
+        let mut lines: BTreeMap<(String, Kind), Vec<One>> = BTreeMap::new();
         let start = Instant::ZERO + begins;
         for (group, request) in requests {
             let Some((done, took)) = request.done.zip(request.took()) else { continue };
-            let one = (Instant::ZERO + done.since(start), request.sectors.bytes(), took);
-            match lines.get_mut(&(group.to_owned(), Kind::of(request))) {
-                Some(line) => line.push(one),
-                None => drop(lines.insert((group.to_owned(), Kind::of(request)), vec![one])),
-            }
+            let done = Instant::ZERO + done.since(start);
+            let one = One { done, bytes: request.sectors.bytes(), took };
+            lines.entry((group.to_owned(), Kind::of(request))).or_default().push(one);
         }
         let lines = lines.into_iter().map(|(key, mut all)| {
             all.sort_unstable();
-            (key, Line::of(all.into_iter()))
+            (key, Line::of(all))
         });
         Self { lines: lines.collect() }
     }
@@ -79,9 +83,8 @@ impl Side {
     /// What was done until then.
     pub(super) fn until(&self, until: Instant) -> Self {
         let cut = |line: &Line| {
-            let all =
-                line.done.iter().zip(&line.each).map(|((at, bytes), took)| (*at, *bytes, *took));
-            Line::of(all.take_while(|(at, ..)| *at <= until))
+            let end = line.all.partition_point(|one| one.done <= until);
+            Line::of(line.all[..end].to_vec())
         };
         Self { lines: self.lines.iter().map(|(key, line)| (key.clone(), cut(line))).collect() }
     }
@@ -103,7 +106,7 @@ impl Side {
     }
 
     fn end(&self, group: Option<&str>) -> Instant {
-        let last = |line: &Line| line.done.last().map(|(at, _)| *at);
+        let last = |line: &Line| line.all.last().map(|one| one.done);
         self.of_group(group).filter_map(last).max().unwrap_or(Instant::ZERO)
     }
 
@@ -116,26 +119,21 @@ impl Side {
 
     /// The I/Os of a group, or of all.
     pub(super) fn ios(&self, group: Option<&str>) -> usize {
-        self.of_group(group).map(|line| line.done.len()).sum()
+        self.of_group(group).map(|line| line.all.len()).sum()
     }
 
     /// The bytes of a group, or of all.
     pub(super) fn bytes(&self, group: Option<&str>) -> u64 {
-        self.of_group(group).flat_map(|line| &line.done).map(|(_, bytes)| bytes).sum()
+        self.of_group(group).flat_map(|line| &line.all).map(|one| one.bytes).sum()
     }
 }
 
 impl Line {
     /// From requests in the order in which they were done.
-    fn of(all: impl Iterator<Item = (Instant, u64, Span)>) -> Self {
-        let (mut done, mut each) = (Vec::new(), Vec::new());
-        for (at, bytes, span) in all {
-            done.push((at, bytes));
-            each.push(span);
-        }
-        let mut took = each.clone();
+    fn of(all: Vec<One>) -> Self {
+        let mut took: Vec<Span> = all.iter().map(|one| one.took).collect();
         took.sort_unstable();
-        Self { done, took, each }
+        Self { all, took }
     }
 
     /// The time that so many of 1000 do not exceed.

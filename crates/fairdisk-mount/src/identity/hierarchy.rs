@@ -199,8 +199,8 @@ impl Hierarchy {
         Weight::new(default.trim().parse().ok()?).filter(|weight| *weight != Weight::DEFAULT)
     }
 
-    /// The weight by which the kernel's own schedulers go: BFQ, or what reads `io.weight`; `None` if
-    /// the group has none, or is gone.
+    /// The weight by which the kernel's own schedulers go: BFQ, or what reads `io.weight`; `None`
+    /// if the group has none, or is gone.
     #[must_use]
     pub fn weight_under_kernel(&self, group: &str, is_bfq: bool) -> Option<u32> {
         let files: &[&str] =
@@ -450,14 +450,14 @@ mod tests {
     fn a_group_that_others_have_named_has_only_rules_for_whole_paths() {
         let place = tempfile::tempdir().unwrap();
         let (files, groups) = (place.path().join("rules"), place.path().join("groups"));
-        std::fs::create_dir_all(groups.join("theirs/db.service")).unwrap();
-        std::fs::create_dir_all(groups.join("ours/db.service")).unwrap();
-        std::fs::create_dir(&files).unwrap();
+        fs::create_dir_all(groups.join("theirs/db.service")).unwrap();
+        fs::create_dir_all(groups.join("ours/db.service")).unwrap();
+        fs::create_dir(&files).unwrap();
         let text = "[[group]]\nunit = \"db\"\nweight = 400\n\
                     [[group]]\nmatch = \"/*/db.service\"\nmax_iops = 10\n";
-        std::fs::write(files.join("groups.toml"), text).unwrap();
-        let open = std::fs::Permissions::from_mode(0o777);
-        std::fs::set_permissions(groups.join("theirs"), open).unwrap();
+        fs::write(files.join("groups.toml"), text).unwrap();
+        let open = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(groups.join("theirs"), open).unwrap();
         let (rules, loaded) = Shared::of(Directory::at(files));
         assert!(loaded.problems.is_empty());
         let hierarchy = Hierarchy::in_directory(&groups).with_rules(rules);
@@ -525,7 +525,7 @@ mod tests {
     #[test]
     fn a_group_is_below_the_root_whatever_slashes_it_is_called_with() {
         let place = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(place.path().join("a/..b")).unwrap();
+        fs::create_dir_all(place.path().join("a/..b")).unwrap();
         let hierarchy = Hierarchy::in_directory(place.path());
         assert_eq!(hierarchy.group("a//./..b/"), Ok("/a/..b".to_owned()));
         let directory = place.path().join("a");
@@ -548,16 +548,16 @@ mod tests {
     fn the_kernels_weight_is_the_weight_where_the_rules_say_so() {
         let place = tempfile::tempdir().unwrap();
         let rules = place.path().join("rules");
-        std::fs::create_dir(&rules).unwrap();
+        fs::create_dir(&rules).unwrap();
         let text = "weights = \"io.weight\"\n[[group]]\nmatch = \"/c\"\nweight = 7\n";
-        std::fs::write(rules.join("groups.toml"), text).unwrap();
+        fs::write(rules.join("groups.toml"), text).unwrap();
         let (rules, _) = Shared::of(Directory::at(rules));
         let hierarchy = Hierarchy::in_directory(place.path()).with_rules(rules);
         for (group, kernels) in
             [("a", "default 400\n8:0 200\n"), ("b", "default 100\n"), ("c", "default 300\n")]
         {
-            std::fs::create_dir(place.path().join(group)).unwrap();
-            std::fs::write(place.path().join(group).join("io.weight"), kernels).unwrap();
+            fs::create_dir(place.path().join(group)).unwrap();
+            fs::write(place.path().join(group).join("io.weight"), kernels).unwrap();
         }
         let asks = |group| hierarchy.said_of(group).map(|said| said.asks.to_string());
         let is = ["/a", "/b", "/c"].map(asks);

@@ -123,7 +123,7 @@ fn over_time(timeline: &Timeline, parts: &[&str]) -> Section {
                 .enumerate()
                 .map(|(at, bin)| (at as f64 * width_s, Some(of(bin))))
                 .collect(),
-            dots: Vec::new(),
+            ..Line::default()
         };
         parts.iter().filter_map(|name| Some(line(name, timeline.parts.get(*name)?))).collect()
     };
@@ -168,7 +168,7 @@ fn took(timeline: &Timeline, parts: &[&str]) -> Section {
         (all > 0).then(|| Line {
             name: plain(name).into_owned(),
             points: points.collect(),
-            dots: Vec::new(),
+            ..Line::default()
         })
     };
     let lines: Vec<Line> = parts.iter().filter_map(line).collect();
