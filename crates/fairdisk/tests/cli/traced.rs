@@ -101,7 +101,8 @@ fn a_recording_is_laid_beside_its_replay_and_refines_a_device() {
     let is_note = |line: &&str| line.starts_with("note: ") || line.starts_with("Of these");
     let mut lines = text.lines().filter(|line| !is_note(line));
     assert!(lines.all(|line| line.chars().count() <= 80), "{text}");
-    let json = place.run(&[&run[..], &["--no-values", "--json"]].concat()).json();
+    let as_it_came = ["--no-values", "--json", "--replay", "as-it-came"];
+    let json = place.run(&[&run[..], &as_it_came].concat()).json();
     assert_eq!((&json["device"], json["schema"].as_u64()), (&"nvme".into(), Some(1)));
     assert!(json["misses"].as_array().is_some_and(|misses| !misses.is_empty()));
     let p50 = |at: usize| json["times"][at]["p50_ms"]["recorded"].as_f64().unwrap();

@@ -37,8 +37,8 @@ struct Walked {
 }
 
 /// Runs each command of a page, and checks that it succeeds and prints what the page says. The
-/// disks are in memory, but for what the shell does `before`; paths and cgroups are those of a system of
-/// its own. `None` without the programs that are needed.
+/// disks are in memory, but for what the shell does `before`; paths and cgroups are those of a
+/// system of its own. `None` without the programs that are needed.
 fn walked(name: &str, page: &str, before: &str) -> Option<Walked> {
     let needs = ["unshare", "curl", "fio"];
     if lacks_something() || needs.into_iter().any(is_missing) {
