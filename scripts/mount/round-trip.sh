@@ -99,7 +99,8 @@ part_loop() {
   unmount_all
 }
 
-# NAME SCHEDULER WEIGHTS MOUNT-OPTIONS -- LAB-OPTIONS: predicts, runs, and prints both.
+# NAME SCHEDULER WEIGHTS MOUNT-OPTIONS -- LAB-OPTIONS: predicts, runs, and prints both. The
+# prediction is for a part of the time: who is faster than in the recording comes to its end.
 what_if() {
   local name=$1 scheduler=$2 of mount=() lab=()
   weights=$3
@@ -108,7 +109,7 @@ what_if() {
   shift
   for of in $weights; do lab+=(--weight "/$top/$of"); done
   "$fairdisk" run "$scratch/before.fdt" --device "$scratch/better.toml" --scheduler "$scheduler" \
-    --seeds 1 --quiet --json "${lab[@]}" "$@" >"$scratch/predicted.json" || die "$name: no prediction"
+    --seeds 1 --duration "$((seconds * 400))ms" --quiet --json "${lab[@]}" "$@" >"$scratch/predicted.json" || die "$name: no prediction"
   mount_disk "$scheduler" "${mount[@]}"
   record "$scratch/disk/" "$scratch/after.fdt" --at "$scratch/disk" 2>/dev/null
   "$fairdisk" trace "$scratch/after.fdt" --json >"$scratch/after.json" || failed=1

@@ -112,6 +112,15 @@ impl Backlog {
         self.due.len() == 0
     }
 
+    /// Whether no group commits but this one, which nobody holds back for its own flushes.
+    pub(super) fn is_awaited_by_none_but(&self, group: u32) -> bool {
+        match self.due.len() {
+            0 => true,
+            1 => self.due.first().is_some_and(|(one, _)| one == group),
+            _ => false,
+        }
+    }
+
     /// Begins with the pace that is stated, if any, and without groups that commit, on a device
     /// that works differently.
     pub(super) fn device_changed(&mut self, is_told: bool) {

@@ -235,6 +235,8 @@ impl Fair {
         // another task.
         let may_wait = (self.device.picks_next() || self.device.is_in_turns())
             && self.queues.has_priorities(group);
+        // While others commit, writes may have to wait for their flushes.
+        let may_wait = may_wait || !self.device.backlog.is_awaited_by_none_but(group);
         !may_wait && self.queues.find(task, group).is_some_and(|queue| self.is_alone(group, queue))
     }
 
