@@ -1,6 +1,6 @@
 //! Block devices, and which lies on which.
 
-use crate::mounts::{Mount, of_path};
+use crate::mounts::{Mount, carrier, of_path};
 use crate::root::Root;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -73,6 +73,12 @@ impl Block {
     pub fn scheduler_file(&self) -> String {
         format!("/sys/block/{}/queue/scheduler", self.name)
     }
+
+    /// Whether it is a CD or floppy drive.
+    fn is_drive(&self) -> bool {
+        let number = self.name.strip_prefix("sr").or_else(|| self.name.strip_prefix("fd"));
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    }
 }
 
 /// All block devices by name.
@@ -104,14 +110,32 @@ impl Blocks {
         self.0.values().find(|block| block.number == number)
     }
 
-    /// The whole devices that have a size, except those in memory and those that are only read.
-    pub fn whole<'a>(&'a self, root: &'a Root) -> impl Iterator<Item = &'a Block> {
-        let is_kept = |block: &&Block| {
+    /// The whole devices that have a size, except those in memory, those that are only read, and
+    /// drives whose medium can be taken out and is not mounted: an empty one has a size, too.
+    pub fn whole<'a>(
+        &'a self,
+        root: &'a Root,
+        mounts: &'a [Mount],
+    ) -> impl Iterator<Item = &'a Block> {
+        let is_kept = move |block: &&Block| {
             let dull = matches!(block.kind, Kind::Partition | Kind::Memory);
-            let read_only = || root.text(format!("sys/block/{}/ro", block.name));
-            !dull && block.sectors > 0 && read_only().as_deref() != Some("1")
+            let says = |file: &str| {
+                root.text(format!("sys/block/{}/{file}", block.name)).as_deref() == Some("1")
+            };
+            !dull
+                && block.sectors > 0
+                && !says("ro")
+                && (!(block.is_drive() || says("removable"))
+                    || self.is_mounted(root, mounts, block))
         };
         self.0.values().filter(is_kept)
+    }
+
+    /// Whether a file system that is mounted lies on the device.
+    fn is_mounted(&self, root: &Root, mounts: &[Mount], block: &Block) -> bool {
+        let tops = mounts.iter().flat_map(|mount| self.under(root, mounts, mount));
+        let mut layers = tops.flat_map(|top| self.stack(root, mounts, top));
+        layers.any(|layer| layer.name == block.name)
     }
 
     /// A device by a path below `/dev`, or by its name.
@@ -124,12 +148,9 @@ impl Blocks {
 
     /// The devices directly under a mount. A file system that lies on others is followed.
     pub fn under(&self, root: &Root, mounts: &[Mount], mount: &Mount) -> Vec<&Block> {
+        let Some(mount) = carrier(mounts, mount) else { return Vec::new() };
         if let Some(block) = self.numbered(&mount.number) {
             return vec![block];
-        }
-        if let Some(upper) = mount.option("upperdir") {
-            let below = of_path(mounts, Path::new(upper)).filter(|it| it.point != mount.point);
-            return below.map_or_else(Vec::new, |below| self.under(root, mounts, below));
         }
         let Some(block) = self.named(root, Path::new(&mount.source)) else { return Vec::new() };
         if mount.kind != "btrfs" {

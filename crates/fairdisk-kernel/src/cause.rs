@@ -1,6 +1,7 @@
 //! Why settings do nothing, or something else than they say.
 
 use crate::findings::Severity;
+use crate::units::{io_weight_for_bfq, is_meant_for_bfq, unit_at};
 use serde::Serialize;
 
 /// Why a setting is not in force. Sources: Documentation/admin-guide/cgroup-v2.rst and
@@ -16,8 +17,8 @@ pub enum Cause {
     OtherWeight { disk: String, by: String, heeded_file: String, weight: u64 },
     /// The weight that systemd made for BFQ of another.
     SystemdScale { asked: u64, made: u64, file: String },
-    /// A weight for one disk that does not go by weights.
-    WeightOfOtherDisk { device: String, disk: String },
+    /// A weight for a device that does not go by weights, while another of its stack does.
+    WeightOfOtherDisk { device: String, disk: String, number: String, weight: u64, file: String },
     /// BFQ and io.cost on one disk.
     BfqAndCost { disk: String, number: String, file: String },
     /// io.cost with a model that nobody measured.
@@ -74,6 +75,7 @@ impl Cause {
             | Self::NotHandedToUsers { .. }
             | Self::NotInForce { .. }
             | Self::LatencyUnsupported { .. } => Severity::DoesNothing,
+            Self::SystemdScale { asked, .. } if is_meant_for_bfq(*asked) => Severity::Note,
             Self::SystemdScale { .. }
             | Self::BfqAndCost { .. }
             | Self::CostUnmeasured { .. }
@@ -101,14 +103,17 @@ impl Cause {
                 let name = heeded_file.rsplit('/').next().unwrap_or_default();
                 format!("The weight does nothing on {disk}: {by} goes by {name} alone.")
             }
+            Self::SystemdScale { asked, made, .. } if is_meant_for_bfq(*asked) => {
+                format!("The weight under BFQ is {made}: systemd makes that of IOWeight={asked}.")
+            }
             Self::SystemdScale { asked, made, .. } => format!(
                 "The weight under BFQ is {made} and not {asked}: systemd squeezes 100 to 10000 \
                  into BFQ's 100 to 1000, so that IOWeight=200 and 300 become 109 and 118. Groups \
                  with the usual 100 get more than their part."
             ),
-            Self::WeightOfOtherDisk { device, disk } => format!(
-                "The weight for {device} does nothing: {device} does not go by weights; {disk} \
-                 below it does."
+            Self::WeightOfOtherDisk { device, disk, .. } => format!(
+                "The weight for {device} does nothing: {device} does not go by weights; {disk}, \
+                 which has the same I/O, does."
             ),
             Self::BfqAndCost { disk, .. } => format!(
                 "BFQ and io.cost are both on for {disk}: each shares the disk by a weight of its \
@@ -211,9 +216,22 @@ impl Cause {
             Self::OtherWeight { heeded_file, weight, .. } => {
                 vec![format!("echo {weight} > {heeded_file}")]
             }
-            Self::SystemdScale { asked, file, .. } => vec![format!("echo {asked} > {file}")],
-            Self::WeightOfOtherDisk { disk, .. }
-            | Self::IoniceUnheeded { disk, .. }
+            Self::SystemdScale { asked, .. } if is_meant_for_bfq(*asked) => Vec::new(),
+            Self::SystemdScale { asked, file, .. } => {
+                // What is written to a unit's group is gone when systemd writes there again.
+                let unit = file.rsplit_once('/').and_then(|(directory, _)| unit_at(directory));
+                vec![match unit {
+                    Some(unit) => {
+                        let weight = io_weight_for_bfq(*asked);
+                        format!("systemctl set-property {unit} IOWeight={weight}")
+                    }
+                    None => format!("echo {asked} > {file}"),
+                }]
+            }
+            Self::WeightOfOtherDisk { number, weight, file, .. } => {
+                vec![format!("echo '{number} {weight}' > {file}")]
+            }
+            Self::IoniceUnheeded { disk, .. }
             | Self::LevelUnheeded { disk, .. }
             | Self::SchedulerAbove { disk, .. } => vec![to_bfq(disk)],
             Self::BfqAndCost { disk, number, file } => vec![

@@ -1,7 +1,7 @@
 //! A plan as files that last: a udev rule, lines for systemd, and writes to cgroups.
 
 use crate::plan::{GroupPlan, Plan};
-use crate::units::io_weight_for_bfq;
+use crate::units::{io_weight_for_bfq, unit_at};
 use std::fmt::Write as _;
 
 /// The lines for files and shells that have the plan in force after each boot. A disk is given by
@@ -43,17 +43,9 @@ pub fn lasting(plan: &Plan, disk: &str, number: Option<&str>) -> String {
     text
 }
 
-fn is_unit(group: &GroupPlan) -> bool {
-    let name = group.path.rsplit('/').next().unwrap_or_default();
-    [".service", ".slice", ".scope"].iter().any(|kind| name.ends_with(kind))
-}
-
 /// The command that gives a unit its settings for good.
 fn unit(group: &GroupPlan, disk: &str) -> Option<String> {
-    if !is_unit(group) {
-        return None;
-    }
-    let name = group.path.rsplit('/').next()?;
+    let name = unit_at(&group.path)?;
     let mut words = Vec::new();
     if let Some(weight) = group.io.bfq.weight {
         words.push(format!("IOWeight={}", io_weight_for_bfq(weight)));
@@ -79,7 +71,7 @@ fn unit(group: &GroupPlan, disk: &str) -> Option<String> {
 
 /// The writes that give a group that is no unit its settings.
 fn writes(group: &GroupPlan, number: &str) -> String {
-    if is_unit(group) {
+    if unit_at(&group.path).is_some() {
         return String::new();
     }
     let write = |name: &str, value: String| {

@@ -47,6 +47,21 @@ pub(crate) fn of_path<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount>
         .map(|it| it.1)
 }
 
+/// The mount whose file system has what is written below this one: that of the upper directory of
+/// an overlay, else itself. `None` if overlays lie on no mount, or on each other in a ring.
+pub(crate) fn carrier<'a>(mounts: &'a [Mount], mount: &'a Mount) -> Option<&'a Mount> {
+    let mut seen: Vec<&Mount> = Vec::new();
+    let mut at = mount;
+    while let Some(upper) = at.option("upperdir") {
+        if seen.iter().any(|known| std::ptr::eq(*known, at)) {
+            return None;
+        }
+        seen.push(at);
+        at = of_path(mounts, Path::new(upper))?;
+    }
+    Some(at)
+}
+
 /// Source of the fields: proc_pid_mountinfo(5).
 fn parse(line: &str) -> Option<Mount> {
     let (front, back) = line.split_once(" - ")?;

@@ -57,6 +57,23 @@ impl Stack {
         let is_known = |name: &String| self.layers.iter().any(|layer| layer.name == *name);
         self.layers.iter().filter(move |layer| !layer.below.iter().any(is_known))
     }
+
+    /// Whether one device is the other, or lies on it.
+    pub(crate) fn leads(&self, from: &Block, to: &Block) -> bool {
+        let mut reached = vec![from];
+        let mut at = 0;
+        while let Some(block) = reached.get(at) {
+            if block.name == to.name {
+                return true;
+            }
+            let below = self.layers.iter().filter(|layer| block.below.contains(&layer.name));
+            let new: Vec<&Block> =
+                below.filter(|layer| reached.iter().all(|it| it.name != layer.name)).collect();
+            reached.extend(new);
+            at += 1;
+        }
+        false
+    }
 }
 
 impl Snapshot {
@@ -102,7 +119,7 @@ impl Snapshot {
 
     /// The stacks of all disks, and of all devices on them that are not partitions.
     pub fn all_stacks(&self) -> Vec<Stack> {
-        self.blocks.whole(&self.root).map(|block| self.stack_of(block)).collect()
+        self.blocks.whole(&self.root, &self.mounts).map(|block| self.stack_of(block)).collect()
     }
 
     fn stack_of(&self, block: &Block) -> Stack {

@@ -80,6 +80,15 @@ fn read_file(root: &Root, unit: &str, file: &str, asks: &mut Vec<Ask>) {
     }
 }
 
+/// The name of the unit whose group lies at this path; `None` if it is no unit's.
+pub(crate) fn unit_at(path: &str) -> Option<&str> {
+    let name = path.rsplit('/').next()?;
+    KINDS.iter().any(|kind| name.ends_with(kind)).then_some(name)
+}
+
+/// The largest weight that BFQ takes.
+pub(crate) const BFQ_MOST: u64 = 1_000;
+
 /// What systemd makes of a weight for BFQ: 1 to 100 stay, 100 to 10000 become 100 to 1000. Source:
 /// systemd's issue 27622.
 pub(crate) fn bfq_weight_of(io_weight: u64) -> u64 {
@@ -91,16 +100,22 @@ pub(crate) fn io_weight_for_bfq(weight: u64) -> u64 {
     if weight <= 100 { weight } else { 100 + (weight - 100) * 11 }
 }
 
+/// Whether a weight can be asked of systemd for what BFQ makes of it: it is above BFQ's range, or
+/// just what [`io_weight_for_bfq`] says.
+pub(crate) fn is_meant_for_bfq(io_weight: u64) -> bool {
+    io_weight > BFQ_MOST || io_weight_for_bfq(bfq_weight_of(io_weight)) == io_weight
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{bfq_weight_of, io_weight_for_bfq};
+    use super::{bfq_weight_of, io_weight_for_bfq, is_meant_for_bfq};
 
     #[test]
     fn systemd_is_asked_for_what_becomes_the_weight() {
         for weight in [1, 99, 100, 101, 400, 1000] {
             let asked = io_weight_for_bfq(weight);
             assert_eq!(bfq_weight_of(asked), weight);
-            assert!(asked <= 10_000);
+            assert!(asked <= 10_000 && is_meant_for_bfq(asked));
         }
     }
 }

@@ -1,12 +1,15 @@
 //! Rules about weights: who goes by which.
 
 use super::place;
-use crate::blocks::Block;
+use crate::blocks::{Block, Kind};
 use crate::cause::Cause;
 use crate::findings::{Finding, Place};
-use crate::groups::{Group, Knob, Setting};
+use crate::groups::{Group, Knob, Setting, Version};
 use crate::snapshot::{Snapshot, Stack};
-use crate::units::bfq_weight_of;
+use crate::units::{BFQ_MOST, bfq_weight_of, unit_at};
+
+/// The largest weight that io.cost takes.
+const COST_MOST: u64 = 10_000;
 
 /// What a disk goes by.
 #[derive(Clone, Copy)]
@@ -26,6 +29,11 @@ impl Heeds {
     fn any(self) -> bool {
         self.bfq || self.cost
     }
+
+    /// The largest weight that it takes.
+    fn most(self) -> u64 {
+        if self.bfq { BFQ_MOST } else { COST_MOST }
+    }
 }
 
 pub(super) fn check(snapshot: &Snapshot, stack: &Stack, findings: &mut Vec<Finding>) {
@@ -38,11 +46,13 @@ pub(super) fn check(snapshot: &Snapshot, stack: &Stack, findings: &mut Vec<Findi
         return;
     }
     for disk in stack.disks() {
-        let Some(heeding) = stack.layers.iter().find(heeds) else {
+        let above = |block: &&Block| heeds(block) && stack.leads(block, disk);
+        let Some(heeding) = stack.layers.iter().find(above) else {
             findings.extend(unheeded(snapshot, disk, &weighted));
             continue;
         };
-        if !heeds(&disk) {
+        // Nobody uses the ways to a disk that has several but their device above.
+        if !heeds(&disk) && heeding.kind != Kind::Multipath {
             let cause = Cause::SchedulerAbove {
                 upper: heeding.name.clone(),
                 disk: disk.name.clone(),
@@ -57,9 +67,7 @@ pub(super) fn check(snapshot: &Snapshot, stack: &Stack, findings: &mut Vec<Findi
             findings.extend(of_group(Heeds::of(snapshot, block), block, group));
         }
     }
-    if let Some(heeding) = stack.layers.iter().find(heeds) {
-        findings.extend(of_other_disk(snapshot, stack, heeding, &weighted));
-    }
+    of_other_disk(snapshot, stack, &weighted, findings);
 }
 
 fn has_weight(group: &Group) -> bool {
@@ -101,42 +109,63 @@ fn of_group(heeds: Heeds, block: &Block, group: &Group) -> Option<Finding> {
             disk: block.name.clone(),
             by: by.to_owned(),
             heeded_file: file(name),
-            weight: set.weight().unwrap_or(100),
+            weight: set.weight().unwrap_or(100).min(heeds.most()),
         };
         Finding::new(cause, vec![place(set)])
     };
+    let scaled =
+        |asked: u64, made: u64| Cause::SystemdScale { asked, made, file: file("io.bfq.weight") };
     match (heeds.bfq, heeds.cost, cost, bfq) {
+        // The usual weight is what systemd makes of some others, too.
+        (true, _, Some(set), None)
+            if unit_at(&group.path).is_some() && set.weight().map(bfq_weight_of) == Some(100) =>
+        {
+            Some(Finding::new(scaled(set.weight()?, 100), vec![place(set)]))
+        }
         (true, false, Some(set), None) => Some(other("BFQ", "io.bfq.weight", set)),
         (false, true, None, Some(set)) => Some(other("io.cost", "io.weight", set)),
         (true, _, Some(asked), Some(made)) => {
             let (weight, into) = (asked.weight()?, made.weight()?);
-            let cause =
-                Cause::SystemdScale { asked: weight, made: into, file: file("io.bfq.weight") };
             (weight != into && into == bfq_weight_of(weight))
-                .then(|| Finding::new(cause, vec![place(asked), place(made)]))
+                .then(|| Finding::new(scaled(weight, into), vec![place(asked), place(made)]))
         }
         _ => None,
     }
 }
 
-/// Weights for a device of the stack that does not go by weights, while another one does.
+/// Weights for a device that does not go by weights, while one below or above it does.
 fn of_other_disk(
     snapshot: &Snapshot,
     stack: &Stack,
-    heeding: &Block,
     weighted: &[&Group],
-) -> Vec<Finding> {
-    let settings = weighted.iter().flat_map(|group| &group.settings);
-    let settings = settings.filter(|setting| setting.knob.is_weight());
-    let fault = |setting: &Setting| {
-        let number = setting.number.as_deref()?;
-        let block = stack.layers.iter().find(|block| block.number == number)?;
-        let is_fault = block.kind != crate::Kind::Partition && !Heeds::of(snapshot, block).any();
-        let cause =
-            Cause::WeightOfOtherDisk { device: block.name.clone(), disk: heeding.name.clone() };
-        is_fault.then(|| Finding::new(cause, vec![place(setting)]))
-    };
-    settings.filter_map(fault).collect()
+    findings: &mut Vec<Finding>,
+) {
+    let heeds = |block: &Block| Heeds::of(snapshot, block);
+    let settings = weighted.iter().flat_map(|group| group.settings.iter().map(|it| (*group, it)));
+    for (group, setting) in settings.filter(|(_, setting)| setting.knob.is_weight()) {
+        let is_it = |block: &&Block| setting.number.as_ref() == Some(&block.number);
+        let Some(block) = stack.layers.iter().find(is_it) else { continue };
+        if block.kind == Kind::Partition || heeds(block).any() {
+            continue;
+        }
+        let is_near = |one: &&Block| stack.leads(block, one) || stack.leads(one, block);
+        for heeding in stack.layers.iter().filter(|one| heeds(one).any()).filter(is_near) {
+            let heeds = heeds(heeding);
+            let file = match (group.version, heeds.bfq) {
+                (Version::V1, _) => setting.file.clone(),
+                (Version::V2, true) => format!("{}/io.bfq.weight", group.directory),
+                (Version::V2, false) => format!("{}/io.weight", group.directory),
+            };
+            let cause = Cause::WeightOfOtherDisk {
+                device: block.name.clone(),
+                disk: heeding.name.clone(),
+                number: heeding.number.clone(),
+                weight: setting.weight().unwrap_or(100).min(heeds.most()),
+                file,
+            };
+            findings.push(Finding::new(cause, vec![place(setting)]));
+        }
+    }
 }
 
 /// Faults of io.cost itself.

@@ -4,6 +4,7 @@ use super::place;
 use crate::cause::Cause;
 use crate::findings::{Finding, Place};
 use crate::groups::{Group, Knob, Version};
+use crate::mounts::{carrier, of_path};
 use crate::snapshot::{Snapshot, Stack};
 
 /// The file systems that charge writers for what is written back. Source:
@@ -27,7 +28,7 @@ pub(super) fn check(snapshot: &Snapshot, stack: &Stack, findings: &mut Vec<Findi
     version1(&of(Version::V1), findings);
     let of_version2 = of(Version::V2);
     let places = || of_version2.iter().flat_map(|(_, places)| places.clone()).collect();
-    if let Some(file_system) = charges_top(stack).filter(|_| !of_version2.is_empty()) {
+    if let Some(file_system) = charges_top(snapshot, stack).filter(|_| !of_version2.is_empty()) {
         let groups = of_version2.len();
         let cause = Cause::WritebackOfTop { file_system, at: stack.of.clone(), groups };
         findings.push(Finding::new(cause, places()));
@@ -39,8 +40,11 @@ pub(super) fn check(snapshot: &Snapshot, stack: &Stack, findings: &mut Vec<Findi
 }
 
 /// The file system of a path on a disk, if it charges the top group.
-fn charges_top(stack: &Stack) -> Option<String> {
-    let file_system = stack.file_system.clone()?;
+fn charges_top(snapshot: &Snapshot, stack: &Stack) -> Option<String> {
+    stack.file_system.as_ref()?;
+    // An overlay writes to the file system of its upper directory.
+    let mount = of_path(&snapshot.mounts, stack.of.as_ref())?;
+    let file_system = carrier(&snapshot.mounts, mount)?.kind.clone();
     let charges_writers = CHARGES_WRITERS.contains(&file_system.as_str());
     (!charges_writers && !stack.layers.is_empty()).then_some(file_system)
 }

@@ -67,6 +67,10 @@ fn each_scheduler_goes_by_a_weight_of_its_own() {
     let fault = the_fault(&findings);
     assert!(matches!(&fault.cause, Cause::OtherWeight { by, .. } if by == "BFQ"), "{fault:#?}");
     mends(fault, "echo 300 > /sys/fs/cgroup/db/io.bfq.weight");
+    // BFQ takes 1000 at most.
+    let tree = Tree::new().disk("sda", "8:0", "bfq").v2();
+    let findings = tree.group("db", "io.weight", "default 3400").findings();
+    mends(the_fault(&findings), "echo 1000 > /sys/fs/cgroup/db/io.bfq.weight");
     let tree = Tree::new()
         .disk("sda", "8:0", "none")
         .v2()
@@ -78,18 +82,30 @@ fn each_scheduler_goes_by_a_weight_of_its_own() {
 
 #[test]
 fn weights_of_systemd_are_squeezed_for_bfq() {
-    for (asked, made) in [(200, 109), (300, 118), (666, 151), (10_000, 1000)] {
-        let tree = Tree::new()
-            .disk("sda", "8:0", "bfq")
-            .v2()
-            .group("db.service", "io.weight", &format!("default {asked}"))
-            .group("db.service", "io.bfq.weight", &format!("default {made}"));
-        let findings = tree.findings();
+    let found = |group: &str, asked: u64, made: u64| {
+        let tree = Tree::new().disk("sda", "8:0", "bfq").v2();
+        tree.group(group, "io.weight", &format!("default {asked}"))
+            .group(group, "io.bfq.weight", &format!("default {made}"))
+            .findings()
+    };
+    // The mend asks for what becomes 105, 200, 300 and 666. Of 105 systemd makes the usual 100.
+    for (asked, made, mend) in
+        [(105, 100, 155), (200, 109, 1200), (300, 118, 2300), (666, 151, 6326)]
+    {
+        let findings = found("db.service", asked, made);
         let fault = the_fault(&findings);
         assert_eq!(fault.severity, Severity::DoesSomethingElse);
         assert!(matches!(fault.cause, Cause::SystemdScale { .. }), "{fault:#?}");
-        mends(fault, &format!("echo {asked} > /sys/fs/cgroup/db.service/io.bfq.weight"));
+        mends(fault, &format!("systemctl set-property db.service IOWeight={mend}"));
+        // What is asked for so is no fault.
+        let findings = found("db.service", mend, asked);
+        assert_eq!((findings.len(), findings[0].severity), (1, Severity::Note), "{findings:#?}");
     }
+    mends(the_fault(&found("db", 200, 109)), "echo 200 > /sys/fs/cgroup/db/io.bfq.weight");
+    // Nobody means 10000 for BFQ.
+    let most = found("db.service", 10_000, 1000);
+    assert_eq!((most.len(), most[0].severity), (1, Severity::Note), "{most:#?}");
+    assert!(most[0].mend.is_empty(), "{most:#?}");
     // Weights that somebody chose himself are no fault.
     let tree = Tree::new().disk("sda", "8:0", "bfq").v2();
     let tree = tree.group("db", "io.weight", "default 300");
@@ -196,6 +212,34 @@ fn buffered_writes_are_charged_to_the_top() {
     }
 }
 
+/// As in the root of a container.
+#[test]
+fn buffered_writes_on_an_overlay_are_those_of_its_upper_directory() {
+    for (file_system, faults) in [("ext4", 0), ("vfat", 1)] {
+        let tree = Tree::new()
+            .disk("sda", "8:0", "bfq")
+            .v2()
+            .mount("8:0", "/data", file_system, "/dev/sda", "rw")
+            .mount("0:50", "/", "overlay", "overlay", "rw,lowerdir=/l,upperdir=/data/u")
+            .group("db", "io.bfq.weight", "default 300")
+            .file("x", "");
+        let findings = tree.findings_at("/x").unwrap();
+        assert_eq!(findings.len(), faults, "{findings:#?}");
+        let of_upper = |it: &Finding| {
+            matches!(&it.cause, Cause::WritebackOfTop { file_system, .. }
+            if file_system == "vfat")
+        };
+        assert!(findings.iter().all(of_upper), "{findings:#?}");
+    }
+    // Two that lie on each other have no disk, and end.
+    let ring = Tree::new()
+        .mount("0:50", "/a", "overlay", "overlay", "rw,lowerdir=/,upperdir=/b/u")
+        .mount("0:51", "/b", "overlay", "overlay", "rw,lowerdir=/,upperdir=/a/u")
+        .file("a/x", "");
+    let findings = ring.findings_at("/a/x").unwrap();
+    assert!(matches!(findings[0].cause, Cause::NoDisk { .. }), "{findings:#?}");
+}
+
 #[test]
 fn all_buffered_writes_are_the_tops_in_version_1() {
     let of = |file: &str, value: &str| {
@@ -282,8 +326,64 @@ fn a_weight_for_a_device_that_hands_on_does_nothing() {
         .v2();
     let findings = tree.group("db", "io.bfq.weight", "default 100\n253:0 300").findings();
     let fault = the_fault(&findings);
-    assert!(matches!(&fault.cause, Cause::WeightOfOtherDisk { device, disk }
+    assert!(matches!(&fault.cause, Cause::WeightOfOtherDisk { device, disk, .. }
         if device == "dm-0" && disk == "sda"));
+    mends(fault, "echo '8:0 300' > /sys/fs/cgroup/db/io.bfq.weight");
+}
+
+#[test]
+fn each_disk_of_an_array_gets_the_weight_that_was_given_to_the_array() {
+    let findings = Tree::new()
+        .disk("sda", "8:0", "bfq")
+        .disk("sdb", "8:16", "bfq")
+        .disk("md0", "9:0", "none")
+        .file("sys/block/md0/md/level", "raid1")
+        .file("sys/block/md0/slaves/sda/size", "1")
+        .file("sys/block/md0/slaves/sdb/size", "1")
+        .v2()
+        .group("db", "io.weight", "9:0 3000")
+        .findings_at("md0")
+        .unwrap();
+    let of_array = findings.iter().filter(|it| matches!(it.cause, Cause::WeightOfOtherDisk { .. }));
+    let mends: Vec<&str> = of_array.map(|finding| finding.mend[0].as_str()).collect();
+    let expected = ["8:0", "8:16"]
+        .map(|number| format!("echo '{number} 1000' > /sys/fs/cgroup/db/io.bfq.weight"));
+    assert_eq!(mends, expected);
+}
+
+#[test]
+fn the_ways_to_a_disk_need_no_scheduler_if_their_device_has_one() {
+    let tree = Tree::new()
+        .disk("sda", "8:0", "none")
+        .disk("sdb", "8:16", "none")
+        .disk("dm-0", "253:0", "bfq")
+        .file("sys/block/dm-0/dm/uuid", "mpath-360")
+        .file("sys/block/dm-0/slaves/sda/size", "8")
+        .file("sys/block/dm-0/slaves/sdb/size", "8")
+        .v2()
+        .group("db", "io.bfq.weight", "default 300");
+    let findings = tree.findings_at("/dev/dm-0").unwrap();
+    assert!(findings.is_empty(), "{findings:#?}");
+}
+
+#[test]
+fn drives_without_a_medium_give_no_alarm() {
+    let found = |name: &str, removable: &str, mounted: bool| {
+        let tree = Tree::new()
+            .disk(name, "11:0", "mq-deadline")
+            .file(&format!("sys/block/{name}/removable"), removable)
+            .v2()
+            .group("db", "io.bfq.weight", "default 300");
+        let mount = |tree: Tree| tree.mount("11:0", "/m", "ext4", &format!("/dev/{name}"), "rw");
+        if mounted { mount(tree) } else { tree }.findings()
+    };
+    for (name, removable) in [("sr0", "1"), ("sr1", "0"), ("fd0", "1"), ("sdc", "1")] {
+        let empty = found(name, removable, false);
+        assert!(empty.is_empty(), "{name}: {empty:#?}");
+        let mounted = found(name, removable, true);
+        assert!(matches!(the_fault(&mounted).cause, Cause::WeightsUnheeded { .. }), "{name}");
+    }
+    assert_eq!(found("sdc", "0", false).len(), 1);
 }
 
 #[test]
