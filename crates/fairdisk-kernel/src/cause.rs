@@ -32,7 +32,7 @@ pub enum Cause {
     /// A setting for a disk that is not there.
     DiskGone { device: String },
     /// A group that has no share because one above does not hand on `io`.
-    ParentWithoutIo { group: String, parent: String },
+    ParentWithoutIo { group: String, parent: String, has_tasks: bool },
     /// A group of version 2 while version 1 has the controller.
     VersionOneHasIo { group: Option<String>, mount: String },
     /// A setting of a user's unit, whose manager has no `io`.
@@ -44,7 +44,7 @@ pub enum Cause {
     /// Buffered writes under version 1.
     WritebackOfVersionOne { groups: usize, has_limit: bool },
     /// Buffered writes of a group without the memory controller.
-    WritebackWithoutMemory { group: String, parent: String },
+    WritebackWithoutMemory { group: String, to_hand_on: Vec<String> },
     /// A latency target, and a kernel without `io.latency`.
     LatencyUnsupported { unit: String, kernel: String },
     /// A scheduler that goes by weights above a disk that does not.
@@ -150,9 +150,14 @@ impl Cause {
                  charges all of them to the top group.",
                 some(*groups, "group", "groups")
             ),
-            Self::WritebackWithoutMemory { group, .. } => format!(
+            Self::WritebackWithoutMemory { group, to_hand_on } => format!(
                 "Buffered writes of {group} are charged to a group above it: they are charged by \
-                 memory, and {group} has `io` without `memory`."
+                 memory, and {group} has `io` without `memory`{}.",
+                if to_hand_on.is_empty() {
+                    ", which version 2 does not have here at all"
+                } else {
+                    ""
+                }
             ),
             _ => String::new(),
         }
@@ -170,10 +175,15 @@ impl Cause {
                  best-effort and idle only.",
                 some(*threads, "thread", "threads")
             ),
-            Self::ParentWithoutIo { group, parent } => format!(
-                "{group} has no share of its own: {parent} does not hand the controller `io` on to \
-                 the groups below it."
-            ),
+            Self::ParentWithoutIo { group, parent, has_tasks } => {
+                let tasks = " It cannot while processes are in itself: they must go to a group \
+                             below it first.";
+                format!(
+                    "{group} has no share of its own: {parent} does not hand the controller `io` \
+                     on to the groups below it.{}",
+                    if *has_tasks { tasks } else { "" }
+                )
+            }
             Self::VersionOneHasIo { group, mount } => {
                 let who = group.as_deref().map_or_else(
                     || "Groups of version 2 have no I/O settings".to_owned(),
@@ -243,8 +253,14 @@ impl Cause {
             }
             Self::OnPartition { disk, .. } => vec![format!("lsblk /dev/{disk}")],
             Self::DiskGone { .. } => vec!["lsblk -o NAME,MAJ:MIN".to_owned()],
-            Self::ParentWithoutIo { parent, .. } => {
-                vec![format!("echo +io > {parent}/cgroup.subtree_control")]
+            Self::ParentWithoutIo { parent, has_tasks, .. } => {
+                let own = format!("{parent}/own");
+                let away = format!(
+                    "mkdir {own} && for pid in $(cat {parent}/cgroup.procs); \
+                     do echo $pid > {own}/cgroup.procs; done"
+                );
+                let hand_on = format!("echo +io > {parent}/cgroup.subtree_control");
+                has_tasks.then_some(away).into_iter().chain([hand_on]).collect()
             }
             Self::VersionOneHasIo { mount, .. } => vec![
                 format!("umount {mount}  # when no group is left in it"),
@@ -261,8 +277,10 @@ impl Cause {
             Self::NotInForce { unit, .. } => {
                 vec![format!("systemctl daemon-reload && systemctl restart {unit}")]
             }
-            Self::WritebackWithoutMemory { parent, .. } => {
-                vec![format!("echo +memory > {parent}/cgroup.subtree_control")]
+            Self::WritebackWithoutMemory { to_hand_on, .. } => {
+                let hand_on =
+                    |group: &String| format!("echo +memory > {group}/cgroup.subtree_control");
+                to_hand_on.iter().map(hand_on).collect()
             }
             // The kernel has no way; a mount of Fairdisk charges writers.
             Self::WritebackOfTop { at, .. } => {

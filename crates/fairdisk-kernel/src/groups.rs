@@ -188,6 +188,11 @@ impl Trees {
         self.groups.iter().find(|one| one.version == group.version && one.path == above)
     }
 
+    /// All groups above, the nearest first.
+    pub(crate) fn above<'a>(&'a self, group: &'a Group) -> Vec<&'a Group> {
+        std::iter::successors(self.parent(group), |above| self.parent(above)).collect()
+    }
+
     /// Whether io.cost is on for a disk.
     pub fn cost_is_on(&self, number: &str) -> bool {
         let of_disk = |line: &&CostLine| line.number == number && !line.is_model;

@@ -94,18 +94,17 @@ fn trees(
             findings.push(Finding::new(cause, vec![place]));
             continue;
         }
-        let mut below = group;
-        while let Some(parent) = trees.parent(below) {
-            if !parent.hands_on.iter().any(|name| name == "io") {
-                let file = format!("{}/cgroup.subtree_control", parent.directory);
-                let place = Place::new(file, parent.hands_on.join(" "));
-                let cause = Cause::ParentWithoutIo {
-                    group: group.path.clone(),
-                    parent: parent.directory.clone(),
-                };
-                findings.push(Finding::new(cause, vec![place]));
-            }
-            below = parent;
+        // A group can hand on only what is handed to it: the topmost is mended first.
+        let above = trees.above(group).into_iter().rev();
+        for parent in above.filter(|parent| !parent.hands_on.iter().any(|name| name == "io")) {
+            let file = format!("{}/cgroup.subtree_control", parent.directory);
+            let place = Place::new(file, parent.hands_on.join(" "));
+            let cause = Cause::ParentWithoutIo {
+                group: group.path.clone(),
+                parent: parent.directory.clone(),
+                has_tasks: parent.has_tasks && parent.path != "/",
+            };
+            findings.push(Finding::new(cause, vec![place]));
         }
     }
     if let (Some(mount), Some(v2)) = (trees.v1.clone(), &trees.v2) {

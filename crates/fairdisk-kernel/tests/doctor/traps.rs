@@ -169,6 +169,21 @@ fn a_group_below_one_without_io_has_no_share() {
     mends(fault, "echo +io > /sys/fs/cgroup/machine.slice/cgroup.subtree_control");
     let handed = tree().file("sys/fs/cgroup/machine.slice/cgroup.subtree_control", "io memory");
     assert!(handed.findings_for(&group()).unwrap().is_empty());
+    // The topmost must hand on first, and processes are in the way.
+    let deep = tree()
+        .file("sys/fs/cgroup/machine.slice/cgroup.procs", "7")
+        .file("sys/fs/cgroup/cgroup.subtree_control", "memory");
+    let findings = deep.findings_for(&group()).unwrap();
+    let mends: Vec<&String> = findings.iter().flat_map(|finding| &finding.mend).collect();
+    let expected = [
+        "echo +io > /sys/fs/cgroup/cgroup.subtree_control",
+        "mkdir /sys/fs/cgroup/machine.slice/own && for pid in \
+         $(cat /sys/fs/cgroup/machine.slice/cgroup.procs); \
+         do echo $pid > /sys/fs/cgroup/machine.slice/own/cgroup.procs; done",
+        "echo +io > /sys/fs/cgroup/machine.slice/cgroup.subtree_control",
+    ];
+    assert_eq!(mends, expected);
+    assert!(findings[1].text.contains("while processes are in itself"), "{findings:#?}");
     // Who did not ask for a share there is not bothered.
     assert!(tree().findings().is_empty());
     assert_eq!(tree().findings_for(&["/none".into()]).unwrap_err(), "/none: no such cgroup");
@@ -250,6 +265,14 @@ fn all_buffered_writes_are_the_tops_in_version_1() {
     let fault = the_fault(&limited);
     assert!(matches!(fault.cause, Cause::WritebackOfVersionOne { has_limit: true, .. }));
     assert!(of("blkio.throttle.read_bps_device", "8:0 1048576").is_empty());
+    // A limit for another disk makes no fault of a weight.
+    let tree = Tree::new().disk("sda", "8:0", "bfq").disk("sdb", "8:16", "bfq").v1();
+    let findings = tree
+        .group_of_v1("db", "blkio.bfq.weight", "300")
+        .group_of_v1("db", "blkio.throttle.write_bps_device", "8:16 1048576")
+        .findings_at("sda")
+        .unwrap();
+    assert_eq!((findings.len(), findings[0].severity), (1, Severity::Note), "{findings:#?}");
     // Weights are in force, but for that.
     let weighted = of("blkio.bfq.weight", "300");
     assert_eq!((weighted.len(), weighted[0].severity), (1, Severity::Note), "{weighted:#?}");
@@ -263,6 +286,21 @@ fn buffered_writes_are_charged_by_memory() {
     let fault = the_fault(&findings);
     assert!(matches!(fault.cause, Cause::WritebackWithoutMemory { .. }), "{fault:#?}");
     mends(fault, "echo +memory > /sys/fs/cgroup/cgroup.subtree_control");
+    let deep = |at_top: &str| {
+        let tree = Tree::new().disk("sda", "8:0", "bfq").v2();
+        tree.file("sys/fs/cgroup/cgroup.controllers", at_top)
+            .group("shop", "cgroup.controllers", "io")
+            .group("shop/db", "io.bfq.weight", "default 300")
+            .file("sys/fs/cgroup/shop/db/cgroup.controllers", "io")
+            .findings()
+    };
+    let findings = deep("io memory");
+    let expected = ["", "/shop"]
+        .map(|group| format!("echo +memory > /sys/fs/cgroup{group}/cgroup.subtree_control"));
+    assert_eq!(the_fault(&findings).mend, expected);
+    let findings = deep("io");
+    let fault = the_fault(&findings);
+    assert!(fault.mend.is_empty() && fault.text.contains("does not have here"), "{fault:#?}");
 }
 
 #[test]
