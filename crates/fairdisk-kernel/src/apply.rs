@@ -43,13 +43,10 @@ pub fn apply(
             let State { path, mut kept, .. } = state;
             // Of a value that the kernel made another of, something was written.
             let _ = kept.pop_if(|last| matches!(last.step, Step::Make { .. }));
-            let left = take_back(root, &kept, tell);
-            if left.is_empty() {
-                let _ = fs::remove_file(&path);
-                return Err(format!("{why}; nothing is changed"));
-            }
-            let state = path.display();
-            return Err(format!("{why}; not taken back (kept in {state}): {}", left.join("; ")));
+            return Err(match take_back(root, kept, &path, tell) {
+                Ok(()) => format!("{why}; nothing is changed"),
+                Err(left) => format!("{why}; {left}"),
+            });
         }
     }
     Ok(())
@@ -72,13 +69,22 @@ pub fn undo(root: &Root, state: &Path, tell: &mut dyn FnMut(&str)) -> Result<(),
         }
         Err(error) => return Err(format!("{}: {error}", state.display())),
     };
-    // The last line may be torn if the machine went down; its step was not begun then.
-    let kept: Vec<Kept> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let left = take_back(root, &kept, tell);
-    if !left.is_empty() {
-        return Err(format!("not taken back: {}", left.join("; ")));
+    take_back(root, parse(&text).map_err(|why| format!("{}: {why}", state.display()))?, state, tell)
+}
+
+/// The kept steps of a file.
+fn parse(text: &str) -> Result<Vec<Kept>, String> {
+    let mut kept = Vec::new();
+    let mut lines = (1..).zip(text.lines()).peekable();
+    while let Some((number, line)) = lines.next() {
+        match serde_json::from_str(line) {
+            Ok(one) => kept.push(one),
+            // The last line may be torn if the machine went down; its step was not begun then.
+            Err(_) if lines.peek().is_none() && !text.ends_with('\n') => {}
+            Err(error) => return Err(format!("line {number}: {error}; nothing is taken back")),
+        }
     }
-    fs::remove_file(state).map_err(|error| format!("{}: {error}", state.display()))
+    Ok(kept)
 }
 
 impl State {
@@ -175,35 +181,63 @@ fn write(root: &Root, file: &str, value: &str, form: &Form) -> Result<(), String
     }
 }
 
-/// Takes steps back, the last first; what could not be taken back.
-fn take_back(root: &Root, kept: &[Kept], tell: &mut dyn FnMut(&str)) -> Vec<String> {
-    let mut left = Vec::new();
-    for Kept { step, before } in kept.iter().rev() {
-        let (done, said) = match (step, before) {
-            (Step::Make { directory }, _) => {
-                let done = fs::remove_dir(root.place(directory));
-                let done = done.or_else(|error| match error.kind() {
-                    io::ErrorKind::NotFound => Ok(()),
-                    _ => Err(format!("{directory}: {error}")),
-                });
-                (done, format!("{directory}: removed"))
+/// Takes steps back, the last first. The file in which they are kept has what could not be taken
+/// back, or is gone.
+fn take_back(
+    root: &Root,
+    mut kept: Vec<Kept>,
+    state: &Path,
+    tell: &mut dyn FnMut(&str),
+) -> Result<(), String> {
+    let (mut left, mut whys) = (Vec::new(), Vec::new());
+    while let Some(one) = kept.pop() {
+        match take_back_one(root, &one) {
+            Ok(said) => said.iter().for_each(|said| tell(said)),
+            Err(why) => {
+                whys.push(why);
+                left.push(one);
             }
-            // A file of a group, or of a disk, that is gone has nothing to be taken back.
-            (Step::Write { file, .. }, _) if !root.exists(file) => continue,
-            (Step::Write { file, form, .. }, Some(value)) => {
-                (write(root, file, value, form), format!("{file}: {value}"))
-            }
-            (Step::Write { .. }, None) => continue,
-            (Step::Ionice { tid, .. }, before) => {
-                let priority = before.clone().and_then(|text| Ioprio::try_from(text).ok());
-                let step = Step::Ionice { tid: *tid, priority };
-                (carry_out(root, &step), line(&step, None))
-            }
-        };
-        match done {
-            Ok(()) => tell(&said),
-            Err(why) => left.push(why),
         }
     }
-    left
+    let wrong = |error: io::Error| format!("{}: {error}", state.display());
+    if left.is_empty() {
+        return fs::remove_file(state).map_err(wrong);
+    }
+    left.reverse();
+    write_anew(state, &left).map_err(wrong)?;
+    Err(format!("not taken back (kept in {}): {}", state.display(), whys.join("; ")))
+}
+
+/// Puts a file with these steps in the place of another; one of both is there at each moment.
+fn write_anew(state: &Path, kept: &[Kept]) -> io::Result<()> {
+    let lines = kept.iter().map(|one| Ok(serde_json::to_string(one)? + "\n"));
+    let text: String = lines.collect::<io::Result<_>>()?;
+    let next = state.with_extension("next");
+    let mut file = File::create(&next)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(next, state)
+}
+
+/// Takes one step back, and says so if there was anything to take back.
+fn take_back_one(root: &Root, Kept { step, before }: &Kept) -> Result<Option<String>, String> {
+    match (step, before) {
+        (Step::Make { directory }, _) => match fs::remove_dir(root.place(directory)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(format!("{directory}: {error}"))
+            }
+            _ => Ok(Some(format!("{directory}: removed"))),
+        },
+        // A file of a group, or of a disk, that is gone has nothing to be taken back.
+        (Step::Write { file, .. }, _) if !root.exists(file) => Ok(None),
+        (Step::Write { file, form, .. }, Some(value)) => {
+            write(root, file, value, form).map(|()| Some(format!("{file}: {value}")))
+        }
+        (Step::Write { .. }, None) => Ok(None),
+        (Step::Ionice { tid, .. }, before) => {
+            let priority = before.clone().and_then(|text| Ioprio::try_from(text).ok());
+            let step = Step::Ionice { tid: *tid, priority };
+            carry_out(root, &step).map(|()| Some(line(&step, None)))
+        }
+    }
 }

@@ -228,6 +228,9 @@ pub fn to_table(verified: &[Verified]) -> String {
             predicted.unwrap_or_default()
         );
     }
+    if verified.iter().any(|one| one.predicted_share.is_some() || one.predicted_iops.is_some()) {
+        text.push_str("predicted: for the plan's own load, not for the reads measured here\n");
+    }
     text
 }
 
@@ -251,5 +254,24 @@ mod tests {
         let unweighted = Plan::parse("[[group]]\npath = 'v/a'\nionice = 'idle'\n").unwrap();
         assert_eq!(share(&unweighted, "v/a", true), None);
         assert_eq!(riops("rbps=max riops=50"), Some(50));
+    }
+
+    #[test]
+    fn predictions_are_said_to_be_for_another_load() {
+        for predicted_share in [None, Some(75.0)] {
+            let verified = Verified {
+                group: "db".to_owned(),
+                weight: Some(300),
+                asked_share: Some(75.0),
+                asked_riops: None,
+                predicted_share,
+                predicted_iops: None,
+                measured_share: 74.0,
+                measured_iops: 1_000.0,
+                p99_ms: 1.0,
+            };
+            let text = to_table(&[verified]);
+            assert_eq!(text.contains("not for the reads"), predicted_share.is_some(), "{text}");
+        }
     }
 }

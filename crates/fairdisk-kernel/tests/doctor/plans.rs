@@ -96,6 +96,46 @@ fn what_cannot_be_written_leaves_everything_as_it_was() {
 }
 
 #[test]
+fn what_cannot_be_taken_back_stays_kept() {
+    let applied = apply_to(tree(), PLAN);
+    let root = applied.tree.root();
+    let weight = root.place("sys/fs/cgroup/shop/db/io.weight");
+    let whole = std::fs::read_to_string(&applied.state).unwrap();
+    // A directory in place of the file cannot be written to.
+    std::fs::remove_file(&weight).unwrap();
+    std::fs::create_dir(&weight).unwrap();
+    let why = undo(&root, &applied.state, &mut |_| ()).unwrap_err();
+    assert!(why.starts_with("not taken back (kept in ") && why.contains("db/io.weight"), "{why}");
+    assert_eq!(text(&root, "sys/block/sda/queue/scheduler"), "none");
+    let left = std::fs::read_to_string(&applied.state).unwrap();
+    let expected: Vec<&str> = whole.lines().filter(|line| line.contains("io.weight")).collect();
+    assert_eq!(left.lines().collect::<Vec<_>>(), expected);
+    std::fs::remove_dir(&weight).unwrap();
+    std::fs::write(&weight, "400").unwrap();
+    undo(&root, &applied.state, &mut |_| ()).unwrap();
+    assert_eq!(text(&root, "sys/fs/cgroup/shop/db/io.weight"), "100");
+    assert!(!applied.state.exists());
+}
+
+#[test]
+fn nothing_that_is_kept_is_forgotten_in_silence() {
+    let applied = apply_to(tree(), PLAN);
+    let root = applied.tree.root();
+    let whole = std::fs::read_to_string(&applied.state).unwrap();
+    let scheduler = || text(&root, "sys/block/sda/queue/scheduler");
+    for spoilt in [format!("{{\n{whole}"), format!("{whole}{{\n")] {
+        std::fs::write(&applied.state, &spoilt).unwrap();
+        let why = undo(&root, &applied.state, &mut |_| ()).unwrap_err();
+        assert!(why.contains("line ") && why.ends_with("nothing is taken back"), "{why}");
+        assert_eq!((scheduler().as_str(), applied.state.exists()), ("bfq", true));
+    }
+    // The step of a line that was not written to its end was not begun.
+    std::fs::write(&applied.state, format!("{whole}{{\"step\"")).unwrap();
+    undo(&root, &applied.state, &mut |_| ()).unwrap();
+    assert_eq!((scheduler().as_str(), applied.state.exists()), ("none", false));
+}
+
+#[test]
 fn a_preview_says_the_same_and_writes_nothing() {
     let tree = tree();
     let steps = Plan::parse(PLAN).unwrap().steps(&tree.snapshot()).unwrap();

@@ -102,6 +102,8 @@ fn advice_for_the_kernel_is_a_plan_and_files() {
     let text = fairdisk(&[&SHORT[..], &limit].concat());
     assert!(text.out.contains("\"/dev/DISK\" = \"riops=40 wiops=40\""), "{}", text.out);
     assert!(text.out.contains("what only a mount keeps (fair):"), "{}", text.out);
+    let note = "backup: max_iops=40 is kept in part: io.max limits reads and writes apart";
+    assert!(text.out.contains(note), "{}", text.out);
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Files {
         }
         let settings = advice.settings();
         let most = settings.iter().flatten().filter_map(weight).max().unwrap_or(1);
-        let of_group = |at: usize| {
+        let mut of_group = |at: usize| {
             let mut group = GroupPlan {
                 path: advice.groups[at].cgroup.trim_matches('/').to_owned(),
                 predicted: predicted(advice, at),
@@ -98,10 +98,18 @@ impl Files {
             for setting in &settings[at] {
                 add(&mut group, setting, (&best.asked, disk), most);
             }
+            let both = settings[at].iter().filter(|(key, _)| ["max_iops", "max_bps"].contains(key));
+            notes.extend(both.map(|(key, value)| {
+                format!(
+                    "{}: {key}={value} is kept in part: io.max limits reads and writes apart, both \
+                     together may be twice that",
+                    group.path
+                )
+            }));
             group
         };
         let groups = (0..advice.groups.len()).filter(|at| advice.groups[*at].has_tasks);
-        let groups = groups.map(of_group).filter(|group| !group.path.is_empty()).collect();
+        let groups = groups.map(&mut of_group).filter(|group| !group.path.is_empty()).collect();
         let plan = Plan { devices: vec![of_disk], groups };
         let name = disk.rsplit('/').next().unwrap_or(disk);
         let number = Snapshot::read(&Root::of_system()).stack(disk).ok();
