@@ -5,12 +5,15 @@ use crate::findings::Finding;
 use crate::snapshot::{Snapshot, Stack};
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 /// What a check says.
 #[derive(Debug, Serialize)]
 pub struct Report {
     stacks: Vec<Shown>,
     findings: Vec<Finding>,
+    /// The files that could not be read.
+    unread: Vec<PathBuf>,
 }
 
 #[derive(Debug, Serialize)]
@@ -32,7 +35,11 @@ impl Report {
             let on = stack.layers.iter().filter(is_on).map(|block| block.name.clone());
             Shown { cost_on: on.collect(), stack }
         };
-        Self { stacks: stacks.into_iter().map(shown).collect(), findings }
+        Self {
+            stacks: stacks.into_iter().map(shown).collect(),
+            findings,
+            unread: snapshot.root.unread(),
+        }
     }
 
     /// The findings that must be mended.
@@ -46,7 +53,11 @@ impl Report {
         for shown in &self.stacks {
             shown.write(&mut text);
         }
-        if self.faults() == 0 {
+        if let Some(first) = self.unread.first() {
+            let (count, first) = (self.unread.len(), first.display());
+            let files = if count == 1 { "file" } else { "files" };
+            let _ = writeln!(text, "Not all was seen: {count} {files} cannot be read, as {first}.");
+        } else if self.faults() == 0 {
             text.push_str("Healthy: every setting is in force.\n");
         }
         for (at, finding) in (1..).zip(&self.findings) {

@@ -1,13 +1,17 @@
 //! The files of a system, below `/` or below a directory that has a copy of them.
 
 use crate::ioprio::Ioprio;
-use std::fs;
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fs, io};
 
 /// Where the files of a system are.
 #[derive(Clone, Debug)]
 pub struct Root {
     path: PathBuf,
+    /// The files and directories that are there and could not be read.
+    unread: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 impl Root {
@@ -19,7 +23,7 @@ impl Root {
     /// A system whose files lie below a directory: `sys/…` and `proc/…`. The I/O priority of a
     /// thread, which no file of the kernel tells, is the number in `proc/PID/task/TID/ioprio`.
     pub fn at(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), unread: Arc::default() }
     }
 
     /// The place of a path of the system.
@@ -30,17 +34,36 @@ impl Root {
 
     /// A file's text without the newline at its end, if it can be read.
     pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
-        let bytes = fs::read(self.place(path)).ok()?;
+        let bytes = self.kept(path.as_ref(), fs::read(self.place(&path)))?;
         Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
     }
 
     /// The names in a directory, in order; none if it cannot be read.
     pub fn names(&self, path: impl AsRef<Path>) -> Vec<String> {
-        let entries = fs::read_dir(self.place(path)).into_iter().flatten().flatten();
+        let entries = self.kept(path.as_ref(), fs::read_dir(self.place(&path)));
+        let entries = entries.into_iter().flatten().flatten();
         let mut names: Vec<String> =
             entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();
         names
+    }
+
+    /// The files and directories that are there and could not be read until now.
+    pub fn unread(&self) -> Vec<PathBuf> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// What was read; that something is there and cannot be read is kept in mind.
+    fn kept<T>(&self, path: &Path, read: io::Result<T>) -> Option<T> {
+        let is_there = |error: &io::Error| {
+            matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory)
+                || error.raw_os_error() == Some(libc::EIO)
+        };
+        if read.as_ref().err().is_some_and(is_there) {
+            let path = Path::new("/").join(path);
+            self.unread.lock().unwrap_or_else(PoisonError::into_inner).insert(path);
+        }
+        read.ok()
     }
 
     pub(crate) fn exists(&self, path: impl AsRef<Path>) -> bool {

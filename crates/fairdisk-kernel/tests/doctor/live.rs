@@ -22,7 +22,29 @@ fn about<'a>(
 
 fn concerns(finding: &Finding, ours: &str) -> bool {
     let places = finding.places.iter();
-    finding.text.contains(ours) || places.clone().any(|place| place.file.contains(ours))
+    has_whole(&finding.text, ours) || places.clone().any(|place| has_whole(&place.file, ours))
+}
+
+/// Whether a text has a name, and not only as a part of another: `loop10` has no `loop1`.
+fn has_whole(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
+    })
+}
+
+#[test]
+fn a_name_is_not_found_in_a_longer_one() {
+    for (text, has) in [
+        ("on loop1: none", true),
+        ("/sys/block/loop1/queue", true),
+        ("on loop10, loop1", true),
+        ("on loop10: none", false),
+        ("on loop1p1", false),
+        ("on xloop1", false),
+    ] {
+        assert_eq!(has_whole(text, "loop1"), has, "{text}");
+    }
 }
 
 /// The faults about something of ours.

@@ -109,3 +109,19 @@ fn a_report_has_the_stack_and_the_worst_finding_first() {
     assert_eq!(json["findings"][0]["severity"], "does-nothing");
     assert_eq!(json["stacks"][0]["layers"][1]["scheduler"], "none");
 }
+
+#[test]
+fn nothing_is_called_healthy_that_was_not_read() {
+    let text = |tree: &Tree| {
+        let snapshot = tree.snapshot();
+        let stacks = snapshot.all_stacks();
+        let findings = fairdisk_kernel::check(&snapshot, &stacks, &[]).unwrap();
+        Report::new(&snapshot, stacks, findings).to_text()
+    };
+    let tree = || Tree::new().disk("sda", "8:0", "none").v2().group("db", "cgroup.procs", "7");
+    assert!(text(&tree()).contains("Healthy"));
+    // A directory, which nobody can read as a file.
+    let said = text(&tree().file("sys/fs/cgroup/db/io.max/x", ""));
+    let expected = "Not all was seen: 1 file cannot be read, as /sys/fs/cgroup/db/io.max.\n";
+    assert!(said.contains(expected) && !said.contains("Healthy"), "{said}");
+}

@@ -1,8 +1,9 @@
 //! Plans carried out on loop devices and groups of this machine.
 
+use super::about;
 use super::machine::Machine;
 use super::version1::blkio;
-use fairdisk_kernel::{Ioprio, Plan, Root, Snapshot, Step, apply, undo};
+use fairdisk_kernel::{Cause, Ioprio, Plan, Root, Snapshot, Step, apply, undo};
 use std::fs;
 use std::path::Path;
 
@@ -43,8 +44,9 @@ fn a_plan_is_in_force_until_it_is_taken_back() {
     assert_eq!(read("blkio.throttle.read_bps_device"), format!("{number} 1048576"));
     assert_eq!(said.len(), 7, "{said:#?}");
     // What the doctor says of it: buffered writes pass by a limit of version 1.
-    let faults = machine.found().into_iter().filter(|finding| finding.is_fault()).count();
-    assert!(faults >= 1);
+    about(&machine.found(), &name, |it| {
+        matches!(it, Cause::WritebackOfVersionOne { has_limit: true, .. })
+    });
     undo(&root, &state, &mut |_| ()).unwrap();
     assert_eq!(scheduler(&disk), "none");
     assert!(!Path::new(&top).join(&name).exists() && !state.exists());

@@ -103,9 +103,11 @@ impl Machine {
     pub(crate) fn waits(&mut self, command: &[&str]) -> u32 {
         let child = Command::new(command[0]).args(&command[1..]).args(["sleep", "600"]).spawn();
         self.children.push(child.unwrap());
-        let pid = self.children.last().unwrap().id();
+        let child = self.children.last_mut().unwrap();
+        let pid = child.id();
         // It becomes `sleep` when it has done what comes before.
         while fs::read_to_string(format!("/proc/{pid}/comm")).unwrap().trim() != "sleep" {
+            assert_eq!(child.try_wait().unwrap(), None, "{command:?} has ended");
             std::thread::yield_now();
         }
         pid
