@@ -33,6 +33,14 @@ pub struct Verified {
     pub p99_ms: f64,
 }
 
+impl Verified {
+    /// Whether its share is off by more than so many points from that asked. A prediction is no
+    /// yardstick: it is about the plan's own load.
+    pub fn is_off(&self, points: f64) -> bool {
+        self.asked_share.is_some_and(|asked| (self.measured_share - asked).abs() > points)
+    }
+}
+
 /// The load of each group.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
@@ -257,12 +265,17 @@ mod tests {
     }
 
     #[test]
-    fn predictions_are_said_to_be_for_another_load() {
-        for predicted_share in [None, Some(75.0)] {
+    fn predictions_are_said_to_be_for_another_load_and_are_no_yardstick() {
+        for (asked_share, predicted_share, is_off) in [
+            (Some(75.0), None, false),
+            (Some(75.0), Some(20.0), false),
+            (Some(50.0), Some(74.0), true),
+            (None, Some(20.0), false),
+        ] {
             let verified = Verified {
                 group: "db".to_owned(),
                 weight: Some(300),
-                asked_share: Some(75.0),
+                asked_share,
                 asked_riops: None,
                 predicted_share,
                 predicted_iops: None,
@@ -270,6 +283,7 @@ mod tests {
                 measured_iops: 1_000.0,
                 p99_ms: 1.0,
             };
+            assert_eq!(verified.is_off(5.0), is_off, "{verified:#?}");
             let text = to_table(&[verified]);
             assert_eq!(text.contains("not for the reads"), predicted_share.is_some(), "{text}");
         }

@@ -5,8 +5,7 @@ use crate::{number_arg, output, time_arg};
 use clap::{Subcommand, ValueHint};
 use fairdisk_core::Span;
 use fairdisk_kernel::{
-    Load, Plan, Report, Root, STATE, Snapshot, Stack, Verified, apply, check, preview, to_table,
-    undo, verify,
+    Load, Plan, Report, Root, STATE, Snapshot, Stack, apply, check, preview, to_table, undo, verify,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -25,12 +24,10 @@ enum Action {
     /// Reads schedulers of all disks down through partitions, LVM, dm-crypt, md and loop devices,
     /// cgroups of both versions, io.cost, I/O priorities, unit files of systemd, and whom buffered
     /// writes are charged to. Writes nothing.
-    #[command(
-        after_help = "Exit status: 0 every setting is in force, 1 findings, 2 bad usage.\n\n\
+    #[command(after_help = "Exit status: 0 nothing is to be mended, 1 findings, 2 bad usage.\n\n\
         Examples:\n  \
         fairdisk kernel check\n  \
-        fairdisk kernel check /var/lib/postgresql --group system.slice/postgresql.service"
-    )]
+        fairdisk kernel check /var/lib/postgresql --group system.slice/postgresql.service")]
     Check {
         /// A device such as /dev/sda, or a path on the disk [default: all disks]
         #[arg(value_name = "DEVICE|PATH", value_hint = ValueHint::AnyPath)]
@@ -56,7 +53,10 @@ enum Action {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Restore what was there before `fairdisk kernel apply`
+    /// Take back what `fairdisk kernel apply` wrote
+    ///
+    /// Writes the values that were there before. A scheduler's tunables are the kernel's defaults
+    /// when it is back. What cannot be taken back stays kept for the next time.
     Undo {
         #[command(flatten)]
         kept: Kept,
@@ -64,7 +64,7 @@ enum Action {
     /// Try a plan out: asked, predicted and measured side by side
     ///
     /// Carries out the plan with throw-away groups in place of its own. fio reads from the disk in
-    /// all of them at once; nothing is written to the disk. Everything is restored at the end.
+    /// all of them at once; nothing is written to the disk. The plan is taken back at the end.
     Verify {
         /// The plan, a .toml file
         #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
@@ -153,11 +153,11 @@ fn execute_verify(plan: &Path, load: Load, within: Option<f64>, json: bool) -> R
         let table = to_table(&verified);
         print(&table.lines().map(str::to_owned).collect::<Vec<_>>())?;
     }
-    let is_off = |one: &&Verified| {
-        // A prediction is about the plan's own load, not about that of verify.
-        one.asked_share.zip(within).is_some_and(|(it, most)| (one.measured_share - it).abs() > most)
-    };
-    match verified.iter().find(is_off) {
+    let Some(most) = within else { return Ok(()) };
+    if verified.iter().all(|one| one.asked_share.is_none()) {
+        return Err(Failure::Run("--within: the plan asks for no shares".to_owned()));
+    }
+    match verified.iter().find(|one| one.is_off(most)) {
         Some(one) => {
             let got = one.measured_share;
             Err(Failure::Run(format!("{} got {got:.1} % of the disk", one.group)))
