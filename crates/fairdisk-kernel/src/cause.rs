@@ -253,6 +253,13 @@ impl Cause {
             }
             Self::OnPartition { disk, .. } => vec![format!("lsblk /dev/{disk}")],
             Self::DiskGone { .. } => vec!["lsblk -o NAME,MAJ:MIN".to_owned()],
+            _ => self.mend_of_trees(),
+        }
+    }
+
+    /// The commands that mend what groups, units and buffered writes lack.
+    fn mend_of_trees(&self) -> Vec<String> {
+        match self {
             Self::ParentWithoutIo { parent, has_tasks, .. } => {
                 let own = format!("{parent}/own");
                 let away = format!(
@@ -291,7 +298,7 @@ impl Cause {
                     "systemd.unified_cgroup_hierarchy=1  # on the kernel's command line".to_owned(),
                 ]
             }
-            Self::LatencyUnsupported { .. } | Self::NoDisk { .. } => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }
