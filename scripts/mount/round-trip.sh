@@ -65,7 +65,7 @@ mount_disk() {
 calibrated() {
   [ -e "$scratch/disk.toml" ] && return
   echo "calibrating"
-  "$fairdisk" calibrate "$scratch/disk.source" --size 1G -q -o "$scratch/disk.toml" ||
+  "$fairdisk" calibrate "$scratch/disk.source" --size "$file" -q -o "$scratch/disk.toml" ||
     die "the disk cannot be calibrated"
 }
 
@@ -121,9 +121,11 @@ names = [name for name in measured if name in predicted]
 share = lambda of: [100 * of[name] / sum(of[n] for n in names) for name in names]
 both = list(zip(names, share(predicted), share(measured)))
 worst = max(abs(one - other) for _, one, other in both)
+assert len(names) == 3, f"groups are missing: {measured} {predicted}"
 cells = "  ".join(f"{name.rsplit('/', 1)[1]} {one:.1f} {other:.1f}" for name, one, other in both)
 print(f"{sys.argv[1]:34} {worst:5.1f}  {cells}")
 PYTHON
+  [ $? -eq 0 ] || failed=1
 }
 
 part_what-if() {

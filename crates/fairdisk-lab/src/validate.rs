@@ -32,6 +32,8 @@ pub struct Validation {
     pub groups: Vec<GroupCheck>,
     /// The times of each kind of operation of each group.
     pub times: Vec<TimesCheck>,
+    /// Operations of groups that the recording has and the replay lacks, or nearly.
+    pub absent: Vec<String>,
     /// How each of the device's values fits, the worst first.
     pub device_values: Vec<KeyFit>,
     /// What to know before reading the figures.
@@ -142,6 +144,10 @@ impl std::error::Error for ValidateError {}
 /// A distribution of fewer than this many times has no 99th percentile.
 const COUNT_LEAST: usize = 100;
 
+/// What a replay does not know.
+const NOT_RECORDED: &str = "Of settings a recording has the scheduler and the weights: ceilings, \
+                            floors, targets, tunables and the depth of a mount are not replayed.";
+
 /// Replays the recording as `options` say and lays both beside each other. Values of the device are
 /// varied to see which fits worst, if `fits`.
 ///
@@ -155,14 +161,15 @@ pub fn validate(
 ) -> Result<Validation, ValidateError> {
     let plan = one_plan(recorded, options)?;
     let this = Side::recorded(recorded, options);
-    if this.lines.is_empty() {
+    this.demand_ends(&recorded.name)?;
+    let that = replayed(&plan, stop)?;
+    let until = this.common_end(&that);
+    if until == Instant::ZERO {
         return Err(ValidateError::Recording(format!(
-            "{}: it does not say when requests were done, so nothing can be compared",
+            "{}: a group that lasts to its end did nothing in the replay, so nothing can be compared",
             recorded.name
         )));
     }
-    let that = replayed(&plan, stop)?;
-    let until = this.common_end(&that);
     let (this, that) = (this.until(until), that.until(until));
     let seconds = until.since(Instant::ZERO).as_ns() as f64 / 1e9;
     let device_values = match fits {
@@ -179,9 +186,10 @@ pub fn validate(
             seconds,
         ),
         groups: groups(&this, &that, seconds),
+        absent: absent(&this, &that),
         times: times(&this, &that),
         device_values,
-        notes: plan.caveats.clone(),
+        notes: plan.caveats.iter().cloned().chain([NOT_RECORDED.to_owned()]).collect(),
     })
 }
 
@@ -244,6 +252,13 @@ fn times(this: &Side, that: &Side) -> Vec<TimesCheck> {
         });
     }
     all
+}
+
+fn absent(this: &Side, that: &Side) -> Vec<String> {
+    let enough = this.lines.iter().filter(|(_, line)| line.took.len() >= COUNT_LEAST);
+    let replayed = |key| that.lines.get(key).map_or(0, |other| other.took.len());
+    let lacks = enough.filter(|(key, _)| replayed(key) < COUNT_LEAST);
+    lacks.map(|((group, kind), _)| format!("{group} {}", kind.name())).collect()
 }
 
 impl Kind {

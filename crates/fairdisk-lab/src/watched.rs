@@ -123,7 +123,7 @@ fn watch_one(
 }
 
 impl Watched {
-    /// The stretch as data of a film: times in µs, places in parts of the largest.
+    /// The stretch as data of a film: times in µs, places in GB.
     pub(crate) fn film(&self) -> Value {
         let us = |seconds: f64| (seconds * 1e6).round();
         let requests = self.requests.iter().map(|request| {

@@ -36,6 +36,7 @@ impl<S: Source> Sorted<S> {
     }
 
     fn put(&mut self, request: Request) {
+        let request = in_time(request);
         let behind = self.near.iter().rev().take(NEAR + 1);
         let behind = behind.take_while(|one| one.queued > request.queued).count();
         match behind {
@@ -47,6 +48,14 @@ impl<S: Source> Sorted<S> {
             }
         }
     }
+}
+
+/// A request that is not issued before it was asked for, nor done before that.
+fn in_time(request: Request) -> Request {
+    let Request { queued, issued, done, .. } = request;
+    let issued = issued.map(|issued| issued.max(queued));
+    let done = done.map(|done| done.max(issued.unwrap_or(queued)));
+    Request { issued, done, ..request }
 }
 
 impl<S: Source> Source for Sorted<S> {

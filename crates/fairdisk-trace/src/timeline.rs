@@ -93,7 +93,7 @@ impl Timeline {
         let (mut from, until) = (request.queued, end);
         while from < until {
             let at = (from.as_ns() / width.as_ns()) as usize;
-            let next = Instant::from_ns((at as u64 + 1) * width.as_ns()).min(until);
+            let next = Instant::from_ns((at as u64 + 1).saturating_mul(width.as_ns())).min(until);
             course.bin(at).under_way += next.since(from);
             from = next;
         }

@@ -11,7 +11,7 @@ use crate::rwbs;
 use crate::source::Source;
 use fairdisk_core::{Instant, Op, SECTOR_BYTES};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::io::{self, Write};
 
 /// Writes a trace. Requests are added in the order in which they were asked for.
@@ -75,6 +75,17 @@ impl<W: Write> Writer<W> {
             }
         };
         Ok(Self { kind })
+    }
+
+    /// Notes the weights that groups have, by path, where the format has a place for them.
+    ///
+    /// # Errors
+    /// Returns an error if they cannot be written.
+    pub fn weights(&mut self, weights: &BTreeMap<String, u32>) -> io::Result<()> {
+        match &mut self.kind {
+            Kind::Fdt(recorder) if !weights.is_empty() => recorder.weights(weights),
+            _ => Ok(()),
+        }
     }
 
     /// Adds a request.

@@ -34,6 +34,15 @@ impl OwnFile {
     /// The page of `--animate`.
     pub(crate) const FILM: Self = Self { option: "--animate", example: "film.html", ..Self::PAGE };
 
+    /// The tracks of `--perfetto`.
+    pub(crate) const TRACKS: Self = Self {
+        option: "--perfetto",
+        noun: "trace of Perfetto",
+        // The number of the field that holds its first packet.
+        begins: "\n",
+        example: "load.pftrace",
+    };
+
     /// The device file of `--output`.
     pub(crate) const DEVICE: Self = Self {
         option: "--output",

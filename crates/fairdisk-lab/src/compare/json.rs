@@ -61,7 +61,7 @@ fn group(group: &CellGroup, duration_s: f64) -> Value {
         "ios": group.outcome.ios.mean,
         "latency_ms": latency_ms(&group.outcome.latency),
         "latency_histogram": histogram(&group.outcome.latency),
-        "fsync_histogram": histogram(&group.outcome.directions.flush.latency),
+        "flush_histogram": histogram(&group.outcome.directions.flush.latency),
         "ios_per_s": part(group.outcome.ios.mean, duration_s),
         "mb_per_s": part(group.outcome.bytes, duration_s) / 1e6,
         "flush": flushes(&group.outcome.directions.flush),

@@ -231,7 +231,7 @@ fn group(group: &GroupOutcome, duration_s: f64) -> Value {
         "read_share": group.read_share,
         "latency_ms": latency_ms(&group.latency),
         "latency_histogram": histogram(&group.latency),
-        "fsync_histogram": histogram(&group.directions.flush.latency),
+        "flush_histogram": histogram(&group.directions.flush.latency),
         "read": amount(&group.directions.read),
         "write": amount(&group.directions.write),
         "flush": flushes(&group.directions.flush),

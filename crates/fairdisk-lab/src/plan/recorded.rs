@@ -134,9 +134,16 @@ impl Recorded {
         Kind::Revision.ids().find(|id| *id == name)
     }
 
-    /// The weight that a group had, if the trace says so.
+    /// The weight of a group that is replayed: the one that all those have of which it was made.
     pub(super) fn weight(&self, group: &str) -> Option<Weight> {
-        self.about.weights.get(group).copied().and_then(Weight::new)
+        let tasks = self.tasks.keys().filter(|(replayed, ..)| replayed == group);
+        let mut recorded: Vec<&str> = tasks.map(|(_, _, recorded, _)| &**recorded).collect();
+        if recorded.is_empty() {
+            recorded.push(group);
+        }
+        let mut weights = recorded.iter().map(|name| self.about.weights.get(*name));
+        let first = weights.next()??;
+        weights.all(|one| one == Some(first)).then(|| Weight::new(*first))?
     }
 
     /// What was asked for until so many requests had been.

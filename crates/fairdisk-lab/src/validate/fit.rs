@@ -76,6 +76,7 @@ pub fn fit(
 ) -> Result<Fit, ValidateError> {
     let recorded = recorded.first(REQUESTS_MOST);
     let this = Side::recorded(&recorded, options);
+    this.demand_ends(&recorded.name)?;
     let distance = |changes: &[Override]| {
         let overrides = without(&options.overrides, changes).chain(changes.iter().cloned());
         let options = Options { overrides: overrides.collect(), ..options.clone() };
@@ -139,20 +140,22 @@ fn without<'a>(all: &'a [Override], others: &'a [Override]) -> impl Iterator<Ite
     all.iter().filter(|one| others.iter().all(|other| !other.replaces(one))).cloned()
 }
 
-/// How far both are apart, over all that they have enough of.
+/// What a line counts of which the replay has too little to compare.
+const ABSENT: f64 = 1.0;
+
+/// How far both are apart, over all that the recording has enough of.
 fn apart(this: &Side, that: &Side) -> f64 {
     let until = this.common_end(that);
-    let (this, that) = (this.until(until), that.until(until));
+    let (early, that) = (this.until(until), that.until(until));
     let mut all = Vec::new();
-    for (key, line) in &this.lines {
-        let other = that.lines.get(key).filter(|other| other.took.len() >= COUNT_LEAST);
-        if let Some(other) = other.filter(|_| line.took.len() >= COUNT_LEAST) {
-            all.push(line.log_distance(other));
-        }
+    for (key, line) in this.lines.iter().filter(|(_, line)| line.took.len() >= COUNT_LEAST) {
+        let both = early.lines.get(key).zip(that.lines.get(key));
+        let both = both.filter(|(one, other)| one.is_enough_beside(other, line.took.len()));
+        all.push(both.map_or(ABSENT, |(one, other)| one.log_distance(other)));
     }
     for group in this.groups() {
         let ios = |side: &Side| side.ios(Some(&group)).max(1) as f64;
-        all.push((ios(&that) / ios(&this)).ln().abs());
+        all.push((ios(&that) / ios(&early)).ln().abs());
     }
     all.iter().sum::<f64>() / all.len().max(1) as f64
 }

@@ -1,5 +1,6 @@
 //! A recording, or its replay, as distributions of times.
 
+use super::ValidateError;
 use crate::plan::{Options, Recorded};
 use fairdisk_core::{Instant, Op, Span};
 use fairdisk_trace::{Request, Traits};
@@ -80,6 +81,18 @@ impl Side {
         Self { lines: lines.collect() }
     }
 
+    /// Checks that the recording says when requests were done.
+    ///
+    /// # Errors
+    /// It does not.
+    pub(super) fn demand_ends(&self, name: &str) -> Result<(), ValidateError> {
+        if !self.lines.is_empty() {
+            return Ok(());
+        }
+        let why = "it does not say when requests were done, so nothing can be compared";
+        Err(ValidateError::Recording(format!("{name}: {why}")))
+    }
+
     /// What was done until then.
     pub(super) fn until(&self, until: Instant) -> Self {
         let cut = |line: &Line| {
@@ -134,6 +147,12 @@ impl Line {
         let mut took: Vec<Span> = all.iter().map(|one| one.took).collect();
         took.sort_unstable();
         Self { all, took }
+    }
+
+    /// Whether both have enough of the `recorded` times to be compared.
+    pub(super) fn is_enough_beside(&self, other: &Self, recorded: usize) -> bool {
+        let least = (recorded / 20).clamp(1, super::COUNT_LEAST);
+        self.took.len().min(other.took.len()) >= least
     }
 
     /// The time that so many of 1000 do not exceed.

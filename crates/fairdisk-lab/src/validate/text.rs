@@ -19,6 +19,8 @@ impl Validation {
                 misses.push(format!("{}: its I/Os a second are {off:+.0} % off", group.group));
             }
         }
+        let absent = self.absent.iter();
+        misses.extend(absent.map(|name| format!("{name}: the replay has next to none")));
         for line in &self.times {
             let figures = [
                 ("p50", line.p50_ms, limits.p50_percent),

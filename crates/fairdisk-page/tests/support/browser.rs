@@ -53,7 +53,8 @@ impl Seen {
 #[must_use]
 pub(crate) fn browser() -> Option<&'static str> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
-    names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok())
+    let runs = |name: &str| Command::new(name).arg("--version").output();
+    names.into_iter().find(|name| runs(name).is_ok_and(|output| output.status.success()))
 }
 
 /// Opens the page, calls it `name` in pictures, and looks at it. Pictures go to the directory

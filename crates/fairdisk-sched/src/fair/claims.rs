@@ -74,7 +74,7 @@ impl Line {
 
     /// Whether the claim owes the others more than `debt`.
     #[inline]
-    pub(super) const fn is_owed_more(&self, claim: &Claim, debt: Span) -> bool {
+    pub(super) const fn owes_more_than(&self, claim: &Claim, debt: Span) -> bool {
         claim.start > self.reached + virtual_time(debt, claim.weight)
     }
 

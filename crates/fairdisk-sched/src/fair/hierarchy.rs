@@ -174,7 +174,8 @@ impl Hierarchy {
         self.path(group).take_while(|one| !self.lies_in(served, *one)).all(|one| {
             let Member { claim, line, .. } = self.member(of_group(one));
             let line = &self.line(*line).claims;
-            !line.is_owed_more(claim, Span::ZERO) || line.first(&self.order) == Some(of_group(one))
+            !line.owes_more_than(claim, Span::ZERO)
+                || line.first(&self.order) == Some(of_group(one))
         })
     }
 
@@ -277,7 +278,8 @@ impl Hierarchy {
 
     /// Whether the group, or one around it, is ahead of its share by more than `most`.
     pub(super) fn is_ahead(&self, group: u32, most: Span) -> bool {
-        self.levels(group).any(|(at, line)| line.claims.is_owed_more(&self.member(at).claim, most))
+        self.levels(group)
+            .any(|(at, line)| line.claims.owes_more_than(&self.member(at).claim, most))
     }
 
     /// Whether something in the group wants the disk or is expected to, and it may be served.

@@ -14,6 +14,7 @@ mod wait;
 use crate::failure::Failure;
 use crate::number_arg::within;
 use crate::output;
+use crate::own_file::OwnFile;
 use crate::selection::{self, Changes};
 use crate::{interrupt, progress, time_arg};
 use clap::ValueHint;
@@ -128,6 +129,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         );
     }
     if let Some(path) = &args.perfetto {
+        OwnFile::TRACKS.demand_place(path)?;
         let mut tracks = Tracks::default();
         let story = retell(&run, &plan, &stop, &mut tracks)?;
         return tracks.write(&story, path);

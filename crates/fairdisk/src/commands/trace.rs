@@ -59,7 +59,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.html", conflicts_with = "to", value_hint = ValueHint::FilePath)]
     report: Option<PathBuf>,
     /// Write tracks of groups and tasks for the Perfetto UI
-    #[arg(long, value_name = "FILE.pftrace", value_hint = ValueHint::FilePath)]
+    #[arg(
+        long, value_name = "FILE.pftrace", conflicts_with = "to", value_hint = ValueHint::FilePath
+    )]
     perfetto: Option<PathBuf>,
     /// Print JSON
     #[arg(long, conflicts_with = "to")]
@@ -149,6 +151,7 @@ fn tell(reader: &mut Reader, args: &Args, stop: &AtomicBool) -> Result<(), Failu
 
 /// A file for Perfetto.
 pub(super) fn tracks(path: &Path) -> Result<Perfetto<BufWriter<File>>, Failure> {
+    OwnFile::TRACKS.demand_place(path)?;
     let file = File::create(path);
     let file = file.map_err(|error| Failure::Run(format!("{}: {error}", path.display())))?;
     Ok(Perfetto::new(BufWriter::new(file)))
@@ -199,6 +202,7 @@ fn translate(
     let out = BufWriter::new(File::create(to).map_err(failed)?);
     let mut writer = Writer::new(out, format, &reader.about()).map_err(failed)?;
     let is_whole = each(reader, stop, |request, reader| writer.add(request, reader.origins()))?;
+    writer.weights(&reader.about().weights).map_err(failed)?;
     writer.finish().map_err(failed)?;
     match (is_whole, reader.lost() + reader.skipped()) {
         (false, _) => Err(Failure::Interrupted("the rest was not written".into())),

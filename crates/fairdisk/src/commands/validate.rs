@@ -7,6 +7,7 @@ use crate::{interrupt, job, output};
 use clap::ValueHint;
 use fairdisk_lab::plan::{Options, Recorded};
 use fairdisk_lab::validate::{Limits, ValidateError, validate};
+use std::sync::atomic::Ordering;
 
 /// Replay a recording in the lab, and say how far its times and parts are off
 ///
@@ -24,7 +25,7 @@ pub(crate) struct Args {
     trace: String,
     #[command(flatten)]
     changes: Changes,
-    /// Do not vary the device's values, which takes some seconds
+    /// Do not vary the device's values, which takes six replays for each of them
     #[arg(long)]
     no_values: bool,
     /// Print JSON
@@ -34,9 +35,16 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let options = args.changes.options()?;
+    if !options.replay.scaled.is_empty() {
+        let message = "--scale: what is compared is what was recorded; leave it out";
+        return Err(Failure::BadInput(message.to_owned()));
+    }
     let recorded = recorded(&args.trace, &options)?;
     let stop = interrupt::stop_flag()?;
     let found = validate(&recorded, &options, !args.no_values, &stop).map_err(failure)?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(Failure::Interrupted("nothing was compared".to_owned()));
+    }
     if args.json {
         let misses = found.misses(&Limits::GOOD);
         let mut json = serde_json::to_value(&found).map_err(|it| Failure::Run(it.to_string()))?;

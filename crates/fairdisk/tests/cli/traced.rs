@@ -123,9 +123,14 @@ fn a_recording_is_laid_beside_its_replay_and_refines_a_device() {
 #[test]
 fn a_comparison_that_is_not_possible_says_why() {
     let place = with_trace();
+    place.write("endless.csv", "3,R,4096,4096,1000\n3,W,8192,4096,2000\n");
     for (command, words) in [
         ("validate load.csv", "--device: name the disk"),
         ("validate load.csv --device nvme", "does not say which scheduler"),
+        ("validate load.csv --device nvme --scheduler noop --scale /db=2", "--scale"),
+        ("validate endless.csv --device nvme --scheduler noop", "does not say when"),
+        ("calibrate --from endless.csv nvme --scheduler noop", "does not say when"),
+        ("trace load.csv --perfetto load.csv", "would be overwritten"),
         ("validate absent.fdt --device nvme", "no recording"),
         ("calibrate --from load.csv nope", "nope"),
         ("calibrate /tmp --scheduler fair", "--from"),
@@ -153,4 +158,18 @@ fn a_trace_is_a_page_and_tracks() {
     let run = ["explain", "load.csv", "--device", "nvme", "--perfetto", "run.pftrace"];
     place.run(&run).quiet();
     assert!(std::fs::metadata(place.path().join("run.pftrace")).unwrap().len() > 10_000);
+}
+
+/// Ends before the beginning, and at the end of time.
+#[test]
+fn strange_times_fit_on_a_page() {
+    let place = Place::new();
+    let head = "queued_ns,issued_ns,done_ns,device,group,task,op,traits,start_sector,sectors\n";
+    let lines = "7200000000000,,0,sda,/db,fio-1,read,sync,0,8\n\
+        7200000000001,7200000000002,18446744073709551615,sda,/db,fio-1,read,sync,8,8\n";
+    place.write("load.csv", format!("{head}{lines}"));
+    let made = ["trace", "load.csv", "--report", "load.html", "--perfetto", "load.pftrace"];
+    place.run(&made).quiet();
+    let page = std::fs::metadata(place.path().join("load.html")).unwrap();
+    assert!(page.len() < 4 << 20, "{} bytes", page.len());
 }

@@ -70,7 +70,7 @@ impl Kept {
         group: &str,
         alone: bool,
     ) -> Result<Option<Self>, Failure> {
-        let mut to_come = None;
+        let mut last = None;
         for client in clients {
             let status = client.status()?;
             let Some(name) = &status.cgroups else { return Ok(None) };
@@ -79,10 +79,9 @@ impl Kept {
                 Err(SettingError::NoGroup { .. }) => {}
                 _ => return Ok(None),
             }
-            let cgroup = Self::announced(&hierarchy, group);
-            to_come = Some(Self { cgroup, ..Self::of(&status, alone) });
+            last = Some((hierarchy, Self::of(&status, alone)));
         }
-        Ok(to_come)
+        Ok(last.map(|(hierarchy, of)| Self { cgroup: Self::announced(&hierarchy, group), ..of }))
     }
 
     /// The path of a cgroup that is not there yet, which is said.

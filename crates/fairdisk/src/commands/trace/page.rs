@@ -160,9 +160,10 @@ fn took(timeline: &Timeline, parts: &[&str]) -> Section {
     let line = |name: &&str| {
         let course = timeline.parts.get(*name)?;
         let (mut below, all) = (0, course.took.count());
-        let points = course.took.buckets().map(|(span, count)| {
+        let some = course.took.buckets().filter(|(_, count)| *count > 0);
+        let points = some.map(|(span, count)| {
             below += count;
-            let ms = (span.as_ns() as f64 / 1e6).max(1e-3);
+            let ms = (span.min(course.took.max()).as_ns() as f64 / 1e6).max(1e-3);
             (ms, Some(100.0 * below as f64 / all as f64))
         });
         (all > 0).then(|| Line {
