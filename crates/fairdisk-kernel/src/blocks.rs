@@ -241,8 +241,10 @@ fn mapped(id: &str) -> Kind {
     found.map_or(Kind::Mapped, |(_, kind)| kind)
 }
 
-/// The scheduler in brackets, as in `none [bfq]`; a single name has none.
-pub(crate) fn in_use(line: &str) -> Option<String> {
+/// The scheduler in brackets of a disk's `queue/scheduler`, as in `none [bfq]`; a single name has
+/// none. `None` if none is named.
+#[must_use]
+pub fn in_use(line: &str) -> Option<String> {
     let Some((_, after)) = line.split_once('[') else {
         return Some(line.trim().to_owned()).filter(|name| !name.is_empty());
     };

@@ -27,7 +27,7 @@ mod units;
 mod verify;
 
 pub use apply::{STATE, apply, preview, undo};
-pub use blocks::{Block, Blocks, Kind};
+pub use blocks::{Block, Blocks, Kind, in_use};
 pub use cause::Cause;
 pub use findings::{Finding, Severity};
 pub use groups::{CostLine, Group, Knob, Setting, Trees, Version};

@@ -85,9 +85,7 @@ impl Results {
         if !(self.json || self.json_lines || self.csv) {
             return Ok(output::print(&table().unwrap_or_default())?);
         }
-        let mut value = json();
-        value["version"] = env!("CARGO_PKG_VERSION").into();
-        value["command"] = command().into();
+        let mut value = with_provenance(json());
         if is_partial {
             value["partial"] = true.into();
         }
@@ -98,6 +96,13 @@ impl Results {
         }
         Ok(())
     }
+}
+
+/// Results, with the version and the command by which they were made.
+pub(crate) fn with_provenance(mut value: Value) -> Value {
+    value["version"] = env!("CARGO_PKG_VERSION").into();
+    value["command"] = command().into();
+    value
 }
 
 /// The command line of this process, quoted for the shell.

@@ -57,7 +57,7 @@ impl Plan {
         let rig = Arc::new(Rig::load(device, HOST, &overrides)?);
         let disk_bytes = partition_sectors(&rig.device, rig.array) * 512;
         let (load, is_folded) = TraceLoad::new(recorded, replay, pace, disk_bytes);
-        let mut notes = notes(recorded, pace, is_folded.then_some(device));
+        let mut notes = notes(recorded, pace, (endless, requests), is_folded.then_some(device));
         if recorded.lost > 0 {
             notes.push(format!("The trace lacks {} requests.", recorded.lost));
         }
@@ -97,15 +97,18 @@ impl Plan {
     }
 }
 
-/// What to know before reading the figures. `folded` is the device that is too small for the trace.
-fn notes(recorded: &Recorded, pace: ReplayPace, folded: Option<&str>) -> Vec<String> {
+/// What to know before reading the figures: how many requests are `endless`, of how many, and which
+/// device is too small for the trace, if it is.
+fn notes(
+    recorded: &Recorded,
+    pace: ReplayPace,
+    (endless, requests): (usize, usize),
+    folded: Option<&str>,
+) -> Vec<String> {
     let mut notes = vec![pace.says().to_owned()];
-    let endless = recorded.count(|request| request.done.is_none());
     if pace == ReplayPace::ClosedLoop && endless > 0 {
         notes.push(format!(
-            "{} of {} requests have no end in the trace: no other waits for those.",
-            endless,
-            recorded.count(|_| true)
+            "{endless} of {requests} requests have no end in the trace: no other waits for those."
         ));
     }
     if recorded.buffered() > 0 {

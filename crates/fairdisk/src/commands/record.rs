@@ -229,9 +229,7 @@ impl Disk {
 
     /// The kernel's scheduler that serves it.
     fn scheduler(&self) -> String {
-        let all = self.says("queue/scheduler");
-        let chosen = all.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-        chosen.map_or(&*all, |(name, _)| name).to_owned()
+        fairdisk_kernel::in_use(&self.says("queue/scheduler")).unwrap_or_default()
     }
 
     /// One of its files in sysfs.

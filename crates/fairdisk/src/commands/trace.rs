@@ -157,12 +157,10 @@ pub(super) fn tracks(path: &Path) -> Result<Perfetto<BufWriter<File>>, Failure> 
     Ok(Perfetto::new(BufWriter::new(file)))
 }
 
-/// Results, with how they were made.
+/// Results of traces, with their form and how they were made.
 pub(super) fn with_provenance(mut json: serde_json::Value) -> serde_json::Value {
     json["schema"] = output::SCHEMA.into();
-    json["version"] = env!("CARGO_PKG_VERSION").into();
-    json["command"] = results::command().into();
-    json
+    results::with_provenance(json)
 }
 
 /// Does something with each request. Returns whether it came to the end.
