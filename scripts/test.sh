@@ -40,13 +40,62 @@ show='
   /^(failures:|test result:)/ { quiet = 0 }
   !quiet || /^skipped[:,]/
 '
-echo "== tests"
-# Only the test programs get what libtest calls unstable, which is how long each test took; for
-# cargo it would mean that everything has to be built anew.
+echo "== tests are built, those of the documentation run"
+programs=$(mktemp)
+trap 'rm -f "$programs"*' EXIT
 host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
-export "CARGO_TARGET_${host}_RUNNER=$PWD/scripts/timed-test.sh"
-cargo test --workspace --locked --no-fail-fast -- --show-output 2>&1 | tee "$log" | awk "$show"
+env "CARGO_TARGET_${host}_RUNNER=$PWD/scripts/test-program.sh" FAIRDISK_TEST_PROGRAMS="$programs" \
+  cargo test --workspace --locked --no-fail-fast -- --show-output 2>&1 | tee "$log" | awk "$show"
 status=${PIPESTATUS[0]}
+
+# A line of the list, what else the program is asked: runs it where cargo would. What libtest calls
+# unstable is how long each test took.
+run_program() {
+  local package where program
+  IFS=$'\t' read -r package where program <<<"$1"
+  # cargo's name of a program ends with a number that says nothing.
+  local name=${program##*/}
+  echo "     Running ${name%-*} of $package"
+  cd "$where" && RUSTC_BOOTSTRAP=1 CARGO_MANIFEST_DIR=$where \
+    "$program" -Zunstable-options --report-time --show-output "${@:2}" 2>&1
+}
+# The same into a log of its own, which is told when the program has ended.
+run_apart() {
+  local own
+  own=$(mktemp "$programs.XXXXXX")
+  run_program "$1" >"$own"
+  local ended=$?
+  flock "$programs" cat "$own"
+  return "$ended"
+}
+export -f run_program run_apart
+export programs
+
+# Programs of real time, real disks and real programs: one after another. All others give the same
+# on every machine and beside others.
+real='^(fairdisk|fairdisk-mount|fairdisk-plane)\t|/(doctor|kernel|browser)-[0-9a-f]*$'
+began=$SECONDS
+echo "== pure tests, side by side"
+grep -vP "$real" "$programs" |
+  xargs -r -d '\n' -n 1 -P "$(nproc)" bash -c 'run_apart "$1"' _ |
+  tee -a "$log" | awk "$show"
+[ "${PIPESTATUS[1]}" -eq 0 ] || status=1
+pure_seconds=$((SECONDS - began))
+
+echo "== tests in real time, one after another"
+began=$SECONDS
+# Programs with tests that failed.
+unwell=()
+: >"$log.real"
+while read -r line; do
+  run_program "$line" </dev/null | tee "$log.one" | awk "$show"
+  ended=${PIPESTATUS[0]}
+  cat "$log.one" >>"$log.real"
+  [ "$ended" -eq 0 ] && continue
+  unwell+=("$line")
+  # One that ended without a result has failed for good.
+  grep -q '^test result: FAILED' "$log.one" || status=1
+done < <(grep -P "$real" "$programs")
 
 # Of a log: tests passed, failed and ignored, and how many of the passed ones say they skipped.
 count() {
@@ -55,55 +104,45 @@ count() {
     /^---- .* stdout ----$/ { test = NR }
     /^skipped[:,]/ && !(test in seen) { seen[test] = 1; absent++ }
     END { print ok + 0, bad + 0, ignored + 0, absent + 0 }
-  ' "$1"
+  ' "$@"
 }
-read -r ok bad ignored absent < <(count "$log")
 
-# Of a log: the names of the tests that failed.
+# Of logs: the names of the tests that failed.
 names_of_failed() {
   awk '
     /^failures:$/ { list = 1 }
     /^test result:/ { list = 0 }
     list && /^    [a-z0-9_:]+$/ { print $1 }
-  ' "$1"
+  ' "$@"
 }
 
-# The slowest tests of a log, slowest first, with their seconds.
+# The slowest tests of logs, slowest first, with their seconds.
 slowest() {
-  sed -n 's/^test \(.*\) \.\.\. ok <\([0-9.]*\)s>$/\2 s  \1/p' "$1" | sort -rn | head -n 10
-}
-
-# Whether only tests of real time and real programs failed: those of the program, of mounts and of
-# real disks. Others give the same on every machine, and a failure is one.
-are_real() {
-  ! sed -n 's/^    `-p \([^ ]*\) .*`$/\1/p' "$log" | grep -qvxE 'fairdisk|fairdisk-mount|fairdisk-plane'
+  sed -n 's/^test \(.*\) \.\.\. ok <\([0-9.]*\)s>$/\2 s  \1/p' "$@" | sort -rn | head -n 10
 }
 
 # Tests of real time may fail because the machine was busy. Each that failed is tried once more with
 # nothing beside it, and named; one that fails again has failed.
-try_again() {
-  local names targets target
-  mapfile -t names < <(names_of_failed "$log")
-  # Without the package: of the whole workspace, as before. A package alone has other features and
-  # is built anew.
-  mapfile -t targets < <(sed -n 's/^    `-p [^ ]* \(.*\)`$/\1/p' "$log" | sort -u)
-  [ "${#names[@]}" -eq "$bad" ] && [ "${#targets[@]}" -gt 0 ] || return
+read -r ok bad ignored absent < <(count "$log.real")
+last=$log.real
+if [ "$bad" -gt 0 ] && [ "$bad" -le 5 ]; then
+  mapfile -t names < <(names_of_failed "$log.real")
   echo "== once more, one by one: ${names[*]}"
-  for target in "${targets[@]}"; do
-    # shellcheck disable=SC2086 # several words
-    cargo test --workspace --locked $target -- \
-      --exact --show-output --test-threads=1 "${names[@]}" 2>&1
-  done | tee "$log.again" | awk "$show"
-  local again_ok again_bad again_absent _
-  read -r again_ok again_bad _ again_absent < <(count "$log.again")
-  [ $((again_ok + again_bad)) -eq "$bad" ] || return
   last=$log.again
-  ok=$((ok + again_ok)) bad=$again_bad absent=$((absent + again_absent)) status=$again_bad
-  echo "$again_ok of ${#names[@]} that failed beside others passed alone"
-}
-last=$log
-[ "$bad" -gt 0 ] && [ "$bad" -le 5 ] && are_real && try_again
-mapfile -t -O "${#broken[@]}" broken < <(names_of_failed "$last")
+  : >"$last"
+  for line in "${unwell[@]}"; do
+    run_program "$line" --exact --test-threads=1 "${names[@]}" </dev/null
+  done | tee "$last" | awk "$show"
+  read -r again_ok again_bad _ again_absent < <(count "$last")
+  echo "$again_ok of $bad that failed beside others passed alone"
+  bad=$((bad - again_ok)) ok=$((ok + again_ok)) absent=$((absent + again_absent))
+  [ "$again_bad" -eq "$bad" ] || status=1
+fi
+real_seconds=$((SECONDS - began))
+mapfile -t -O "${#broken[@]}" broken < <(names_of_failed "$log" "$last")
+read -r pure_ok pure_bad pure_ignored pure_absent < <(count "$log")
+ok=$((ok + pure_ok)) bad=$((bad + pure_bad))
+ignored=$((ignored + pure_ignored)) absent=$((absent + pure_absent))
 
 passed=$((passed + ok - absent)) failed=$((failed + bad)) skipped=$((skipped + ignored + absent))
 if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
@@ -116,8 +155,8 @@ if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
   failed=$((failed + 1))
   broken+=("skips")
 fi
-echo "the slowest ten:"
-slowest "$log" | sed 's/^/  /'
+echo "pure tests took $pure_seconds s, those in real time $real_seconds s; the slowest ten:"
+slowest "$log" "$log.real" | sed 's/^/  /'
 [ "$failed" -eq 0 ] || printf 'failed: %s\n' "${broken[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
