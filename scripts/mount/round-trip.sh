@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Is a recording replayed as it was, and does the lab predict other settings? Three groups of fio (a
-# mix that thinks, a stream, a log with fsync) are recorded and laid beside their replay:
+# mix that thinks, a stream, a log with fsync) are recorded and laid beside their replay, on the
+# device as `calibrate` measures it and as the recording refines it:
 #
-#   disk   a mount on the disk at hand, recorded by the mount; the device as `calibrate` measures it,
-#          and as the recording refines it
+#   disk   a mount on the disk at hand under fair, recorded by the mount
 #   loop   a loop device under BFQ, recorded under the kernel, over a mount at the pace of a model
 #   what-if  recorded under noop, other schedulers, weights and depths are predicted and then run
 #
@@ -13,7 +13,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . scripts/mount/common.sh
 
-seconds=60 parts="disk loop what-if" model=sata-ssd file=512M limits=--no-values
+seconds=60 parts="disk loop what-if" model=sata-ssd file=512M
 if [ "${1:-}" = --short ]; then
   seconds=2 parts="disk what-if" file=32M
 fi
@@ -30,23 +30,27 @@ db="--rw=randrw --rwmixread=70 --bs=8k --iodepth=8 --thinktime=200us"
 stream="--rw=read --bs=128k --iodepth=1"
 log="--rw=write --bs=4k --iodepth=1 --fsync=1 --direct=0"
 
-# FILE-PREFIX OUT RECORD-ARGS…: runs the three for a while and records them meanwhile.
+# Where each does so: a file or device, and other words for fio.
+declare -A target=()
+# OUT RECORD-ARGS…: runs the three for a while and records them meanwhile.
 record() {
-  local name prefix=$1 out=$2 of
+  local name out=$1 of
   for of in $weights; do
     name=${of%=*}
-    seconds=$((seconds + 2)) fio_in "$name" "$prefix$name" ${!name} ${offset[$name]:-} \
-      >"$scratch/$name.out" &
+    seconds=$((seconds + 2)) fio_in "$name" ${target[$name]} ${!name} >"$scratch/$name.out" &
   done
   sleep 1
-  "$fairdisk" record "${@:3}" --for "${seconds}s" -o "$out" || die "nothing was recorded"
+  "$fairdisk" record "${@:2}" --for "${seconds}s" -o "$out" || die "nothing was recorded"
   wait
 }
-declare -A offset=()
 
+# Each has a file of its own on the mount.
 lay_files() {
-  local of
-  for of in $weights; do lay_file "$1${of%=*}"; done
+  local name
+  for name in db stream log; do
+    target[$name]=$scratch/disk/$name
+    lay_file "${target[$name]}"
+  done
 }
 
 groups_made() {
@@ -62,24 +66,30 @@ mount_disk() {
   for of in $weights; do weigh_fairdisk "${of%=*}" "${of#*=}" disk; done
 }
 
+# NAME CALIBRATE-ARGS…: what the disk under NAME's recording can do, once.
 calibrated() {
-  [ -e "$scratch/disk.toml" ] && return
+  [ -e "$scratch/$1.toml" ] && return
   echo "calibrating"
-  "$fairdisk" calibrate "$scratch/disk.source" --size "$file" -q -o "$scratch/disk.toml" ||
-    die "the disk cannot be calibrated"
+  "$fairdisk" calibrate "${@:2}" -q -o "$scratch/$1.toml" || die "the disk cannot be calibrated"
+}
+
+# NAME LAB-OPTIONS…: its recording beside replays, as calibrated and as the recording refines it.
+validate() {
+  echo "== $1, as calibrated"
+  "$fairdisk" validate "$scratch/$1.fdt" --device "$scratch/$1.toml" "${@:2}" || failed=1
+  "$fairdisk" calibrate --from "$scratch/$1.fdt" "$scratch/$1.toml" -q \
+    -o "$scratch/better.toml" || failed=1
+  echo "== $1, as the recording refines it"
+  "$fairdisk" validate "$scratch/$1.fdt" --device "$scratch/better.toml" --no-values "${@:2}" ||
+    failed=1
 }
 
 part_disk() {
   mount_disk fair
-  lay_files "$scratch/disk/"
-  record "$scratch/disk/" "$scratch/disk.fdt" --at "$scratch/disk"
-  calibrated
-  echo "== as calibrated"
-  "$fairdisk" validate "$scratch/disk.fdt" --device "$scratch/disk.toml" || failed=1
-  "$fairdisk" calibrate --from "$scratch/disk.fdt" "$scratch/disk.toml" -q \
-    -o "$scratch/better.toml" || failed=1
-  echo "== as the recording refines it"
-  "$fairdisk" validate "$scratch/disk.fdt" --device "$scratch/better.toml" $limits || failed=1
+  lay_files
+  record "$scratch/disk.fdt" --at "$scratch/disk"
+  calibrated disk "$scratch/disk.source" --size "$file"
+  validate disk
 }
 
 part_loop() {
@@ -88,14 +98,16 @@ part_loop() {
   mount_fairdisk paced --scheduler noop --device-model "$model" --cgroups "$controller"
   fallocate -l 2G "$scratch/paced/image" || die "no room"
   loop_over "$scratch/paced/image"
-  kernel_scheduler "$loop" bfq || skip "no BFQ"
+  # The boost of its first ten seconds is another in each run.
+  kernel_scheduler "$loop" bfq low_latency=0 || skip "no BFQ"
+  # As the model says.
+  echo 0 >"/sys/block/${loop#/dev/}/queue/rotational"
   for of in $weights; do weigh_bfq "${of%=*}" "${of#*=}"; done
-  offset=([db]=--offset=0 [stream]=--offset=512M [log]=--offset=1G)
-  local db="$db --filename=$loop" stream="$stream --filename=$loop" log="$log --filename=$loop"
-  record "$loop" "$scratch/loop.fdt" "$loop"
-  offset=()
-  echo "== $model under BFQ"
-  "$fairdisk" validate "$scratch/loop.fdt" --device "$model" || failed=1
+  target=([db]=$loop [stream]="$loop --offset=512M" [log]="$loop --offset=1G")
+  record "$scratch/loop.fdt" "$loop"
+  kernel_scheduler "$loop" none || die "no scheduler but BFQ"
+  calibrated loop "$loop" --overwrite
+  validate loop --set scheduler.bfq.low_latency=false
   unmount_all
 }
 
@@ -109,14 +121,16 @@ what_if() {
   shift
   for of in $weights; do lab+=(--weight "/$top/$of"); done
   "$fairdisk" run "$scratch/before.fdt" --device "$scratch/better.toml" --scheduler "$scheduler" \
-    --seeds 1 --duration "$((seconds * 400))ms" --quiet --json "${lab[@]}" "$@" >"$scratch/predicted.json" || die "$name: no prediction"
+    --seeds 1 --duration "$((seconds * 400))ms" --quiet --json "${lab[@]}" "$@" \
+    >"$scratch/predicted.json" || die "$name: no prediction"
   mount_disk "$scheduler" "${mount[@]}"
-  record "$scratch/disk/" "$scratch/after.fdt" --at "$scratch/disk" 2>/dev/null
+  record "$scratch/after.fdt" --at "$scratch/disk" 2>/dev/null
   "$fairdisk" trace "$scratch/after.fdt" --json >"$scratch/after.json" || failed=1
   python3 - "$name" "$scratch/predicted.json" "$scratch/after.json" <<'PYTHON'
 import json, sys
 predicted = {g["name"]: g["ios"] for g in json.load(open(sys.argv[2]))["rows"][0]["groups"]}
-measured = {p["name"]: p["ios"] for p in json.load(open(sys.argv[3]))["parts"]}
+# A run counts reads and writes, a trace flushes, too.
+measured = {p["name"]: p["ios"] - p["flushes"] for p in json.load(open(sys.argv[3]))["parts"]}
 names = [name for name in measured if name in predicted]
 share = lambda of: [100 * of[name] / sum(of[n] for n in names) for name in names]
 both = list(zip(names, share(predicted), share(measured)))
@@ -131,9 +145,9 @@ PYTHON
 part_what-if() {
   local given=$weights
   mount_disk noop
-  lay_files "$scratch/disk/"
-  record "$scratch/disk/" "$scratch/before.fdt" --at "$scratch/disk"
-  calibrated
+  lay_files
+  record "$scratch/before.fdt" --at "$scratch/disk"
+  calibrated disk "$scratch/disk.source" --size "$file"
   "$fairdisk" calibrate --from "$scratch/before.fdt" "$scratch/disk.toml" -q \
     -o "$scratch/better.toml" || die "the device cannot be refined"
   echo "== what if: recorded under noop; percent of the I/Os, predicted and measured"

@@ -13,7 +13,7 @@ mod simulated;
 pub use load::{Load, Place};
 
 use fairdisk_core::{CostModel, Instant, Op, RequestId, Span, Times};
-use fairdisk_sim::device::{DeviceIo, DeviceSpec, MeasuredParams};
+use fairdisk_sim::device::{DeviceIo, DeviceSpec, MeasuredParams, Pauses};
 use probe::Probe;
 
 /// A device that can be measured.
@@ -85,6 +85,8 @@ pub struct FewReads {
     pub qd1: Span,
     /// With two at a time.
     pub qd2: Span,
+    /// The pauses that were seen with one at a time.
+    pub pauses: Pauses,
 }
 
 /// What was measured of a device.
@@ -109,8 +111,8 @@ impl Figures {
         depth: u32,
         rotational: bool,
     ) -> MeasuredParams {
-        let Self { few: FewReads { qd1, qd2 }, read, write, flush } = *self;
-        MeasuredParams { capacity_sectors, depth, rotational, read, write, qd1, qd2, flush }
+        let Self { few: FewReads { qd1, qd2, pauses }, read, write, flush } = *self;
+        MeasuredParams { capacity_sectors, depth, rotational, read, write, qd1, qd2, flush, pauses }
     }
 }
 
@@ -127,9 +129,9 @@ pub const fn loads(depth: u32, writes: bool) -> u64 {
 /// # Errors
 /// The bench ended the measurement.
 pub fn few_reads<B: Bench>(bench: &mut B, length: Length) -> Result<FewReads, B::Error> {
-    let qd1 = few(bench, 1, length, SEED)?;
-    let qd2 = if bench.depth() > 1 { few(bench, 2, length, SEED + 1)? } else { qd1 };
-    Ok(FewReads { qd1, qd2 })
+    let (qd1, pauses) = few(bench, 1, length, SEED)?;
+    let qd2 = if bench.depth() > 1 { few(bench, 2, length, SEED + 1)?.0 } else { qd1 };
+    Ok(FewReads { qd1, qd2, pauses })
 }
 
 /// Measures a device at full depth. If it may not be written to, writes are taken to cost what
@@ -153,12 +155,18 @@ pub fn measure<B: Bench>(
     Ok(Figures { few, read, write, flush })
 }
 
-/// The time for each of a few small random reads at a time.
-fn few<B: Bench>(bench: &mut B, depth: u32, length: Length, seed: u64) -> Result<Span, B::Error> {
+/// The time for each of a few small random reads at a time, and pauses if that is one.
+fn few<B: Bench>(
+    bench: &mut B,
+    depth: u32,
+    length: Length,
+    seed: u64,
+) -> Result<(Span, Pauses), B::Error> {
     let mut probe = Probe::new(bench, Op::Read, depth.min(bench.depth()), seed);
     let took = probe.small_random(length)?;
+    let pauses = probe.pauses();
     probe.end()?;
-    Ok(took)
+    Ok((took, pauses))
 }
 
 fn reads<B: Bench>(bench: &mut B, length: Length, seed: u64) -> Result<Times, B::Error> {
@@ -354,5 +362,26 @@ mod tests {
             };
             assert_eq!(few.qd1.as_us(), middle);
         }
+    }
+
+    #[test]
+    fn what_takes_ten_times_as_long_now_and_then_is_a_pause() {
+        let every = |at: usize, of: usize, long| {
+            let took = (0..1000).map(move |n| if n % of == at { long } else { 100 });
+            Scripted {
+                now: Instant::ZERO,
+                took: took.collect::<Vec<_>>().into_iter(),
+                at: Vec::new(),
+                looks: Vec::new(),
+            }
+        };
+        let length = Length { requests: 800, time: Span::MAX, looks: 2 };
+        let found = |mut bench| few_reads(&mut bench, length).map(|few| few.pauses);
+        // 99 requests of 100 us between pauses of 4 ms, and the usual time in each.
+        let (gap, lasts) = (Span::from_us(10_000), Span::from_us(4_000));
+        assert_eq!(found(every(50, 100, 4_100)), Ok(Pauses { every: gap, lasts }));
+        assert_eq!(found(every(50, 100, 900)), Ok(Pauses::NONE), "some take longer, as anywhere");
+        assert_eq!(found(every(5, 10, 4_100)), Ok(Pauses::NONE), "a cache that misses");
+        assert_eq!(found(every(50, 500, 4_100)), Ok(Pauses::NONE), "two are not a figure");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Bench, Length, Load, Place, SPREAD_MOST, spread_percent};
 use fairdisk_core::{GroupId, Instant, Lba, Op, Prng, RequestId, Sectors, Span, Times};
-use fairdisk_sim::device::DeviceIo;
+use fairdisk_sim::device::{DeviceIo, Pauses};
 
 /// How much longer than a load a device is written to before any write is measured. A device in the
 /// lab is written 512 MiB.
@@ -15,6 +15,31 @@ fn median(mut took: Vec<Span>) -> Span {
     (low + high) / 2
 }
 
+/// A request that takes this many times the median, alone at the device, met a pause.
+const PAUSE_FACTOR: u64 = 10;
+/// At least so many pauses are a figure.
+const PAUSES_LEAST: u64 = 3;
+/// Of more than one request in this many none meets a pause: the device has fast requests and slow
+/// ones, as a cache has.
+const REQUESTS_A_PAUSE: u64 = 50;
+
+/// The pauses that requests met, one after another.
+fn pauses(took: &mut [Span]) -> Pauses {
+    if took.is_empty() {
+        return Pauses::NONE;
+    }
+    let (_, usual, _) = took.select_nth_unstable(took.len() / 2);
+    let usual = *usual;
+    let longer = took.iter().filter(|took| **took > usual.scaled(PAUSE_FACTOR, 1));
+    let (count, paused) =
+        longer.fold((0, Span::ZERO), |(count, sum), took| (count + 1, sum + (*took - usual)));
+    if count < PAUSES_LEAST || count * REQUESTS_A_PAUSE > took.len() as u64 {
+        return Pauses::NONE;
+    }
+    let all: Span = took.iter().fold(Span::ZERO, |sum, took| sum + *took);
+    Pauses { every: (all - paused) / count, lasts: paused / count }
+}
+
 /// A device and one direction of requests to it.
 pub(super) struct Probe<'a, B> {
     bench: &'a mut B,
@@ -25,13 +50,24 @@ pub(super) struct Probe<'a, B> {
     next: u64,
     free: Vec<RequestId>,
     done: Vec<RequestId>,
+    /// How long each request took, if there is one at a time.
+    took: Vec<Span>,
 }
 
 impl<'a, B: Bench> Probe<'a, B> {
     /// A probe that keeps up to `depth` requests at a device, at random places drawn from `seed`.
     pub(super) fn new(bench: &'a mut B, op: Op, depth: u32, seed: u64) -> Self {
         let free = (0..depth).map(RequestId).collect();
-        Self { bench, op, depth, prng: Prng::new(seed), next: 0, free, done: Vec::new() }
+        Self {
+            bench,
+            op,
+            depth,
+            prng: Prng::new(seed),
+            next: 0,
+            free,
+            done: Vec::new(),
+            took: Vec::new(),
+        }
     }
 
     /// Times of all four kinds of requests.
@@ -46,6 +82,11 @@ impl<'a, B: Bench> Probe<'a, B> {
     /// The time of a small random request.
     pub(super) fn small_random(&mut self, length: Length) -> Result<Span, B::Error> {
         self.each(Place::Random, Times::SMALL, length)
+    }
+
+    /// The pauses among requests that were one at a time.
+    pub(super) fn pauses(&mut self) -> Pauses {
+        pauses(&mut self.took)
     }
 
     /// Writes until the caches are full.
@@ -123,7 +164,11 @@ impl<'a, B: Bench> Probe<'a, B> {
                 let io = self.io(id, place, size);
                 self.bench.submit(&io);
             }
+            let submitted = self.bench.now();
             completed += self.collect()?;
+            if self.depth == 1 {
+                self.took.push(self.bench.now() - submitted);
+            }
         }
         Ok((completed, self.bench.now() - began))
     }

@@ -2,7 +2,7 @@
 
 use super::{Bench, FewReads, Figures, Length, Load, SEED, few, reads, writes};
 use fairdisk_core::{CostModel, Instant, RequestId, Span};
-use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, DeviceSpec, Done};
+use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, DeviceSpec, Done, Pauses};
 use std::convert::Infallible;
 
 /// The costs of requests, measured with fresh caches for each direction.
@@ -10,14 +10,19 @@ pub(super) fn costs(device: &DeviceSpec) -> CostModel {
     let new = || Simulated::new(device);
     let figures = || {
         let (qd1, qd2) = (
-            few(&mut new(), 1, Length::SIMULATED, SEED)?,
-            few(&mut new(), 2, Length::SIMULATED, SEED)?,
+            few(&mut new(), 1, Length::SIMULATED, SEED)?.0,
+            few(&mut new(), 2, Length::SIMULATED, SEED)?.0,
         );
         let (read, write) = (
             reads(&mut new(), Length::SIMULATED, SEED)?,
             writes(&mut new(), Length::SIMULATED, SEED)?,
         );
-        Ok(Figures { few: FewReads { qd1, qd2 }, read, write, flush: Span::ZERO })
+        Ok(Figures {
+            few: FewReads { qd1, qd2, pauses: Pauses::NONE },
+            read,
+            write,
+            flush: Span::ZERO,
+        })
     };
     let Ok(figures): Result<_, Infallible> = figures();
     let (capacity, depth) = (device.capacity_sectors(), new().depth());

@@ -7,9 +7,10 @@
 //!
 //! Simplifications: writes take what they took once the caches were full, so there is no write
 //! cache, and FUA changes nothing; a discard takes as long as a flush; a request is sequential if
-//! it continues the one before it, so there is one stream; and nothing is rarely slow, as garbage
-//! collection makes a solid-state disk.
+//! it continues the one before it, so there is one stream; and [pauses](Pauses) are the same whatever
+//! is done, though writing makes a solid-state disk collect garbage.
 
+use super::pauses::{Pauses, PausesOfRun};
 use super::spec::{CAPACITY_MAX, SpecError, within};
 use super::work::Ledger;
 use super::{Check, Checked, Device, DeviceIo, Done};
@@ -38,6 +39,8 @@ pub struct MeasuredParams {
     pub qd2: Span,
     /// How long a flush takes.
     pub flush: Span,
+    /// When nothing is done. All times above have their part of it.
+    pub pauses: Pauses,
 }
 
 /// [`MeasuredParams`] that have been checked.
@@ -75,6 +78,25 @@ impl MeasuredParams {
         let servers = if self.rotational { servers } else { servers.max(2.0) };
         let enough = servers.min(qd1 / full).clamp(1.0, f64::from(self.depth));
         Span::from_ns((enough * full) as u64)
+    }
+
+    /// What requests take as long as there is no pause.
+    fn without_pauses(self) -> Self {
+        let of = |span| self.pauses.without(span);
+        let times = |times: Times| Times {
+            sequential: of(times.sequential),
+            random: of(times.random),
+            large_sequential: of(times.large_sequential),
+            large_random: of(times.large_random),
+        };
+        Self {
+            read: times(self.read),
+            write: times(self.write),
+            qd1: of(self.qd1),
+            qd2: of(self.qd2),
+            flush: of(self.flush),
+            ..self
+        }
     }
 
     /// The number of servers: of requests that saturate the device. Rounded down, so that one
@@ -133,14 +155,15 @@ pub struct Measured {
     at_work: Vec<Option<AtWork>>,
     free: Vec<u32>,
     events: Events<Event>,
+    pauses: PausesOfRun,
     work: Ledger,
 }
 
 impl Measured {
-    /// An idle device.
+    /// An idle device. Its pauses follow from `seed`.
     #[must_use]
-    pub fn new(spec: &MeasuredSpec) -> Self {
-        let params = *spec.params();
+    pub fn new(spec: &MeasuredSpec, seed: u64) -> Self {
+        let params = spec.params().without_pauses();
         let (depth, servers) = (params.depth, params.servers());
         let each = params.read.random;
         let soonest = params.qd1.min(each.scaled(depth.into(), 1));
@@ -155,6 +178,7 @@ impl Measured {
             at_work: vec![None; depth as usize],
             free: (0..depth).rev().collect(),
             events: Events::new(),
+            pauses: PausesOfRun::new(params.pauses, seed),
             work: Ledger::default(),
             params,
         }
@@ -179,7 +203,8 @@ impl Measured {
             let request = *self.at_work(slot);
             let takes = self.takes(&request);
             self.work.add(request.io.group, takes.as_ns() / u64::from(self.servers));
-            self.events.push(at + takes, Event::Served(slot));
+            let end = self.pauses.end_of(at, takes);
+            self.events.push(end, Event::Served(slot));
         }
     }
 
@@ -294,6 +319,7 @@ mod tests {
         qd1: Span::from_us(12_000),
         qd2: Span::from_us(11_000),
         flush: Span::from_us(500),
+        pauses: Pauses::NONE,
     };
 
     const FLASH: MeasuredParams = MeasuredParams {
@@ -311,7 +337,7 @@ mod tests {
     impl Bed {
         fn new(params: MeasuredParams) -> Self {
             let spec = Checked::new(params).expect("describes a device");
-            Self(Measured::new(&spec), Instant::ZERO)
+            Self(Measured::new(&spec, 0), Instant::ZERO)
         }
 
         fn serve(&mut self, ios: &[(Op, u64, u32)]) -> Vec<u64> {

@@ -1,7 +1,7 @@
 //! Simulated devices: what happens to a request between submission and completion.
 //!
 //! A [`Device`] is driven from outside: the world submits requests, asks when the device next does
-//! something by itself, and advances it to that instant. Devices have no clock and no randomness:
+//! something by itself, and advances it to that instant. Devices have no clock and no randomness of their own:
 //! two devices built from the same [`DeviceSpec`] and given the same calls answer identically, to
 //! the nanosecond.
 //!
@@ -16,6 +16,7 @@ mod lane;
 mod link;
 mod measured;
 mod null;
+mod pauses;
 mod raid5;
 mod rate;
 mod spec;
@@ -32,6 +33,7 @@ pub use hdd::{
 pub use jbod::{Attachment, Jbod};
 pub use measured::{Measured, MeasuredParams, MeasuredSpec};
 pub use null::{Null, NullParams, NullSpec};
+pub use pauses::Pauses;
 pub use raid5::{Raid5, Raid5Params, Raid5Spec};
 pub use spec::{Check, Checked, DeviceSpec, SpecError};
 pub use ssd::{CollectionParams, Ssd, SsdParams, SsdSpec};

@@ -111,8 +111,8 @@ impl DeviceSpec {
     }
 
     /// Builds a device whose platters start `phase_ns` (modulo a rotation) further into their
-    /// rotation than the parameters say. The runs of an ensemble differ in this phase. Devices
-    /// without platters ignore it.
+    /// rotation than the parameters say, or whose pauses follow from it. The runs of an ensemble
+    /// differ in this phase. Other devices ignore it.
     #[must_use]
     pub fn build_at_phase(&self, phase_ns: u64) -> DeviceModel {
         match self {
@@ -120,7 +120,7 @@ impl DeviceSpec {
             Self::Fixed(spec) => DeviceModel::Fixed(Fixed::new(spec)),
             Self::Raid5(spec) => DeviceModel::Raid5(Raid5::new(spec, phase_ns)),
             Self::Ssd(spec) => DeviceModel::Ssd(Ssd::new(spec)),
-            Self::Measured(spec) => DeviceModel::Measured(Measured::new(spec)),
+            Self::Measured(spec) => DeviceModel::Measured(Measured::new(spec, phase_ns)),
             Self::Virtual(spec) => DeviceModel::Virtual(VirtualDisk::new(spec, phase_ns)),
             Self::Null(spec) => DeviceModel::Null(Null::new(spec)),
         }

@@ -7,8 +7,8 @@ use fairdisk_core::{GroupId, Times};
 use fairdisk_sim::device::{
     CollectionParams, Device, DeviceIo, DeviceModel, DeviceSpec, Done, FixedCost, FixedParams,
     FixedSpec, FlushPolicy, HddParams, HddSpec, HostCacheParams, MeasuredParams, MeasuredSpec,
-    NullParams, NullSpec, Order, QueueParams, Raid5Params, Raid5Spec, ReadAheadParams, SeekParams,
-    SsdParams, SsdSpec, VirtualDiskParams, VirtualDiskSpec, WriteCacheParams,
+    NullParams, NullSpec, Order, Pauses, QueueParams, Raid5Params, Raid5Spec, ReadAheadParams,
+    SeekParams, SsdParams, SsdSpec, VirtualDiskParams, VirtualDiskSpec, WriteCacheParams,
 };
 
 /// A WD2500JS with its write cache off.
@@ -135,6 +135,7 @@ fn measured(depth: u32, rotational: bool, qd1: u64, qd2: u64) -> DeviceModel {
         write,
         qd1,
         qd2,
+        pauses: Pauses::NONE,
         flush,
     };
     DeviceSpec::Measured(MeasuredSpec::new(params).expect("describes a device")).build()

@@ -306,10 +306,14 @@ impl Disk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_sim::device::Pauses;
 
     #[test]
     fn a_disk_turns_if_it_is_said_to_and_is_slow() {
-        let few = |qd1, qd2| FewReads { qd1: Span::from_us(qd1), qd2: Span::from_us(qd2) };
+        let few = |qd1, qd2| {
+            let pauses = Pauses::NONE;
+            FewReads { qd1: Span::from_us(qd1), qd2: Span::from_us(qd2), pauses }
+        };
         for (rotational, qd1, qd2, turns, has_one_head) in [
             (Some(true), 8_000, 7_500, true, true),
             // An array of disks that turn.

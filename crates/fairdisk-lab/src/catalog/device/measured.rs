@@ -3,7 +3,7 @@
 use super::super::allowed::{Wrong, demand_within};
 use super::device_file;
 use fairdisk_core::{Span, Times};
-use fairdisk_sim::device::MeasuredParams;
+use fairdisk_sim::device::{MeasuredParams, Pauses};
 use serde::Deserialize;
 use std::fmt::{self, Write as _};
 
@@ -18,6 +18,7 @@ device_file! {
         flush_us: f64,
         read: RatesTable,
         write: RatesTable,
+        pauses: Option<PausesTable>,
         #[serde(rename = "queue")]
         _queue: Option<super::adapter::SegmentsTable>,
     }
@@ -31,6 +32,14 @@ struct RatesTable {
     random_iops: f64,
     sequential_mb_per_s: f64,
     random_mb_per_s: f64,
+}
+
+/// When the device does nothing.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PausesTable {
+    every_ms: f64,
+    for_ms: f64,
 }
 
 impl MeasuredFile {
@@ -47,6 +56,20 @@ impl MeasuredFile {
             qd1: of("random_read_iops_qd1", self.random_read_iops_qd1)?,
             qd2: of("random_read_iops_qd2", self.random_read_iops_qd2)?,
             flush: Span::from_ns((self.flush_us * 1e3).round() as u64),
+            pauses: self.pauses.map_or(Ok(Pauses::NONE), PausesTable::pauses)?,
+        })
+    }
+}
+
+impl PausesTable {
+    fn pauses(self) -> Result<Pauses, Wrong> {
+        let of = |path, ms: f64| {
+            demand_within(0.001..=1e6, path, ms)?;
+            Ok(Span::from_ns((ms * 1e6).round() as u64))
+        };
+        Ok(Pauses {
+            every: of("pauses.every_ms", self.every_ms)?,
+            lasts: of("pauses.for_ms", self.for_ms)?,
         })
     }
 }
@@ -120,6 +143,13 @@ fn write(
         writeln!(text, "sequential_mb_per_s = {}", mb_per_s(times.large_sequential))?;
         writeln!(text, "random_mb_per_s = {}", mb_per_s(times.large_random))?;
     }
+    if device.pauses.are_there() {
+        let ms = |span: Span| shown(span.as_ns() as f64 / 1e6);
+        writeln!(text, "\n# Now and then nothing is done; the rates have their part of that")?;
+        writeln!(text, "[pauses]")?;
+        writeln!(text, "every_ms = {}", ms(device.pauses.every))?;
+        writeln!(text, "for_ms = {}", ms(device.pauses.lasts))?;
+    }
     Ok(())
 }
 
@@ -156,6 +186,7 @@ mod tests {
         qd1: Span::from_us(34),
         qd2: Span::from_us(18),
         flush: Span::from_us(1_500),
+        pauses: Pauses { every: Span::from_ms(50), lasts: Span::from_us(4_500) },
     };
 
     fn parse(text: &str) -> Result<MeasuredParams, String> {
@@ -182,7 +213,7 @@ mod tests {
             assert!(near(found.large_random, times.large_random), "{found:?}");
         }
         assert!(near(read.qd1, DEVICE.qd1) && near(read.qd2, DEVICE.qd2));
-        assert_eq!(read.flush, DEVICE.flush);
+        assert_eq!((read.flush, read.pauses), (DEVICE.flush, DEVICE.pauses));
         let rest = |it: MeasuredParams| (it.capacity_sectors, it.depth, it.rotational);
         assert_eq!(rest(read), rest(DEVICE));
     }

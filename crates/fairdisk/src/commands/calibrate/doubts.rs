@@ -110,6 +110,7 @@ fn slower(what: &str, times: &Times) -> Option<String> {
 mod tests {
     use super::*;
     use fairdisk_core::Span;
+    use fairdisk_sim::device::Pauses;
 
     fn device(sequential_us: u64) -> MeasuredParams {
         let us = Span::from_us;
@@ -127,6 +128,7 @@ mod tests {
             write: Times { large_sequential: us(471), ..times },
             qd1: us(100),
             qd2: us(50),
+            pauses: Pauses::NONE,
             flush: us(50),
         }
     }

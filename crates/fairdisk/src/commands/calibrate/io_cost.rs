@@ -37,6 +37,7 @@ pub(in crate::commands) fn lines(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_sim::device::Pauses;
 
     #[test]
     fn the_kernel_gets_its_six_coefficients() {
@@ -56,6 +57,7 @@ mod tests {
             write,
             qd1: us(100),
             qd2: us(50),
+            pauses: Pauses::NONE,
             flush: us(0),
         };
         let text = lines("8:0", &device, &[]);
