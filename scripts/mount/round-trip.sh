@@ -5,7 +5,7 @@
 #
 #   disk   a mount on the disk at hand under fair, recorded by the mount
 #   loop   a loop device under BFQ, recorded under the kernel, over a mount at the pace of a model
-#   what-if  recorded under noop, other schedulers, weights and depths are predicted and then run
+#   what-if  recorded under noop, other schedulers, weights, limits and depths are predicted and then run
 #
 #   scripts/mount/round-trip.sh [--short]
 #
@@ -26,6 +26,7 @@ start_scratch
 
 # The groups, their weights, and what each does to FILE.
 weights="db=800 stream=100 log=200"
+limits=""
 db="--rw=randrw --rwmixread=70 --bs=8k --iodepth=8 --thinktime=200us"
 stream="--rw=read --bs=128k --iodepth=1"
 log="--rw=write --bs=4k --iodepth=1 --fsync=1 --direct=0"
@@ -64,6 +65,9 @@ mount_disk() {
   unmount_all
   mount_fairdisk disk --cgroups "$controller" --scheduler "$@"
   for of in $weights; do weigh_fairdisk "${of%=*}" "${of#*=}" disk; done
+  for of in $limits; do
+    "$fairdisk" ctl --at "$scratch/disk" set "/$top/${of%%=*}" "${of#*=}" || die "no such limit"
+  done
 }
 
 # NAME CALIBRATE-ARGS…: what the disk under NAME's recording can do, once.
@@ -120,6 +124,7 @@ what_if() {
   while [ "$1" != -- ]; do mount+=("$1") && shift; done
   shift
   for of in $weights; do lab+=(--weight "/$top/$of"); done
+  for of in $limits; do lab+=(--limit "/$top/$of"); done
   "$fairdisk" run "$scratch/before.fdt" --device "$scratch/better.toml" --scheduler "$scheduler" \
     --seeds 1 --duration "$((seconds * 400))ms" --quiet --json "${lab[@]}" "$@" \
     >"$scratch/predicted.json" || die "$name: no prediction"
@@ -154,6 +159,7 @@ part_what-if() {
   printf '%-34s %5s\n' change worst
   what_if "fair, db 800 stream 100 log 200" fair "db=800 stream=100 log=200" --
   what_if "fair, db 100 stream 800 log 200" fair "db=100 stream=800 log=200" --
+  limits="stream=max_iops=1000" what_if "fair, stream at most 1000 I/Os" fair "$given" --
   what_if "bfq, db 800 stream 100 log 200" bfq "db=800 stream=100 log=200" --
   what_if "bfq, db 100 stream 800 log 200" bfq "db=100 stream=800 log=200" --
   what_if "two-layer-cfq, 800 100 200" two-layer-cfq "db=800 stream=100 log=200" --

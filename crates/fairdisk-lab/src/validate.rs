@@ -145,8 +145,9 @@ impl std::error::Error for ValidateError {}
 const COUNT_LEAST: usize = 100;
 
 /// What a replay does not know.
-const NOT_RECORDED: &str = "Of settings a recording has the scheduler and the weights: ceilings, \
-                            floors, targets, tunables and the depth of a mount are not replayed.";
+const NOT_RECORDED: &str = "Of settings a recording has the scheduler, and weights, floors, \
+                            ceilings and targets of groups: tunables and the depth of a mount are \
+                            not replayed.";
 
 /// Replays the recording as `options` say and lays both beside each other. Values of the device are
 /// varied to see which fits worst, if `fits`.

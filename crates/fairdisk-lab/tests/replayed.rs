@@ -1,13 +1,13 @@
 //! A run in the lab is recorded by its journal and replayed: what it did comes out again, and what
 //! another scheduler would have done with it is predicted.
 
-use fairdisk_core::Span;
+use fairdisk_core::{Qos, QosKey, Span};
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style};
 use fairdisk_lab::plan::{Options, Plan, Recorded, Replay, ReplayPace};
 use fairdisk_lab::run::{record_once, run_plan};
 use fairdisk_lab::validate::{Limits, Validation, fit, validate};
-use fairdisk_trace::{About, Format, Writer};
+use fairdisk_trace::{About, Format, Settings, Writer};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,8 @@ fn record(scheduler: &str, length: Span, directory: &Path) -> PathBuf {
     let run = run.unwrap_or_else(|error| panic!("{error}"));
     let path = directory.join(format!("{scheduler}.fdt"));
     let out = File::create(&path).unwrap_or_else(|error| panic!("{error}"));
-    let about = About { scheduler: scheduler.to_owned(), weights: weights(), ..About::default() };
+    let (scheduler, settings) = (scheduler.to_owned(), settings());
+    let about = About { scheduler, settings, ..About::default() };
     let mut writer = Writer::new(std::io::BufWriter::new(out), Format::Fdt, &about)
         .unwrap_or_else(|error| panic!("{error}"));
     for request in &run.requests {
@@ -45,9 +46,9 @@ fn record(scheduler: &str, length: Span, directory: &Path) -> PathBuf {
 }
 
 /// The weights of the load's groups.
-fn weights() -> BTreeMap<String, u32> {
+fn settings() -> BTreeMap<String, Settings> {
     [("db", 400), ("scan", 200), ("log", 100)]
-        .map(|(name, weight)| (name.to_owned(), weight))
+        .map(|(name, weight)| (name.to_owned(), Settings::new(weight, Qos::NONE)))
         .into()
 }
 
@@ -120,6 +121,40 @@ fn what_another_scheduler_does_is_predicted() {
         let predicted = replayed(&recording, scheduler, ReplayPace::ClosedLoop);
         demand_alike(&predicted, &original(scheduler), 5.0, 0.15);
     }
+}
+
+/// A group's ceiling is that of the recording, or what the replay is told.
+#[test]
+fn a_group_is_replayed_under_the_limits_it_had() {
+    let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+    let recording = record("noop", SHORT, dir.path());
+    let name = recording.to_str().expect("a name");
+    let mut recorded = Recorded::open(name, &Replay::default()).expect("it was written");
+    let scan = |recorded: &Recorded, limits: &[(QosKey, Option<u64>)]| {
+        let limits = limits.iter().map(|(key, value)| ("scan".to_owned(), *key, *value)).collect();
+        let options = Options {
+            device: Some("nvme".to_owned()),
+            replay: Replay { limits, ..Replay::default() },
+            duration: Some(SHORT),
+            ..options("fair")
+        };
+        Plan::recording(recorded, &options).map(|plan| {
+            let groups = run(&plan).groups;
+            groups.iter().find(|group| group.name == "scan").expect("it is there").ios.mean
+        })
+    };
+    let free = scan(&recorded, &[]).unwrap();
+    let mut qos = Qos::NONE;
+    QosKey::MaxIops.set(&mut qos, Some(500));
+    recorded.about.settings.insert("scan".to_owned(), Settings::new(200, qos));
+    // A second's worth, and the burst of a tenth.
+    let limited = scan(&recorded, &[]).unwrap();
+    assert!(free > 2_000.0 && (450.0..=560.0).contains(&limited), "{free} and {limited}");
+    let narrower = scan(&recorded, &[(QosKey::MaxIops, Some(200))]).unwrap();
+    assert!((180.0..=225.0).contains(&narrower), "{narrower}");
+    assert_eq!(scan(&recorded, &[(QosKey::MaxIops, None)]).unwrap(), free);
+    let refused = scan(&recorded, &[(QosKey::MinIops, Some(600))]).unwrap_err().to_string();
+    assert!(refused.contains("--limit scan=min_iops"), "{refused}");
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! What a trace says about itself.
 
+use super::Settings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Where a trace comes from. Most formats say only a little of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct About {
     /// The device or mount point that was recorded.
@@ -27,9 +28,9 @@ pub struct About {
     /// What the trace starts at, in nanoseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_unix_ns: Option<u64>,
-    /// The weights that groups had when they were first seen, by path, as far as they are known.
+    /// The settings that groups had when they were first seen, by path, as far as they are known.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub weights: BTreeMap<String, u32>,
+    pub settings: BTreeMap<String, Settings>,
     /// The program that recorded it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub recorded_by: String,
@@ -51,7 +52,7 @@ impl About {
             host: of_kernel("hostname"),
             kernel: of_kernel("osrelease"),
             start_unix_ns: now.and_then(|now| u64::try_from(now.as_nanos()).ok()),
-            weights: BTreeMap::new(),
+            settings: BTreeMap::new(),
             recorded_by: concat!("fairdisk ", env!("CARGO_PKG_VERSION")).to_owned(),
         }
     }

@@ -8,6 +8,7 @@ use crate::origins::{Origin, OriginId, Origins};
 use crate::pairing::Step;
 use crate::request::{Request, Traits};
 use crate::rwbs;
+use crate::settings::Settings;
 use crate::source::Source;
 use fairdisk_core::{Instant, Op, SECTOR_BYTES};
 use std::cmp::Reverse;
@@ -77,13 +78,13 @@ impl<W: Write> Writer<W> {
         Ok(Self { kind })
     }
 
-    /// Notes the weights that groups have, by path, where the format has a place for them.
+    /// Notes the settings that groups have, by path, where the format has a place for them.
     ///
     /// # Errors
     /// Returns an error if they cannot be written.
-    pub fn weights(&mut self, weights: &BTreeMap<String, u32>) -> io::Result<()> {
+    pub fn settings(&mut self, settings: &BTreeMap<String, Settings>) -> io::Result<()> {
         match &mut self.kind {
-            Kind::Fdt(recorder) if !weights.is_empty() => recorder.weights(weights),
+            Kind::Fdt(recorder) if !settings.is_empty() => recorder.settings(settings),
             _ => Ok(()),
         }
     }

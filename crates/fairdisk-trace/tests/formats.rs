@@ -1,9 +1,10 @@
 //! Every format: what is read of files as they are found, and that what is written is read again.
 
-use fairdisk_core::{Instant, IoClass, IoPrio, Lba, Op, Prng, Sectors};
+use fairdisk_core::{Instant, IoClass, IoPrio, Lba, Op, Prng, Qos, Sectors};
 use fairdisk_trace::fdt::{Recorder, append_to};
 use fairdisk_trace::{
-    About, Format, Options, Origin, Origins, Request, Source, TraceError, Traits, Writer, open,
+    About, Format, Options, Origin, Origins, Request, Settings, Source, TraceError, Traits, Writer,
+    open,
 };
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -342,8 +343,8 @@ fn a_torn_recording_is_read_up_to_its_last_whole_block_and_can_go_on() {
     for request in &load.0[..10] {
         more.add(request, &load.1).unwrap_or_else(|error| panic!("{error}"));
     }
-    let weights = [("/db".to_owned(), 800)].into();
-    more.weights(&weights).unwrap_or_else(|error| panic!("{error}"));
+    let settings = [("/db".to_owned(), Settings::new(800, Qos::NONE))].into();
+    more.settings(&settings).unwrap_or_else(|error| panic!("{error}"));
     more.lost(3).and_then(|()| more.finish()).unwrap_or_else(|error| panic!("{error}"));
     let mut reader = open(&path, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut count = 0;
@@ -351,7 +352,7 @@ fn a_torn_recording_is_read_up_to_its_last_whole_block_and_can_go_on() {
         count += 1;
     }
     assert_eq!((count, reader.lost(), reader.origins().all().len()), (8202, 3, 4));
-    assert_eq!(reader.about().weights, weights);
+    assert_eq!(reader.about().settings, settings);
 }
 
 #[test]

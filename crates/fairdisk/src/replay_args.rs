@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::time_arg;
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use fairdisk_core::{Span, Weight};
+use fairdisk_core::{QosKey, Span, Weight};
 use fairdisk_lab::plan::{Replay, ReplayPace};
 
 /// How a trace is done again.
@@ -37,6 +37,12 @@ pub(crate) struct ReplayArgs {
         long, value_name = "GROUP=WEIGHT", value_parser = weighted, value_hint = ValueHint::Other
     )]
     weight: Vec<(String, Weight)>,
+    /// Give a group a floor, a ceiling or a target: a setting of `fairdisk ctl set`, as
+    /// max_iops=500; `none` takes a recorded one away (may be repeated)
+    #[arg(
+        long, value_name = "GROUP=KEY=VALUE", value_parser = limited, value_hint = ValueHint::Other
+    )]
+    limit: Vec<(String, QosKey, Option<u64>)>,
 }
 
 impl ReplayArgs {
@@ -49,6 +55,7 @@ impl ReplayArgs {
             dropped: self.drop.clone(),
             scaled: self.scale.clone(),
             weights: self.weight.clone(),
+            limits: self.limit.clone(),
         }
     }
 }
@@ -65,6 +72,7 @@ pub(crate) fn demand_none(spec: &str, replay: &Replay) -> Result<(), Failure> {
         ("--drop", !replay.dropped.is_empty()),
         ("--scale", !replay.scaled.is_empty()),
         ("--weight", !replay.weights.is_empty()),
+        ("--limit", !replay.limits.is_empty()),
     ];
     given.iter().find(|(_, is_given)| *is_given).map_or(Ok(()), |(option, _)| {
         Err(Failure::BadInput(format!("{option} is about the replay of a trace; {spec} is none")))
@@ -125,6 +133,21 @@ fn weighted(text: &str) -> Result<(String, Weight), String> {
     Ok((group.to_owned(), weight))
 }
 
+fn limited(text: &str) -> Result<(String, QosKey, Option<u64>), String> {
+    let parts = of_group(text).and_then(|(before, value)| Some((of_group(before)?, value)));
+    let ((group, name), value) = parts.ok_or("expected GROUP=KEY=VALUE, as /db=max_iops=500")?;
+    let key = QosKey::named(name).ok_or_else(|| {
+        let known = QosKey::ALL.map(QosKey::name).join(", ");
+        format!("no setting `{name}` (known: {known})")
+    })?;
+    if value == "none" {
+        return Ok((group.to_owned(), key, None));
+    }
+    let expected = || format!("`{name}` is {}, or none", key.notation().words);
+    let value = key.parse(value).ok_or_else(expected)?;
+    Ok((group.to_owned(), key, Some(value)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,6 +170,13 @@ mod tests {
             assert_eq!(window(text).ok(), said, "{text}");
         }
         assert_eq!(scaled("/a=b=2"), Ok(("/a=b".to_owned(), 2)));
+        let limit = |text| limited(text).map(|(_, key, value)| (key, value));
+        assert_eq!(limit("/a=b=max_iops=500"), Ok((QosKey::MaxIops, Some(500))));
+        assert_eq!(limit("/a=latency_p99_ms=2.5"), Ok((QosKey::LatencyP99, Some(2_500_000))));
+        assert_eq!(limit("/a=max_iops=none"), Ok((QosKey::MaxIops, None)));
+        assert!(limit("/a=speed=1").is_err_and(|why| why.contains("known: min_iops")));
+        assert!(limit("/a=max_iops=fast").is_err_and(|why| why.contains("from 1")));
+        assert!(limit("max_iops=500").is_err() && limit("/a=max_iops=").is_err());
         assert!(scaled("/a=0").is_err() && weighted("=5").is_err() && renamed("a=").is_err());
     }
 }

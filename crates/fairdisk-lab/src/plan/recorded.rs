@@ -4,8 +4,8 @@ use super::ROOT_GROUP;
 use super::replay::Replay;
 use crate::catalog::error::{CatalogError, Where};
 use crate::catalog::library::Kind;
-use fairdisk_core::{Instant, IoPrio, Weight};
-use fairdisk_trace::{About, Options, Request, Source, TraceError, Traits, open};
+use fairdisk_core::{Instant, IoPrio};
+use fairdisk_trace::{About, Options, Request, Settings, Source, TraceError, Traits, open};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -134,16 +134,16 @@ impl Recorded {
         Kind::Revision.ids().find(|id| *id == name)
     }
 
-    /// The weight of a group that is replayed: the one that all those have of which it was made.
-    pub(super) fn weight(&self, group: &str) -> Option<Weight> {
+    /// The settings of a group that is replayed: those that all have of which it was made.
+    pub(super) fn settings(&self, group: &str) -> Option<&Settings> {
         let tasks = self.tasks.keys().filter(|(replayed, ..)| replayed == group);
         let mut recorded: Vec<&str> = tasks.map(|(_, _, recorded, _)| &**recorded).collect();
         if recorded.is_empty() {
             recorded.push(group);
         }
-        let mut weights = recorded.iter().map(|name| self.about.weights.get(*name));
-        let first = weights.next()??;
-        weights.all(|one| one == Some(first)).then(|| Weight::new(*first))?
+        let mut settings = recorded.iter().map(|name| self.about.settings.get(*name));
+        let first = settings.next()??;
+        settings.all(|one| one == Some(first)).then_some(first)
     }
 
     /// What was asked for until so many requests had been.

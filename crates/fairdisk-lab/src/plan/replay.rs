@@ -1,7 +1,7 @@
 //! How a recorded load is done again.
 
 use crate::catalog::error::CatalogError;
-use fairdisk_core::{Span, Weight};
+use fairdisk_core::{Qos, QosKey, Span, Weight};
 use fairdisk_trace::Request;
 
 /// What the caller says about the replay of a trace.
@@ -19,6 +19,8 @@ pub struct Replay {
     pub scaled: Vec<(String, u32)>,
     /// The weights of groups.
     pub weights: Vec<(String, Weight)>,
+    /// Floors, ceilings and targets of groups; `None`: without it.
+    pub limits: Vec<(String, QosKey, Option<u64>)>,
 }
 
 /// When a task asks for its next request.
@@ -86,6 +88,12 @@ impl Replay {
         self.weights.iter().find(|(name, _)| name == group).map(|(_, weight)| *weight)
     }
 
+    /// Sets the limits that are given for a group.
+    pub(super) fn limit(&self, group: &str, qos: &mut Qos) {
+        let of_group = self.limits.iter().filter(|(name, ..)| name == group);
+        of_group.for_each(|(_, key, value)| key.set(qos, *value));
+    }
+
     /// The time at which the part that is replayed begins.
     pub(super) fn begins(&self) -> Span {
         self.window.map_or(Span::ZERO, |(from, _)| from)
@@ -107,6 +115,7 @@ impl Replay {
         let before = before.chain(self.dropped.iter().map(|name| ("--drop", name)));
         let after = self.scaled.iter().map(|(name, _)| ("--scale", name));
         let after = after.chain(self.weights.iter().map(|(name, _)| ("--weight", name)));
+        let after = after.chain(self.limits.iter().map(|(name, ..)| ("--limit", name)));
         let named = before.map(|one| (one, recorded)).chain(after.map(|one| (one, replayed)));
         for ((option, name), known) in named {
             if !known.contains(name) {

@@ -5,12 +5,13 @@ use super::recorded::Recorded;
 use super::replay::{Replay, ReplayPace};
 use super::setup::Load;
 use super::{GroupNumbers, ROOT_GROUP};
+use crate::catalog::error::CatalogError;
 use crate::catalog::host::Host;
-use fairdisk_core::{IoPrio, Lba, Prng, SECTOR_BYTES, Share, Span};
+use fairdisk_core::{IoPrio, Lba, Prng, Qos, QosKey, SECTOR_BYTES, Share, Span, Weight};
 use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{FileSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{Drops, Due, ScriptedIo, StreamSpec, TaskSpec};
-use fairdisk_trace::{Request, Traits, enclosing};
+use fairdisk_trace::{Request, Settings, Traits, enclosing};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::Arc;
@@ -47,11 +48,12 @@ impl TraceLoad {
         let names = with_outer(recorded);
         let numbers = GroupNumbers { root: names.iter().position(|name| name == ROOT_GROUP) };
         let label = |name: &String| {
-            let weight = replay.weight(name).or_else(|| recorded.weight(name));
+            let (weight, qos) = settings(recorded, replay, name);
             let outer =
                 enclosing(name).skip(1).find_map(|it| names.iter().position(|one| one == it));
             let spec = GroupSpec {
                 share: weight.map_or_else(Share::default, Share::Weight),
+                qos,
                 parent: outer.map(|at| numbers.id(at)),
                 ..GroupSpec::default()
             };
@@ -94,12 +96,39 @@ impl TraceLoad {
     }
 }
 
-/// The groups that are replayed and, where the trace says how much weight groups had, those around
+/// The weight and the limits with which a group is replayed.
+fn settings(recorded: &Recorded, replay: &Replay, group: &str) -> (Option<Weight>, Qos) {
+    let had = recorded.settings(group);
+    let weight = had.and_then(Settings::weight).and_then(Weight::new);
+    let mut qos = had.map_or(Qos::NONE, Settings::qos);
+    replay.limit(group, &mut qos);
+    (replay.weight(group).or(weight), qos)
+}
+
+/// Checks that no limit that is given contradicts another of its group.
+///
+/// # Errors
+/// One does.
+pub(super) fn demand_agreement(recorded: &Recorded, replay: &Replay) -> Result<(), CatalogError> {
+    for (group, key, _) in &replay.limits {
+        let (_, qos) = settings(recorded, replay, group);
+        let burst = |(name, key, value): &(String, QosKey, Option<u64>)| {
+            name == group && *key == QosKey::Burst && value.is_some()
+        };
+        if let Err(why) = qos.check(replay.limits.iter().any(burst)) {
+            let option = format!("--limit {group}={}", key.name());
+            return Err(CatalogError::option(&option, why.to_string()));
+        }
+    }
+    Ok(())
+}
+
+/// The groups that are replayed and, where the trace has the settings of groups, those around
 /// them.
 fn with_outer(recorded: &Recorded) -> Vec<String> {
     let inner = recorded.groups();
     let outer = inner.iter().flat_map(|name| enclosing(name).skip(1));
-    let outer = outer.filter(|name| recorded.about.weights.contains_key(*name));
+    let outer = outer.filter(|name| recorded.about.settings.contains_key(*name));
     let all: BTreeSet<String> = outer.map(str::to_owned).chain(inner.iter().cloned()).collect();
     all.into_iter().collect()
 }

@@ -3,7 +3,7 @@
 use super::recorded::Recorded;
 use super::replay::ReplayPace;
 use super::setup::partition_sectors;
-use super::trace_load::TraceLoad;
+use super::trace_load::{TraceLoad, demand_agreement};
 use super::{DEFAULT_SEEDS, Options, Plan, PlannedRow, Rig, Spec, changed::plan_arms, choose};
 use crate::catalog::error::CatalogError;
 use crate::catalog::experiment::Arm;
@@ -39,11 +39,12 @@ impl Plan {
     /// Plans the replay of what was recorded.
     ///
     /// # Errors
-    /// Returns an error if the scheduler or the device is not known, or a change concerns something
-    /// that a trace does not have.
+    /// Returns an error if the scheduler or the device is not known, limits contradict each other, or
+    /// a change concerns something that a trace does not have.
     pub fn recording(recorded: &Recorded, options: &Options) -> Result<Self, CatalogError> {
         demand_none(&NOT_IN_TRACES, &options.overrides, USE_OPTIONS)?;
         let replay = &options.replay;
+        demand_agreement(recorded, replay)?;
         let name = &recorded.name;
         let requests = recorded.count(|_| true);
         let endless = recorded.count(|request| request.done.is_none());

@@ -11,7 +11,7 @@ use crate::visitors::go_with_others;
 use fairdisk_core::{Entry, GroupId, Instant, IoPrio, Span, TaskId};
 use fairdisk_trace::fdt::Recorder;
 use fairdisk_trace::journal::{FromJournal, Name};
-use fairdisk_trace::{About, OriginId, Origins, Request, enclosing};
+use fairdisk_trace::{About, OriginId, Origins, Request, Settings, enclosing};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Read as _, Write as _};
@@ -94,7 +94,7 @@ impl Running<'_> {
             origins: Origins::default(),
             known: HashMap::new(),
             groups: BTreeSet::new(),
-            weights: BTreeMap::new(),
+            settings: BTreeMap::new(),
             ended: 0,
         };
         let mut journal = FromJournal::default();
@@ -111,9 +111,9 @@ impl Running<'_> {
                 names.known.clear();
                 core::mem::take(&mut journal).finish(|request| requests.push(request));
             }
-            let weights = core::mem::take(&mut names.weights);
-            if !weights.is_empty() {
-                recorder.weights(&weights)?;
+            let settings = core::mem::take(&mut names.settings);
+            if !settings.is_empty() {
+                recorder.settings(&settings)?;
             }
             for request in requests.drain(..) {
                 recorder.add(&since(began, request), &names.origins)?;
@@ -162,10 +162,10 @@ struct Names<'a> {
     gate: &'a ScheduledGate,
     origins: Origins,
     known: HashMap<(TaskId, GroupId, IoPrio), OriginId>,
-    /// The groups whose weights have been asked for.
+    /// The groups whose settings have been asked for.
     groups: BTreeSet<String>,
-    /// Weights that have not been sent.
-    weights: BTreeMap<String, u32>,
+    /// Settings that have not been sent.
+    settings: BTreeMap<String, Settings>,
     /// Threads that had ended before their names were asked for.
     ended: u32,
 }
@@ -177,8 +177,8 @@ impl Name for Names<'_> {
         }
         let path = self.gate.path_of(group).unwrap_or_default();
         for path in enclosing(&path).filter(|path| self.groups.insert((*path).to_owned())) {
-            let weight = self.gate.weight_of(path);
-            self.weights.extend(weight.map(|weight| (path.to_owned(), weight)));
+            let settings = self.gate.settings_of(path);
+            self.settings.extend(settings.map(|settings| (path.to_owned(), settings)));
         }
         let thread = self.gate.thread_of(task).map(|thread| {
             let name = fs::read_to_string(format!("/proc/{thread}/comm"));

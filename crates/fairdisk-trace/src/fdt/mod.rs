@@ -39,7 +39,7 @@ mod kind {
     pub(super) const ORIGINS: u8 = 2;
     pub(super) const REQUESTS: u8 = 3;
     pub(super) const LOST: u8 = 4;
-    pub(super) const WEIGHTS: u8 = 5;
+    pub(super) const SETTINGS: u8 = 6;
 }
 
 /// The bytes before the contents of a block: kind, length, checksum.

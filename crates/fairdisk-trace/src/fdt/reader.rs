@@ -8,6 +8,7 @@ use crate::error::{Place, TraceError};
 use crate::number;
 use crate::origins::{Origin, OriginId, Origins};
 use crate::request::{Request, Traits};
+use crate::settings::Settings;
 use crate::source::Source;
 use fairdisk_core::{Instant, IoClass, IoPrio, Sectors, Span};
 use std::collections::BTreeMap;
@@ -145,10 +146,10 @@ impl Fdt {
                 let lost = varint::take(&mut &contents[..]).unwrap_or(0);
                 self.lost = self.lost.saturating_add(lost);
             }
-            kind::WEIGHTS => {
-                let weights: BTreeMap<String, u32> = serde_json::from_slice(&contents)
-                    .map_err(|error| self.bad(&format!("weights cannot be read: {error}")))?;
-                self.about.weights.extend(weights);
+            kind::SETTINGS => {
+                let settings: BTreeMap<String, Settings> = serde_json::from_slice(&contents)
+                    .map_err(|error| self.bad(&format!("settings cannot be read: {error}")))?;
+                self.about.settings.extend(settings);
             }
             kind::REQUESTS => (self.block, self.next, self.before) = (contents, 0, BEFORE),
             // A later version has more to say.

@@ -5,6 +5,7 @@ use super::{BEFORE, HEAD_BYTES, MAGIC, OPS, StoredOrigin, bit, checksum, kind, v
 use crate::about::About;
 use crate::origins::{Origin, OriginId, Origins};
 use crate::request::Request;
+use crate::settings::Settings;
 use fairdisk_core::IoClass;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -71,13 +72,13 @@ impl<W: Write> Recorder<W> {
         self.write_block(kind::LOST, &contents)
     }
 
-    /// Notes the weights that groups have, by path.
+    /// Notes the settings that groups have, by path.
     ///
     /// # Errors
     /// Returns an error if they cannot be written.
-    pub fn weights(&mut self, weights: &BTreeMap<String, u32>) -> io::Result<()> {
+    pub fn settings(&mut self, settings: &BTreeMap<String, Settings>) -> io::Result<()> {
         self.flush_block()?;
-        self.write_block(kind::WEIGHTS, &serde_json::to_vec(weights)?)
+        self.write_block(kind::SETTINGS, &serde_json::to_vec(settings)?)
     }
 
     /// Writes all requests so far, so that a reader finds them.

@@ -4,13 +4,13 @@ use super::ctl::{At, the_client};
 use crate::failure::Failure;
 use crate::{interrupt, output, time_arg};
 use clap::ValueHint;
-use fairdisk_core::{SECTOR_BYTES, Span};
+use fairdisk_core::{Qos, SECTOR_BYTES, Span};
 use fairdisk_mount::control::ControlError;
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_plane::kernel_time;
 use fairdisk_trace::fdt::Recorder;
 use fairdisk_trace::kernel::{DeviceNumber, Kernel, KernelError, Kind};
-use fairdisk_trace::{About, Options, Origins, Source as _, TraceError, enclosing};
+use fairdisk_trace::{About, Options, Origins, Settings, Source as _, TraceError, enclosing};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -128,7 +128,7 @@ fn of_device(args: &Args, device: &Path) -> Result<(), Failure> {
     let mut kernel = Kernel::begin(disk.number, disk.kind(), began).map_err(refused)?;
     let out = BufWriter::new(File::create(&args.output).map_err(&failed)?);
     let mut recorder = Recorder::new(out, &disk.about()).map_err(&failed)?;
-    let mut weights = Weights::of(&disk.scheduler());
+    let mut settings = KernelSettings::of(&disk.scheduler());
     let (mut requests, mut lost, mut written) = (Vec::new(), 0, began);
     loop {
         let now = kernel_time();
@@ -141,9 +141,9 @@ fn of_device(args: &Args, device: &Path) -> Result<(), Failure> {
         for request in requests.drain(..) {
             recorder.add(&request, kernel.origins()).map_err(&failed)?;
         }
-        let new = weights.of_new(kernel.origins());
+        let new = settings.of_new(kernel.origins());
         if !new.is_empty() {
-            recorder.weights(&new).map_err(&failed)?;
+            recorder.settings(&new).map_err(&failed)?;
         }
         let missing = kernel.lost().map_err(refused)?;
         if missing > lost {
@@ -161,8 +161,9 @@ fn of_device(args: &Args, device: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The weights of the groups that are recorded, each read when the group is first seen.
-struct Weights {
+/// The settings of the groups that are recorded, as far as schedulers of the kernel have them: each
+/// is read when the group is first seen.
+struct KernelSettings {
     hierarchy: Option<Hierarchy>,
     is_bfq: bool,
     /// The origins that have been looked at.
@@ -170,7 +171,7 @@ struct Weights {
     known: BTreeSet<String>,
 }
 
-impl Weights {
+impl KernelSettings {
     fn of(scheduler: &str) -> Self {
         let find = |name| Hierarchy::find(Some(name)).ok().flatten();
         let hierarchy = find("blkio").or_else(|| find("v2"));
@@ -178,14 +179,15 @@ impl Weights {
     }
 
     /// Those of groups that are new among the origins, and of the groups around them.
-    fn of_new(&mut self, origins: &Origins) -> BTreeMap<String, u32> {
+    fn of_new(&mut self, origins: &Origins) -> BTreeMap<String, Settings> {
         let Self { hierarchy, is_bfq, seen, known } = self;
         let new = &origins.all()[*seen..];
         *seen += new.len();
         let paths = new.iter().flat_map(|origin| enclosing(&origin.group));
         let new = paths.filter(|path| known.insert((*path).to_owned()));
         let weight = |path| hierarchy.as_ref()?.weight_under_kernel(path, *is_bfq);
-        new.filter_map(|path| Some((path.to_owned(), weight(path)?))).collect()
+        let settings = |path| Some(Settings::new(weight(path)?, Qos::NONE));
+        new.filter_map(|path| Some((path.to_owned(), settings(path)?))).collect()
     }
 }
 

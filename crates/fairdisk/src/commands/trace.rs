@@ -200,7 +200,7 @@ fn translate(
     let out = BufWriter::new(File::create(to).map_err(failed)?);
     let mut writer = Writer::new(out, format, &reader.about()).map_err(failed)?;
     let is_whole = each(reader, stop, |request, reader| writer.add(request, reader.origins()))?;
-    writer.weights(&reader.about().weights).map_err(failed)?;
+    writer.settings(&reader.about().settings).map_err(failed)?;
     writer.finish().map_err(failed)?;
     match (is_whole, reader.lost() + reader.skipped()) {
         (false, _) => Err(Failure::Interrupted("the rest was not written".into())),

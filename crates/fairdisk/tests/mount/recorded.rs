@@ -1,7 +1,7 @@
 //! `fairdisk record`: what programs do on a mount, recorded while they do it.
 
 use crate::host::{Host, fairdisk, finish, lacks_something, text};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -55,7 +55,7 @@ fn what_programs_do_is_recorded() {
     host.make_file("data", 16);
     host.make_file("log", 4);
     host.mount_well(&["--scheduler", "bfq"]);
-    let (readers, log) = (host.group("readers", "weight=300"), host.group("log", "weight=100"));
+    let (readers, log) = (host.group("readers", "weight=300"), host.group("log", "max_iops=5000"));
     let (recording, path) = begin(&host, &[]);
     let fio = |name: &str, more: &str| {
         format!("fio --name={name} --filename='{}' --bs=4k --minimal {more}", host.file(name))
@@ -68,8 +68,9 @@ fn what_programs_do_is_recorded() {
     let said = end(recording);
     assert!(said.contains("requests recorded, none lost"), "{said}");
     let by_group = shown(&path, "group");
-    let weights = [&readers, &log].map(|path| by_group["about"]["weights"][path].clone());
-    assert_eq!(weights, [300, 100]);
+    let settings = [&readers, &log].map(|path| by_group["about"]["settings"][path].clone());
+    assert_eq!(settings[0], json!({ "weight": 300.0 }));
+    assert_eq!(settings[1], json!({ "weight": 100.0, "max_iops": 5000.0 }));
     let (readers, log) = (part(&by_group, &readers), part(&by_group, &log));
     assert_eq!((&readers["reads"], &readers["bytes"]), (&300.into(), &(300 * 4096).into()));
     assert_eq!(log["writes"], 100);

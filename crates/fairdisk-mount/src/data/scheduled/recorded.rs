@@ -3,6 +3,7 @@
 use super::ScheduledGate;
 use crate::identity::Asks;
 use fairdisk_core::{Entry, GroupId, TaskId};
+use fairdisk_trace::Settings;
 
 impl ScheduledGate {
     /// Keeps up to `most` events of the disk from now on, or none.
@@ -21,11 +22,12 @@ impl ScheduledGate {
         self.identity().thread(task)
     }
 
-    /// The weight of the group with this path; `None` if there is none.
-    pub(crate) fn weight_of(&self, path: &str) -> Option<u32> {
+    /// The settings of the group with this path; `None` if there is none.
+    pub(crate) fn settings_of(&self, path: &str) -> Option<Settings> {
         let identity = self.identity();
         let group = identity.groups().find(|known| known.path == path)?;
-        Some(group.asks.share.weight(Asks::WEIGHTS).get())
+        let Asks { share, qos, .. } = group.asks;
+        Some(Settings::new(share.weight(Asks::WEIGHTS).get(), qos))
     }
 
     /// The path of a group's cgroup; `None` if it is gone.
