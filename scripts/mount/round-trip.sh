@@ -5,7 +5,8 @@
 #
 #   disk   a mount on the disk at hand under fair, recorded by the mount
 #   loop   a loop device under BFQ, recorded under the kernel, over a mount at the pace of a model
-#   what-if  recorded under noop, other schedulers, weights, limits and depths are predicted and then run
+#   what-if  recorded under noop; other schedulers, weights, limits and depths are predicted and
+#          then run
 #
 #   scripts/mount/round-trip.sh [--short]
 #
@@ -17,7 +18,8 @@ seconds=60 parts="disk loop what-if" model=sata-ssd file=512M
 if [ "${1:-}" = --short ]; then
   seconds=2 parts="disk what-if" file=32M
 fi
-parts=${FAIRDISK_PARTS:-$parts} seconds=${FAIRDISK_SECONDS:-$seconds} model=${FAIRDISK_MODEL:-$model}
+parts=${FAIRDISK_PARTS:-$parts} seconds=${FAIRDISK_SECONDS:-$seconds}
+model=${FAIRDISK_MODEL:-$model}
 check_names parts "disk loop what-if"
 check_count FAIRDISK_SECONDS "$seconds"
 need fio python3
