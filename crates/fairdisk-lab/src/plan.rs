@@ -50,7 +50,8 @@ use toml::{Table, Value};
 /// What the caller changes about an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Schedulers to use instead of those of the experiment; empty for no change.
+    /// Schedulers to use instead of those of the experiment, each `NAME` or, with changes,
+    /// `NAME[KEY=VALUE;KEY=VALUE]`; empty for no change.
     pub schedulers: Vec<String>,
     /// The device to use.
     pub device: Option<String>,
@@ -178,7 +179,15 @@ impl Plan {
     /// # Errors
     /// Returns an error if the name is unknown, or the first fault of a file.
     pub fn experiment(name: &str, options: &Options) -> Result<Self, CatalogError> {
-        let document = Arc::new(find(Kind::Experiment, name)?);
+        Self::document(find(Kind::Experiment, name)?, options)
+    }
+
+    /// Plans the experiment of this file, changed by `options`.
+    ///
+    /// # Errors
+    /// Returns the first fault of the file or the options.
+    pub fn document(document: Document, options: &Options) -> Result<Self, CatalogError> {
+        let document = Arc::new(document);
         demand_said_once(options)?;
         let scopes = ["experiment", "volume", "tasks"];
         let experiment = read(&document, &scopes, &options.overrides, Experiment::parse)?;
@@ -410,6 +419,5 @@ fn with(scheduler: &str, arms: &[Arm]) -> Vec<Arm> {
         return known;
     }
     let ionice = arms.iter().all(|arm| arm.ionice);
-    let (name, scheduler) = (scheduler.to_owned(), scheduler.to_owned());
-    vec![Arm { ionice, ..Arm::new(name, scheduler) }]
+    vec![Arm { ionice, ..Arm::asked(scheduler) }]
 }

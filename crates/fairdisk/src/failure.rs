@@ -3,6 +3,7 @@
 use crate::output::Unwritten;
 use fairdisk_lab::catalog::error::CatalogError;
 use fairdisk_lab::plan::Obstacle;
+use fairdisk_lab::spec::SpecError;
 use fairdisk_mount::MountError;
 use fairdisk_mount::cgroups::CgroupError;
 use std::process::ExitCode;
@@ -60,6 +61,12 @@ impl Failure {
 impl From<CatalogError> for Failure {
     fn from(error: CatalogError) -> Self {
         Self::BadInput(error.to_string())
+    }
+}
+
+impl From<SpecError> for Failure {
+    fn from(error: SpecError) -> Self {
+        Self::BadInput(error.message)
     }
 }
 

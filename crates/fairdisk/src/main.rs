@@ -11,7 +11,6 @@ mod commands;
 mod failure;
 mod fio_words;
 mod interrupt;
-mod job;
 mod kept_figures;
 mod kept_runs;
 mod log;
@@ -27,7 +26,6 @@ mod replay_args;
 mod results;
 mod selection;
 mod strange_option;
-mod time_arg;
 
 use clap::Parser as _;
 use failure::Failure;

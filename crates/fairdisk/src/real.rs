@@ -17,7 +17,7 @@ pub(crate) use place::Place;
 pub(crate) use report::{to_json, to_text};
 
 use crate::failure::Failure;
-use crate::{progress, time_arg};
+use crate::progress;
 use backend::Opened;
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::device::{Adapter, Array};
@@ -25,6 +25,7 @@ use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::OWN_PACE;
 use fairdisk_lab::plan::{Options, Plan, Rig, Setup};
 use fairdisk_lab::run::{Ensemble, RunEnd};
+use fairdisk_lab::time_text;
 use fairdisk_plane::file::Made;
 use fairdisk_plane::{MonotonicClock, Shell, ShellReport};
 use indicatif::ProgressBar;
@@ -152,10 +153,10 @@ fn length(plan: &Plan) -> String {
         return format!("{what}, in real time and until tasks are done; {choose}");
     };
     let each = lengths.iter().copied().reduce(|a, b| a + b).unwrap_or_default();
-    let total = time_arg::words(Span::from_ns(each.as_ns().saturating_mul(arms as u64)));
+    let total = time_text::words(Span::from_ns(each.as_ns().saturating_mul(arms as u64)));
     match lengths.as_slice() {
         [first, others @ ..] if others.iter().all(|other| other == first) => {
-            format!("{what} x {} = {total} in real time; {choose}", time_arg::words(*first))
+            format!("{what} x {} = {total} in real time; {choose}", time_text::words(*first))
         }
         _ => format!("{what}, {total} in real time; {choose}"),
     }

@@ -1,11 +1,11 @@
 //! Options about the replay of a trace.
 
 use crate::failure::Failure;
-use crate::time_arg;
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fairdisk_core::{QosKey, Span, Weight};
 use fairdisk_lab::plan::{Replay, ReplayPace};
+use fairdisk_lab::time_text;
 
 /// How a trace is done again.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -100,7 +100,7 @@ fn window(text: &str) -> Result<(Span, Span), String> {
 fn time(text: &str) -> Option<Span> {
     if !text.contains(':') {
         let is_zero = text.trim_end_matches(char::is_alphabetic) == "0";
-        return if is_zero { Some(Span::ZERO) } else { time_arg::parse(text).ok() };
+        return if is_zero { Some(Span::ZERO) } else { time_text::parse(text).ok() };
     }
     let part = |part: &str| part.parse::<u64>().ok().filter(|_| !part.starts_with('+'));
     let seconds =

@@ -3,7 +3,6 @@
 use crate::failure::Failure;
 use crate::number_arg::within;
 use crate::replay_args::{self, ReplayArgs};
-use crate::{job, time_arg};
 use clap::ValueHint;
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::library::Kind;
@@ -11,6 +10,8 @@ use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::catalog::revision::Revision;
 use fairdisk_lab::compare::BASE;
 use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::spec;
+use fairdisk_lab::time_text;
 use std::iter;
 
 /// Changes of scheduler, device and single values, which all commands that run one plan accept.
@@ -133,7 +134,7 @@ pub(crate) struct Values {
     /// Run for this long: 500ms, 30s, 2m; in a job file, instead of each `runtime` [default: the
     /// experiment's; of a job file, until its jobs are done]
     #[arg(
-        long, value_name = "TIME", value_parser = time_arg::parse, allow_negative_numbers = true,
+        long, value_name = "TIME", value_parser = time_text::parse, allow_negative_numbers = true,
         allow_hyphen_values = true, value_hint = ValueHint::Other
     )]
     pub(crate) duration: Option<Span>,
@@ -191,12 +192,8 @@ pub(crate) fn overrides(option: &str, texts: &[String]) -> Result<Vec<Override>,
 /// # Errors
 /// `spec` names none of these, or its file or the options are wrong.
 pub(crate) fn load(spec: &str, options: &Options) -> Result<Plan, Failure> {
-    if job::is_trace(spec) {
-        return Ok(Plan::trace(spec, options)?);
+    if !spec::is_trace(spec) {
+        replay_args::demand_none(spec, &options.replay)?;
     }
-    replay_args::demand_none(spec, &options.replay)?;
-    if job::is_job_file(spec) {
-        return Ok(Plan::job_rows(spec, &job::resolve(spec, options.approximates)?, options)?);
-    }
-    Ok(Plan::experiment(spec, options)?)
+    Ok(spec::load(spec, options)?)
 }

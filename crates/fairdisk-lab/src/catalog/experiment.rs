@@ -307,6 +307,19 @@ pub struct Arm {
 }
 
 impl Arm {
+    /// An arm for a scheduler as callers name it, and named like that: `NAME`, or with changes,
+    /// `NAME[KEY=VALUE;KEY=VALUE]`.
+    pub(crate) fn asked(text: &str) -> Self {
+        let arm = |scheduler: &str| Self::new(text.to_owned(), scheduler.to_owned());
+        match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
+            None => arm(text),
+            Some((scheduler, changes)) => {
+                let changes = changes.split(';').map(str::trim).filter(|one| !one.is_empty());
+                Self { set: changes.map(str::to_owned).collect(), ..arm(scheduler) }
+            }
+        }
+    }
+
     /// An arm for an unchanged scheduler.
     pub(crate) const fn new(name: String, scheduler: String) -> Self {
         Self {

@@ -115,10 +115,7 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
             let fault = format!("cannot be read: {error}{}", built_in(kind, file));
             CatalogError::file(name, fault)
         })?;
-        if let Some(looks) = Looks::of(&text).filter(|looks| *looks != Looks::Catalog(kind)) {
-            let message = format!("{}; expected {}", looks.words(), kind.words());
-            return Err(CatalogError::file(name, message));
-        }
+        demand_look(kind, name, &text)?;
         let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         return Ok(Document { id, path: name.to_owned(), text: text.into(), written: None });
     }
@@ -132,6 +129,22 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
         text: Cow::Borrowed(text),
         written: None,
     })
+}
+
+/// Checks that the text called `name` does not look like something else than an experiment.
+///
+/// # Errors
+/// Returns what it looks like.
+pub fn demand_experiment(name: &str, text: &str) -> Result<(), CatalogError> {
+    demand_look(Kind::Experiment, name, text)
+}
+
+fn demand_look(kind: Kind, name: &str, text: &str) -> Result<(), CatalogError> {
+    let Some(looks) = Looks::of(text).filter(|looks| *looks != Looks::Catalog(kind)) else {
+        return Ok(());
+    };
+    let message = format!("{}; expected {}", looks.words(), kind.words());
+    Err(CatalogError::file(name, message))
 }
 
 /// The scheduler of the catalogue that a mount runs under the name of another, or of none: as

@@ -142,7 +142,7 @@ fn arms(
         [] => vec![pick("scheduler", &None, DEFAULT_SCHEDULER, resolved)?],
         chosen => chosen.to_vec(),
     };
-    let arm = |name: &String| Arm { ionice: true, ..Arm::new(name.clone(), name.clone()) };
+    let arm = |name: &String| Arm { ionice: true, ..Arm::asked(name) };
     let arms: Vec<Arm> = schedulers.iter().map(arm).collect();
     plan_arms(&arms, options, rig, None)
 }

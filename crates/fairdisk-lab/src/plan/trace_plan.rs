@@ -66,7 +66,7 @@ impl Plan {
             [] => vec![recorded.scheduler().unwrap_or(DEFAULT_SCHEDULER).to_owned()],
             chosen => chosen.to_vec(),
         };
-        let arm = |name: &String| Arm { ionice: true, ..Arm::new(name.clone(), name.clone()) };
+        let arm = |name: &String| Arm { ionice: true, ..Arm::asked(name) };
         let arms: Vec<Arm> = schedulers.iter().map(arm).collect();
         let arms = plan_arms(&arms, options, &rig, None)?;
         let row = PlannedRow {

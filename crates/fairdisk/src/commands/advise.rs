@@ -8,13 +8,15 @@ use super::mount::scheduler::find;
 use crate::failure::Failure;
 use crate::results::Results;
 use crate::selection::{self, OneRow, Schedulers, Values};
-use crate::{interrupt, job, output, progress, time_arg};
+use crate::{interrupt, output, progress};
 use clap::ValueHint;
 use fairdisk_lab::advise::{
     Advice, Tried, Want, Wanted, advise, memory, to_html, to_json, to_table,
 };
 use fairdisk_lab::plan::{Options, PlannedArm};
 use fairdisk_lab::run::Progress;
+use fairdisk_lab::spec;
+use fairdisk_lab::time_text;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Propose a scheduler and settings for a load and wishes about it, checked in the lab
@@ -186,11 +188,11 @@ fn options(args: &Args) -> Result<Options, Failure> {
         seeds: args.row.seeds.seeds,
         ..args.values.options()?
     };
-    if job::is_iozone(&args.spec) {
+    if spec::is_iozone(&args.spec) {
         let message = format!(
             "{}: advise proposes lines of a job file, and a command has none; write one with \
              `fairdisk run {} --show-job > NAME.fio`, and name that",
-            job::command_place(&args.spec)?,
+            spec::command_place(&args.spec)?,
             args.spec
         );
         return Err(Failure::BadInput(message));
@@ -225,7 +227,7 @@ fn schedulers(args: &Args) -> Result<Vec<String>, Failure> {
 fn again(args: &Args, arm: Option<&PlannedArm>) -> Vec<(String, String)> {
     let option = |name: &str, value: String| (name.to_owned(), value);
     let seeds = args.row.seeds.seeds.map(|seeds| option("--seeds", seeds.to_string()));
-    let duration = args.values.duration.map(|time| option("--duration", time_arg::text(time)));
+    let duration = args.values.duration.map(|time| option("--duration", time_text::text(time)));
     let sets = args.values.overrides.iter();
     let sets = sets.filter(|set| arm.is_none_or(|arm| arm.takes(set)));
     let sets = sets.map(|set| option("--set", set.clone()));

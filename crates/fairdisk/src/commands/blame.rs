@@ -12,14 +12,15 @@ mod watch;
 
 use crate::failure::Failure;
 use crate::number_arg::within;
+use crate::output;
 use crate::results::Results;
-use crate::{output, time_arg};
 use clap::ValueHint;
 use command::Switch;
 use fairdisk_core::Span;
 use fairdisk_lab::blame::{
     Design, FactorSet, Findings, Halt, Measure, Metric, Report, blame, to_html, to_json, to_table,
 };
+use fairdisk_lab::time_text;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,7 +95,7 @@ pub(crate) struct Args {
     lower_is_better: bool,
     /// A run of --command or --run takes at most this long [default: 10m]
     #[arg(
-        long, value_name = "TIME", value_parser = time_arg::parse,
+        long, value_name = "TIME", value_parser = time_text::parse,
         allow_negative_numbers = true, allow_hyphen_values = true, value_hint = ValueHint::Other
     )]
     timeout: Option<Span>,
@@ -122,7 +123,7 @@ pub(crate) struct Args {
     device: Option<String>,
     /// A run lasts this long: 500ms, 30s, 2m [default: the experiment's]
     #[arg(
-        long, value_name = "TIME", value_parser = time_arg::parse, allow_negative_numbers = true,
+        long, value_name = "TIME", value_parser = time_text::parse, allow_negative_numbers = true,
         allow_hyphen_values = true, value_hint = ValueHint::Other
     )]
     duration: Option<Span>,

@@ -9,12 +9,13 @@ use crate::failure::Failure;
 use crate::own_file::OwnFile;
 use crate::real::{Ended, RealBench, Spread};
 use crate::results::command;
-use crate::{interrupt, number_arg, output, time_arg};
+use crate::{interrupt, number_arg, output};
 use clap::ValueHint;
 use doubts::{Activity, doubts, furthest};
 use fairdisk_core::{SECTOR_BYTES, Span, parse_number};
 use fairdisk_lab::calibrate::{Bench as _, FewReads, Figures, Length, few_reads, loads, measure};
 use fairdisk_lab::catalog::device::{demand_id, keys_of, to_toml};
+use fairdisk_lab::time_text;
 use fairdisk_mount::BlockDevice;
 use fairdisk_plane::FileNeeds;
 use fairdisk_plane::disk::{DEEP, DEPTH_MAX, FAR_SPAN};
@@ -47,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = size)]
     size: u64,
     /// How long each of 12 loads is measured
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time_arg::parse)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time_text::parse)]
     time: Span,
     /// Requests at the disk at once [default: 32; 1 for a disk that turns]
     #[arg(long, value_name = "N", value_parser = number_arg::within::<u32>(1..=DEPTH_MAX.into()))]

@@ -16,7 +16,7 @@ use crate::number_arg::within;
 use crate::output;
 use crate::own_file::OwnFile;
 use crate::selection::{self, Changes};
-use crate::{interrupt, progress, time_arg};
+use crate::{interrupt, progress};
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fairdisk_core::{Instant, OpKind, Reporting};
@@ -24,6 +24,7 @@ use fairdisk_lab::catalog::error::unknown as unknown_name;
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::plan::{GroupLabel, Options, Plan, Rig, Spec};
 use fairdisk_lab::run::RUN_MAX;
+use fairdisk_lab::time_text;
 use fairdisk_sim::World;
 use found::{Life, Listener, Slowest};
 use run_name::RunName;
@@ -229,7 +230,7 @@ fn retell(
     let mut curious = true;
     while curious && next < end && !world.machine().is_done() {
         if stop.load(Ordering::Relaxed) {
-            let simulated = time_arg::words(next - Instant::ZERO);
+            let simulated = time_text::words(next - Instant::ZERO);
             return Err(Failure::Interrupted(format!(
                 "nothing to show yet after {simulated} of the run"
             )));

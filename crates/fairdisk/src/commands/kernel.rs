@@ -1,12 +1,13 @@
 //! `fairdisk kernel`: what the kernel's own settings for sharing disks do, and what they do not.
 
 use crate::failure::Failure;
-use crate::{number_arg, output, time_arg};
+use crate::{number_arg, output};
 use clap::{Subcommand, ValueHint};
 use fairdisk_core::Span;
 use fairdisk_kernel::{
     Load, Plan, Report, Root, STATE, Snapshot, Stack, apply, check, preview, to_table, undo, verify,
 };
+use fairdisk_lab::time_text;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -70,7 +71,7 @@ enum Action {
         #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
         plan: PathBuf,
         /// How long the load lasts, in whole seconds
-        #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time_arg::parse)]
+        #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time_text::parse)]
         time: Span,
         /// Random reads of 4 KiB at once in each group
         #[arg(

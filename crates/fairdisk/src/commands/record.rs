@@ -2,9 +2,10 @@
 
 use super::ctl::{At, the_client};
 use crate::failure::Failure;
-use crate::{interrupt, output, time_arg};
+use crate::{interrupt, output};
 use clap::ValueHint;
 use fairdisk_core::{Qos, SECTOR_BYTES, Span};
+use fairdisk_lab::time_text;
 use fairdisk_mount::control::ControlError;
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_plane::kernel_time;
@@ -40,7 +41,7 @@ pub(crate) struct Args {
     at: At,
     /// For how long: 500ms, 30s, 2m [default: until Ctrl-C]
     #[arg(
-        long = "for", value_name = "TIME", value_parser = time_arg::parse,
+        long = "for", value_name = "TIME", value_parser = time_text::parse,
         allow_negative_numbers = true, allow_hyphen_values = true, value_hint = ValueHint::Other
     )]
     time: Option<Span>,

@@ -4,14 +4,12 @@ mod sweep;
 
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::job;
 use crate::output;
 use crate::own_file::OwnFile;
 use crate::progress;
 use crate::real::{self, BackendArg, Place};
 use crate::results::{Results, command};
 use crate::selection::{self, Changes, Rows};
-use crate::time_arg;
 use clap::ValueHint;
 use fairdisk_core::Span;
 use fairdisk_lab::compare::run_and_divide;
@@ -20,6 +18,8 @@ use fairdisk_lab::outcome::{Outcome, Shell, Style, film, to_html, to_json, to_ta
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{Ensemble, PlanRuns, RUN_MAX, RunEnd};
+use fairdisk_lab::spec;
+use fairdisk_lab::time_text;
 use fairdisk_lab::watched::watch;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -142,15 +142,15 @@ fn style(args: &Args) -> Style {
 
 fn show_job(args: &Args) -> Result<(), Failure> {
     let (spec, json) = (args.spec.as_str(), args.results.json);
-    let is_trace = job::is_trace(spec);
-    if is_trace || !job::is_job_file(spec) {
+    let is_trace = spec::is_trace(spec);
+    if is_trace || !spec::is_job_file(spec) {
         let what = if is_trace { "a trace" } else { "an experiment" };
         let message = format!("--show-job is for job files; {spec} is {what}");
         return Err(Failure::BadInput(message));
     }
-    let rows = job::resolve(spec, args.changes.values.approximate)?;
+    let rows = spec::resolve(spec, args.changes.values.approximate)?;
     if !json {
-        return Ok(output::print(&job::to_text(&rows))?);
+        return Ok(output::print(&spec::to_text(&rows))?);
     }
     let value = match rows.as_slice() {
         [row] => serde_json::to_value(&row.jobs),
@@ -246,7 +246,7 @@ pub(super) fn demand_none_given_up(given_up: usize, all: usize, what: &str) -> R
     Err(Failure::Run(format!(
         "{given_up} of {all} {what} were not done after {} of simulated time and were given up; \
          make their work smaller, or say with --duration how long to run",
-        time_arg::words(RUN_MAX),
+        time_text::words(RUN_MAX),
     )))
 }
 

@@ -11,8 +11,8 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::number_arg::within;
 use crate::output;
-use crate::time_arg;
 use fairdisk_core::{Instant, Span};
+use fairdisk_lab::time_text;
 use fairdisk_mount::control::{Ask, Client, Status};
 use fairdisk_plane::{Clock as _, MonotonicClock};
 use ratatui::DefaultTerminal;
@@ -60,7 +60,7 @@ impl Args {
 
 /// Parses the time between two looks.
 fn interval(text: &str) -> Result<Duration, String> {
-    let time = time_arg::parse(text).map(|time| Duration::from_nanos(time.as_ns()));
+    let time = time_text::parse(text).map(|time| Duration::from_nanos(time.as_ns()));
     let allowed = Duration::from_millis(100)..=Duration::from_secs(3600);
     let expected =
         || "expected 100ms to 1h, as 500ms, 2s or 1m; a number alone is seconds".to_owned();

@@ -3,9 +3,10 @@
 use super::trace::with_provenance;
 use crate::failure::Failure;
 use crate::selection::Changes;
-use crate::{interrupt, job, output};
+use crate::{interrupt, output};
 use clap::ValueHint;
 use fairdisk_lab::plan::{Options, Recorded};
+use fairdisk_lab::spec;
 use fairdisk_lab::validate::{Limits, ValidateError, validate};
 use std::sync::atomic::Ordering;
 
@@ -59,7 +60,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 /// # Errors
 /// It is no recording, no device is named, or the scheduler is not known.
 pub(super) fn recorded(trace: &str, options: &Options) -> Result<Recorded, Failure> {
-    if !job::is_trace(trace) {
+    if !spec::is_trace(trace) {
         return Err(Failure::BadInput(format!(
             "{trace}: it is no recording; `fairdisk record` makes one"
         )));

@@ -3,11 +3,11 @@
 use super::{Args, all};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::job;
 use crate::selection::overrides;
 use fairdisk_lab::blame::{Between, Difference, Report, Side, divergence};
 use fairdisk_lab::catalog::error::CatalogError;
 use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::spec;
 use std::sync::atomic::Ordering;
 
 pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<(), Failure> {
@@ -28,9 +28,9 @@ pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<
         ..Options::default()
     };
     // Read once, because the file may be edited while the runs last.
-    let is_trace = job::is_trace(spec);
-    let jobs = match !is_trace && job::is_job_file(spec) {
-        true => Some(job::resolve(spec, false)?),
+    let is_trace = spec::is_trace(spec);
+    let jobs = match !is_trace && spec::is_job_file(spec) {
+        true => Some(spec::resolve(spec, false)?),
         false => None,
     };
     let planner = |options: &Options| -> Result<Plan, CatalogError> {

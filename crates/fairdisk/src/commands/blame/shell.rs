@@ -1,8 +1,8 @@
 //! Commands of the user, each run with a shell in a process group of its own, within a time.
 
 use crate::output;
-use crate::time_arg;
 use fairdisk_core::Span;
+use fairdisk_lab::time_text;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::Errno;
@@ -105,7 +105,7 @@ impl<'a> Shell<'a> {
                 return Ok(Some(ended).filter(|_| !self.stop.load(Ordering::Relaxed)));
             }
         }
-        let limit = time_arg::words(self.timeout);
+        let limit = time_text::words(self.timeout);
         Err(format!("was not done after {limit}; allow it more with --timeout"))
     }
 }

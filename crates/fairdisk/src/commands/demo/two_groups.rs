@@ -5,11 +5,12 @@ use super::bars::bar;
 use super::pairs::heading;
 use crate::failure::Failure;
 use crate::real::{self, BackendArg, Target};
-use crate::{selection, time_arg};
+use crate::selection;
 use fairdisk_core::{Prng, Span, WeightMap};
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_json};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::Ensemble;
+use fairdisk_lab::time_text;
 use serde_json::Value;
 use std::env;
 use std::fmt::Write as _;
@@ -36,7 +37,7 @@ pub(super) fn introduction(plan: &Plan) -> String {
          {}; {}, {} under each scheduler\n",
         plan.title,
         plan.rig.device_id,
-        time_arg::words(EACH)
+        time_text::words(EACH)
     )
 }
 

@@ -1,4 +1,4 @@
-//! Durations on the command line: a number and a unit.
+//! Durations as text: a number and a unit.
 
 use fairdisk_core::Span;
 
@@ -9,7 +9,7 @@ const UNITS: &[(&str, u64)] =
 ///
 /// # Errors
 /// A message that says what is wrong or what is expected.
-pub(crate) fn parse(text: &str) -> Result<Span, String> {
+pub fn parse(text: &str) -> Result<Span, String> {
     if text.starts_with('-') {
         return Err("must be positive, as 500ms, 30s, 2m or 1h".to_owned());
     }
@@ -29,14 +29,16 @@ pub(crate) fn parse(text: &str) -> Result<Span, String> {
 }
 
 /// A duration in seconds, in the syntax of [`parse`].
-pub(crate) fn text(span: Span) -> String {
+#[must_use]
+pub fn text(span: Span) -> String {
     format!("{}s", span.as_ns() as f64 / 1e9)
 }
 
 const MAX_NS: f64 = 1000.0 * 3.6e12;
 
 /// A duration for people to read: `90 s`, `18 min`, `2.5 h`.
-pub(crate) fn words(span: Span) -> String {
+#[must_use]
+pub fn words(span: Span) -> String {
     let seconds = span.as_ns() as f64 / 1e9;
     match seconds {
         s if s < 120.0 => format!("{} s", round(s)),
