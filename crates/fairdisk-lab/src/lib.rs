@@ -27,7 +27,7 @@ mod seconds;
 pub mod spec;
 pub mod sweep;
 pub mod text_file;
-mod threads;
+pub mod threads;
 pub mod time_text;
 pub mod validate;
 pub mod watched;

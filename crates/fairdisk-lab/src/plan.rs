@@ -224,6 +224,16 @@ impl Plan {
         })
     }
 
+    /// A text of all that determines the runs of the plan, apart from seeds. The path of its file
+    /// does not.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let text = format!("{:?} {:?} {:?}", self.arms, self.rows, self.ramp);
+        let path = self.rows.first().and_then(|row| Some(row.load.document()?.path.clone()));
+        let own = path.unwrap_or_else(|| self.id.clone());
+        text.replace(&format!("{own:?}"), "\"\"")
+    }
+
     /// The value of a key that `--set` can change, from its file or by default.
     pub(crate) fn usual(&self, key: &str) -> Option<Value> {
         let (scope, path) = key.split_once('.')?;

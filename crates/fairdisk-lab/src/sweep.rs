@@ -9,7 +9,7 @@ pub use html::to_html;
 pub(crate) use html::{page_below, sections};
 pub use json::to_json;
 pub use table::to_table;
-pub use values::Sweep;
+pub use values::{Sweep, values_of};
 
 use crate::metric::{Metric, NO_PAGES};
 use crate::outcome::{RefusedRow, Series};

@@ -10,7 +10,7 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Does all jobs on all cores and returns what each gave, in order. Setting `stop` ends early; what
 /// ends after that gives nothing.
-pub(crate) fn on_cores<J: Sync, R: Send>(
+pub fn on_cores<J: Sync, R: Send>(
     jobs: &[J],
     progress: Progress<'_>,
     stop: &AtomicBool,

@@ -3,7 +3,7 @@
 
 use crate::commands::{
     advise, blame, calibrate, catalog, cgroup, compare, completions, ctl, demo, explain, kernel,
-    man, memory, mount, record, run, top, trace, validate,
+    man, memory, mount, record, run, sweep, top, trace, validate,
 };
 use clap::{Parser, Subcommand};
 
@@ -28,6 +28,7 @@ pub(crate) enum Command {
     Demo(demo::Args),
     Run(run::Args),
     Compare(compare::Args),
+    Sweep(sweep::Args),
     Advise(advise::Args),
     Memory(memory::Args),
     Calibrate(calibrate::Args),

@@ -21,20 +21,10 @@ impl Sweep {
     /// Returns what is wrong with the key or its values.
     pub fn parse(text: &str) -> Result<Self, String> {
         let bad = |message: String| format!("--sweep {text}: {message}");
-        let expected = "expected KEY=FROM..TO+STEP or KEY=VALUE,VALUE,…, as in \
-                        host.memory.mib=192..384+8";
-        let (key, list) = text.split_once('=').ok_or_else(|| bad(expected.to_owned()))?;
+        let expected = format!("expected {EXPECTED}");
+        let (key, list) = text.split_once('=').ok_or_else(|| bad(expected))?;
         let key = key.trim().to_owned();
-        let mut values: Vec<String> = Vec::new();
-        for item in list.split(',').map(str::trim) {
-            match item.split_once("..") {
-                _ if item.is_empty() => {
-                    return Err(bad(format!("a value is missing; {expected}")));
-                }
-                Some(range) => values.extend(of_range(item, range).map_err(bad)?),
-                None => values.push(item.to_owned()),
-            }
-        }
+        let values = values_of(list).map_err(bad)?;
         if values.len() > VALUES_MAX {
             let message = format!("{} values; up to {VALUES_MAX} with a larger step", values.len());
             return Err(bad(message));
@@ -65,6 +55,27 @@ impl Sweep {
     pub fn changes(&self) -> &[Override] {
         &self.changes
     }
+}
+
+/// What a sweep looks like.
+const EXPECTED: &str = "KEY=FROM..TO+STEP or KEY=VALUE,VALUE,…, as in host.memory.mib=192..384+8";
+
+/// The values of a list: separated by commas; one of them may be a range `FROM..TO+STEP`.
+///
+/// # Errors
+/// Returns what is wrong with them.
+pub fn values_of(list: &str) -> Result<Vec<String>, String> {
+    let mut values: Vec<String> = Vec::new();
+    for item in list.split(',').map(str::trim) {
+        match item.split_once("..") {
+            _ if item.is_empty() => {
+                return Err(format!("a value is missing; expected {EXPECTED}"));
+            }
+            Some(range) => values.extend(of_range(item, range)?),
+            None => values.push(item.to_owned()),
+        }
+    }
+    Ok(values)
 }
 
 /// The values of a range. They have as many digits behind the point as its numbers.

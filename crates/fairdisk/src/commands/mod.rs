@@ -18,6 +18,7 @@ pub(crate) mod memory;
 pub(crate) mod mount;
 pub(crate) mod record;
 pub(crate) mod run;
+pub(crate) mod sweep;
 pub(crate) mod top;
 pub(crate) mod trace;
 pub(crate) mod validate;
@@ -36,6 +37,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Demo(args) => demo::execute(&args),
         Command::Run(args) => run::execute(&args),
         Command::Compare(args) => compare::execute(&args),
+        Command::Sweep(args) => sweep::execute(&args),
         Command::Advise(args) => advise::execute(&args),
         Command::Memory(args) => memory::execute(&args),
         Command::Calibrate(args) => calibrate::execute(&args),

@@ -26,5 +26,6 @@ mod real_file;
 mod real_time;
 mod refused;
 mod remedies;
+mod sweeps;
 mod swept;
 mod traced;

@@ -1,0 +1,33 @@
+//! The module below the Python package `fairdisk`: the lab's own functions, with arguments and
+//! results as Python has them. Nothing is decided here, and nothing is computed that the program
+//! `fairdisk` does not compute the same way.
+//!
+//! Every function that runs something lets go of the interpreter meanwhile, and ends early at
+//! Ctrl-C.
+
+mod arrow;
+mod errors;
+mod request;
+mod results;
+mod sweep;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The functions of the lab.
+#[pymodule]
+mod _fairdisk {
+    #[pymodule_export]
+    use crate::request::{catalog, tunables};
+    #[pymodule_export]
+    use crate::results::{Outcome, advise, blame, compare, run, trace};
+    #[pymodule_export]
+    use crate::sweep::Sweep;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,93 @@
+//! What a program asks for: a load and what is changed about it.
+
+use crate::errors::{bad_input, bad_text};
+use fairdisk_core::Span;
+use fairdisk_lab::catalog::library::{Kind, find};
+use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::catalog::revision::tunables::tuned;
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::spec::{self, SpecError};
+use pyo3::prelude::*;
+
+/// A load and what is changed about it, as an object of the package has it.
+#[derive(FromPyObject)]
+pub(crate) struct Request {
+    /// An experiment's id or the path of a file; with `text`, the name for that.
+    pub(crate) name: String,
+    pub(crate) text: Option<String>,
+    pub(crate) schedulers: Vec<String>,
+    device: Option<String>,
+    arms: Vec<String>,
+    rows: Vec<String>,
+    seeds: Option<u32>,
+    duration_s: Option<f64>,
+    set: Vec<String>,
+    approximate: bool,
+}
+
+impl Request {
+    /// The changes of single values.
+    pub(crate) fn overrides(texts: &[String]) -> Result<Vec<Override>, SpecError> {
+        let overrides = texts.iter().map(|text| Override::given("set", text));
+        let overrides: Vec<Override> =
+            overrides.collect::<Result<_, _>>().map_err(SpecError::new)?;
+        Override::demand_once(&overrides).map_err(|(_, message)| SpecError::new(message))?;
+        Ok(overrides)
+    }
+
+    /// The options of a plan.
+    pub(crate) fn options(&self) -> Result<Options, SpecError> {
+        Ok(Options {
+            schedulers: self.schedulers.clone(),
+            device: self.device.clone(),
+            arms: self.arms.clone(),
+            rows: self.rows.clone(),
+            seeds: self.seeds,
+            duration: self.duration_s.map(|it| Span::from_ns((it * 1e9) as u64)),
+            overrides: Self::overrides(&self.set)?,
+            approximates: self.approximate,
+            ..Options::default()
+        })
+    }
+
+    /// The plan of this load with these options.
+    pub(crate) fn plan_with(&self, options: &Options) -> Result<Plan, SpecError> {
+        match &self.text {
+            Some(text) => spec::load_text(&self.name, text, options),
+            None => spec::load(&self.name, options),
+        }
+    }
+
+    /// The plan of what is asked for.
+    pub(crate) fn plan(&self) -> Result<Plan, SpecError> {
+        self.plan_with(&self.options()?)
+    }
+}
+
+/// The ids of the catalogue, each with the text of its file: `devices`, `hosts`, `schedulers` or
+/// `experiments`.
+#[pyfunction]
+pub(crate) fn catalog(py: Python<'_>, kind: &str) -> PyResult<Vec<(String, String)>> {
+    let kind = match kind {
+        "devices" => Kind::Device,
+        "hosts" => Kind::Host,
+        "schedulers" => Kind::Revision,
+        "experiments" => Kind::Experiment,
+        other => {
+            let expected = "expected devices, hosts, schedulers or experiments";
+            return Err(bad_text(py, format!("`{other}`: {expected}")));
+        }
+    };
+    let entry = |id: &str| {
+        let found = find(kind, id).map_err(|error| bad_input(py, &error.into()))?;
+        Ok((id.to_owned(), found.text.into_owned()))
+    };
+    kind.ids().map(entry).collect()
+}
+
+/// The keys of a scheduler that can be changed: key, value and what is allowed.
+#[pyfunction]
+pub(crate) fn tunables(py: Python<'_>, id: &str) -> PyResult<Vec<(String, String, String)>> {
+    let tuned = tuned(id, &[]).map_err(|error| bad_input(py, &error.into()))?;
+    Ok(tuned.tunables.into_iter().map(|it| (it.key, it.value, it.allowed)).collect())
+}

@@ -1,0 +1,79 @@
+//! Sweeps: cells by number, run here or wherever a program sends them.
+
+use crate::arrow::{Table, batch};
+use crate::errors::{bad_input, failed};
+use crate::work::without_interpreter;
+use fairdisk_sweep::{Definition, Done, Folder, Nothing, Shard, Store};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// A sweep, of the definition as JSON.
+#[pyclass(frozen, module = "fairdisk._fairdisk")]
+pub(crate) struct Sweep(fairdisk_sweep::Sweep);
+
+/// What came of a cell: its number, its key, its records as JSON, and whether it was known.
+type Cell = (usize, Option<String>, String, bool);
+
+#[pymethods]
+impl Sweep {
+    #[new]
+    fn new(py: Python<'_>, definition: &str) -> PyResult<Self> {
+        let sweep = Definition::of_json(definition).and_then(fairdisk_sweep::Sweep::new);
+        Ok(Self(sweep.map_err(|error| bad_input(py, &error))?))
+    }
+
+    /// The number of cells.
+    fn __len__(&self) -> usize {
+        self.0.cells()
+    }
+
+    /// The numbers of the cells of a shard, as `3/16`.
+    fn shard(&self, py: Python<'_>, shard: &str) -> PyResult<Vec<usize>> {
+        let shard = Shard::parse(shard)
+            .map_err(|error| crate::errors::bad_text(py, format!("shard {error}")))?;
+        Ok(self.0.shard(shard))
+    }
+
+    /// The keys under which cells are kept; `None` for one that cannot be planned.
+    fn keys(&self, py: Python<'_>, cells: Vec<usize>) -> PyResult<Vec<Option<String>>> {
+        without_interpreter(py, None, |_, stop| self.0.keys(&cells, stop))
+    }
+
+    /// Runs cells on all cores, or takes them from the directory `store`, which is given what is
+    /// new.
+    #[pyo3(signature = (cells, store = None, progress = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        cells: Vec<usize>,
+        store: Option<PathBuf>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<Cell>> {
+        let done = without_interpreter(py, progress.as_ref(), |tell, stop| {
+            let store: Box<dyn Store> = match &store {
+                Some(path) => Box::new(Folder::open(path)?),
+                None => Box::new(Nothing),
+            };
+            self.0.run(&cells, &*store, tell, stop)
+        })?;
+        let place = store.map_or_else(String::new, |path| path.display().to_string());
+        let done = done.map_err(|error| {
+            let remedy = "make room there, or give another place";
+            failed(py, format!("store {place}: {error}; {remedy}"))
+        })?;
+        Ok(done
+            .into_iter()
+            .map(|Done { cell, key, text, known }| (cell, key, text, known))
+            .collect())
+    }
+
+    /// The rows of these cells, each with its number and its records as JSON.
+    fn table(&self, py: Python<'_>, cells: Vec<(usize, String)>) -> PyResult<Table> {
+        let batch = py.detach(|| {
+            let texts: Vec<(usize, &str)> =
+                cells.iter().map(|(cell, text)| (*cell, text.as_str())).collect();
+            batch(&self.0.rows(&texts)?).map_err(|error| error.to_string())
+        });
+        Ok(Table(batch.map_err(|error| failed(py, error))?))
+    }
+}

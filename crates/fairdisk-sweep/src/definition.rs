@@ -1,0 +1,180 @@
+//! What a sweep runs, as its file says it.
+
+use crate::design::{Axis, Point, Setting, points};
+use fairdisk_core::Span;
+use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::spec::{self, SpecError};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A sweep as a file or a program defines it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Definition {
+    /// The load: an experiment's id, or the path of a file.
+    pub spec: String,
+    /// The text of the load, if `spec` is only its name.
+    pub text: Option<String>,
+    /// The seeds of each point: how many from 0 on, or which.
+    #[serde(default)]
+    pub seeds: Seeds,
+    /// How long each run lasts, in seconds, if not as the load says.
+    pub duration_s: Option<f64>,
+    /// Changes of single values in all points, each `KEY=VALUE`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Whether a job file is run without what is not supported of it.
+    #[serde(default)]
+    pub approximate: bool,
+    /// How points are chosen from the values in `over`.
+    #[serde(default)]
+    pub design: Design,
+    /// The number of points of a random design.
+    pub samples: Option<u32>,
+    /// The seed from which a random design is drawn.
+    #[serde(default)]
+    pub design_seed: u64,
+    /// What changes from point to point: `scheduler`, `device`, `arm`, `row`, or any key of `--set`;
+    /// and its values.
+    #[serde(default)]
+    pub over: BTreeMap<String, Axis>,
+    /// The points of a list, each with its values.
+    #[serde(default, rename = "point")]
+    pub points: Vec<BTreeMap<String, toml::Value>>,
+}
+
+/// The seeds of each point.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected how many seeds, or a list of them")]
+pub enum Seeds {
+    /// As many from 0 on.
+    Count(u32),
+    /// These.
+    Each(Vec<u32>),
+}
+
+impl Default for Seeds {
+    fn default() -> Self {
+        Self::Count(1)
+    }
+}
+
+impl Seeds {
+    pub(crate) fn all(&self) -> Vec<u32> {
+        match self {
+            Self::Count(count) => (0..*count).collect(),
+            Self::Each(each) => each.clone(),
+        }
+    }
+}
+
+/// How points are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Design {
+    /// Every combination of the values; beside it the listed points.
+    #[default]
+    Grid,
+    /// Each value drawn on its own.
+    Random,
+    /// Drawn so that each part of a range has its point.
+    LatinHypercube,
+}
+
+/// What is wrong with the definition of a sweep.
+pub type SweepError = SpecError;
+
+/// The keys that choose whole files, arms or rows; others change a value.
+const CHOICES: [&str; 4] = ["scheduler", "device", "arm", "row"];
+
+impl Definition {
+    /// Reads the definition `text` of the file `path`.
+    ///
+    /// # Errors
+    /// Returns what is wrong with it, and the line.
+    pub fn parse(path: &str, text: &str) -> Result<Self, SweepError> {
+        toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let line = text.get(..at).map_or(1, |before| before.matches('\n').count() + 1);
+            let fault = SweepError::new(error.message().to_owned());
+            SweepError {
+                message: format!("{path}:{line}: {}", error.message()),
+                file: Some(path.to_owned()),
+                line: Some(line),
+                ..fault
+            }
+        })
+    }
+
+    /// Reads the definition as JSON.
+    ///
+    /// # Errors
+    /// Returns what is wrong with it.
+    pub fn of_json(text: &str) -> Result<Self, SweepError> {
+        serde_json::from_str(text).map_err(|error| SweepError::new(error.to_string()))
+    }
+
+    /// The points of the sweep.
+    ///
+    /// # Errors
+    /// Returns what is wrong with a key or its values, before anything is run.
+    pub(crate) fn points(&self) -> Result<Vec<Point>, SweepError> {
+        let bad = |message: String| SweepError::new(message);
+        let points = points(self).map_err(bad)?;
+        for Setting { key, value } in points.iter().flatten() {
+            if !CHOICES.contains(&key.as_str()) {
+                Override::given("over", &format!("{key}={value}")).map_err(bad)?;
+            }
+        }
+        if self.seeds.all().is_empty() {
+            return Err(bad("`seeds`: there are none; expected 1 or more".to_owned()));
+        }
+        if self.duration_s.is_some_and(|it| !(1e-6..=3.6e6).contains(&it)) {
+            return Err(bad("`duration_s`: expected more than nothing, at most 1000 h".to_owned()));
+        }
+        Ok(points)
+    }
+
+    /// The plan of a point.
+    ///
+    /// # Errors
+    /// The load cannot be planned with these values.
+    pub(crate) fn plan(&self, point: &Point) -> Result<Plan, SweepError> {
+        let options = self.options(point)?;
+        match &self.text {
+            Some(text) => spec::load_text(&self.spec, text, &options),
+            None => spec::load(&self.spec, &options),
+        }
+    }
+
+    fn options(&self, point: &Point) -> Result<Options, SweepError> {
+        let chosen = |what: &str| {
+            point.iter().filter(|it| it.key == what).map(|it| it.value.clone()).collect::<Vec<_>>()
+        };
+        let own = point.iter().filter(|it| !CHOICES.contains(&it.key.as_str()));
+        let own = own.map(|it| ("over", it.to_string()));
+        let common = self.set.iter().map(|text| ("set", text.clone()));
+        let overrides = common.chain(own).map(|(option, text)| Override::given(option, &text));
+        let overrides: Vec<Override> =
+            overrides.collect::<Result<_, _>>().map_err(SweepError::new)?;
+        Override::demand_once(&overrides).map_err(|(_, message)| SweepError::new(message))?;
+        Ok(Options {
+            schedulers: chosen("scheduler"),
+            device: chosen("device").pop(),
+            arms: chosen("arm"),
+            rows: chosen("row"),
+            duration: self.duration_s.map(|it| Span::from_ns((it * 1e9) as u64)),
+            overrides,
+            approximates: self.approximate,
+            ..Options::default()
+        })
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.key, self.value)
+    }
+}
