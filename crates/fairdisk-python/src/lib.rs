@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _fairdisk {
     #[pymodule_export]
-    use crate::request::{catalog, tunables};
+    use crate::request::{catalog, device_keys, tunables};
     #[pymodule_export]
     use crate::results::{Outcome, advise, blame, compare, run, trace};
     #[pymodule_export]

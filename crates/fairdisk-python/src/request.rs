@@ -2,12 +2,14 @@
 
 use crate::errors::{bad_input, bad_text};
 use fairdisk_core::Span;
+use fairdisk_lab::catalog::device;
 use fairdisk_lab::catalog::library::{Kind, find};
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::catalog::revision::tunables::tuned;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::spec::{self, SpecError};
 use pyo3::prelude::*;
+use toml::{Table, Value};
 
 /// A load and what is changed about it, as an object of the package has it.
 #[derive(FromPyObject)]
@@ -90,4 +92,29 @@ pub(crate) fn catalog(py: Python<'_>, kind: &str) -> PyResult<Vec<(String, Strin
 pub(crate) fn tunables(py: Python<'_>, id: &str) -> PyResult<Vec<(String, String, String)>> {
     let tuned = tuned(id, &[]).map_err(|error| bad_input(py, &error.into()))?;
     Ok(tuned.tunables.into_iter().map(|it| (it.key, it.value, it.allowed)).collect())
+}
+
+/// The keys of a device that can be changed, with their values.
+#[pyfunction]
+pub(crate) fn device_keys(py: Python<'_>, id: &str) -> PyResult<Vec<(String, String)>> {
+    let entry = device::load(id, &[]).map_err(|error| bad_input(py, &error.into()))?;
+    let mut keys = Vec::new();
+    flatten("", &entry.resolved, &mut keys);
+    keys.retain(|(key, _)| !NOT_CHANGED.contains(&key.as_str()));
+    Ok(keys)
+}
+
+/// What a device's file says of itself.
+const NOT_CHANGED: [&str; 4] = ["id", "title", "kind", "inherits"];
+
+/// The values of a table and of those in it.
+fn flatten(before: &str, table: &Table, found: &mut Vec<(String, String)>) {
+    for (key, value) in table {
+        let key = if before.is_empty() { key.clone() } else { format!("{before}.{key}") };
+        match value {
+            Value::Table(inner) => flatten(&key, inner, found),
+            Value::String(text) => found.push((key, text.clone())),
+            other => found.push((key, other.to_string())),
+        }
+    }
 }

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
     seeds = 3\n  \
     [over]\n  \
     scheduler = [\"fair\", \"bfq\"]\n  \
-    \"host.hz\" = \"100..1000+300\"\n\n\
+    \"host.memory.mib\" = \"256..1024+256\"\n\n\
     Examples:\n  \
     fairdisk sweep memory.toml > memory.csv\n  \
     fairdisk sweep memory.toml --store runs --shard 3/16\n  \

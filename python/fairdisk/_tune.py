@@ -1,0 +1,144 @@
+"""Search for values that keep wishes, by Optuna."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Union
+
+from ._run import Progress, Spec, SchedulerLike, DeviceLike, run, whole
+from ._result import Result
+from ._settings import Changes, Value
+from ._sweep import Range
+from .errors import SpecError, wrong
+
+if TYPE_CHECKING:
+    import optuna
+
+#: What is looked for in a run: a number of it, lower is better.
+Objective = Callable[[Result], float]
+#: The wish of a group: a column of tables, and what it must be at least or at most.
+Wish = tuple[str, str, float]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search found.
+
+    Attributes:
+        values: The best values, by key.
+        off: How far the best is from the wishes, 0 if it keeps them; or the objective's number.
+        result: The runs of the best.
+        study: The study of Optuna, with every trial.
+    """
+
+    values: dict[str, Value]
+    off: float
+    result: Result
+    study: optuna.Study
+
+
+def tune(
+    spec: Spec,
+    wishes: Mapping[str, Mapping[str, tuple[str, float]]] | Objective,
+    space: Mapping[str, Union[Range, list[Value], tuple[Value, ...]]],
+    *,
+    trials: int = 50,
+    seed: int = 0,
+    scheduler: SchedulerLike | None = None,
+    device: DeviceLike | None = None,
+    row: str | None = None,
+    seeds: int | None = 1,
+    duration_s: float | None = None,
+    set: Changes | None = None,
+    sampler: optuna.samplers.BaseSampler | None = None,
+    progress: Progress = None,
+) -> Tuned:
+    """Looks for values that keep what groups wish, or for the least of an objective.
+
+    Args:
+        wishes: What each group is to have: columns of the table, each with ``">="`` or ``"<="``
+            and a number, as ``{"database": {"share_percent": (">=", 70)}}``; or a function of a
+            :class:`Result` whose number is to be low.
+        space: The values of each key, ``scheduler`` among them, as a list or a :class:`Range`.
+        trials: So many are tried, at most; a search for wishes ends when all are kept.
+        seed: What the sampler of Optuna is drawn from, if none is given.
+
+    Raises:
+        SpecError: Optuna is missing, or an argument is wrong.
+    """
+    try:
+        import optuna
+    except ImportError as error:
+        remedy = "install it with `pip install fairdisk[tune]`"
+        raise SpecError(f"optuna is missing; {remedy}", remedy=remedy) from error
+    if not space:
+        raise wrong("space", space, "the values of one key or more")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    count = whole("trials", trials, 1)
+    objective = wishes if callable(wishes) else _distance(wishes)
+
+    def run_with(values: Mapping[str, Value]) -> Result:
+        changes = {**(set or {}), **{k: v for k, v in values.items() if k != "scheduler"}}
+        return run(
+            spec,
+            scheduler=str(values["scheduler"]) if "scheduler" in values else scheduler,
+            device=device,
+            row=row,
+            seeds=seeds,
+            duration_s=duration_s,
+            set=changes,
+            progress=False,
+        )
+
+    def tried(trial: optuna.Trial) -> float:
+        values = {key: _suggested(trial, key, one) for key, one in space.items()}
+        return float(objective(run_with(values)))
+
+    def enough(study: optuna.Study, trial: Any) -> None:
+        if not callable(wishes) and study.best_value <= 0.0:
+            study.stop()
+
+    study = optuna.create_study(sampler=sampler or optuna.samplers.TPESampler(seed=seed))
+    study.optimize(tried, n_trials=count, callbacks=[enough])
+    values = dict(study.best_params)
+    return Tuned(values, study.best_value, run_with(values), study)
+
+
+def _suggested(trial: Any, key: str, space: object) -> Any:
+    if isinstance(space, Range):
+        if space.whole:
+            return trial.suggest_int(key, int(space.start), int(space.stop), log=space.log)
+        return trial.suggest_float(key, space.start, space.stop, log=space.log)
+    if isinstance(space, (list, tuple)) and space:
+        return trial.suggest_categorical(key, list(space))
+    raise wrong(f"space[{key!r}]", space, "a list of values or a Range")
+
+
+def _distance(wishes: Mapping[str, Mapping[str, tuple[str, float]]]) -> Objective:
+    """How far a result is from wishes: the sum of relative distances, 0 if all are kept."""
+    if not isinstance(wishes, Mapping) or not wishes:
+        raise wrong("wishes", wishes, 'wishes as {"database": {"share_percent": (">=", 70)}}')
+
+    def distance(result: Result) -> float:
+        frame = result.to_polars()
+        off = 0.0
+        for group, columns in wishes.items():
+            rows = frame.filter(frame["group"] == group)
+            if rows.is_empty():
+                known = sorted(str(one) for one in frame["group"].drop_nulls().unique())
+                raise wrong("wishes", group, f"a group among {', '.join(known)}")
+            for column, (sign, bound) in columns.items():
+                if column not in rows.columns:
+                    raise wrong("wishes", column, "a column of the table, as share_percent")
+                if sign not in (">=", "<="):
+                    raise wrong("wishes", sign, '">=" or "<="')
+                mean = rows[column].mean()
+                if mean is None:
+                    off += 1.0
+                    continue
+                missing = bound - float(mean) if sign == ">=" else float(mean) - bound
+                off += max(0.0, missing) / (abs(bound) or 1.0)
+        return off
+
+    return distance

@@ -1,0 +1,118 @@
+"""What is wrong is an exception that names the argument and the remedy, before anything runs."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import fairdisk
+import pytest
+
+WRONG: dict[str, tuple[Callable[[], object], str, str]] = {
+    "a misspelt experiment": (
+        lambda: fairdisk.run("two-group"),
+        "two-group",
+        "did you mean `two-groups`?",
+    ),
+    "a misspelt scheduler": (
+        lambda: fairdisk.run("two-groups", scheduler="fiar"),
+        "fiar",
+        "did you mean `fair`?",
+    ),
+    "a scheduler that is a number": (
+        lambda: fairdisk.run("two-groups", scheduler=5),  # type: ignore[arg-type]
+        "scheduler",
+        "expected a text or a Scheduler, or several",
+    ),
+    "a device that is a list": (
+        lambda: fairdisk.run("two-groups", device=["nvme"]),  # type: ignore[arg-type]
+        "device",
+        "expected a text or a Device",
+    ),
+    "a wrong number of seeds": (
+        lambda: fairdisk.run("two-groups", seeds=0),
+        "seeds",
+        "expected a whole number from 1",
+    ),
+    "a duration in words": (
+        lambda: fairdisk.run("two-groups", duration_s="long"),  # type: ignore[arg-type]
+        "duration_s",
+        "expected seconds, more than 0",
+    ),
+    "a key of no scope": (
+        lambda: fairdisk.run("two-groups", set={"hots.hz": 100}),
+        "hots",
+        "did you mean `host`?",
+    ),
+    "a value of the wrong type": (
+        lambda: fairdisk.run("two-groups", set={"host.hz": "fast"}),
+        "host.hz",
+        "allowed: 100, 250, 300 or 1000",
+    ),
+    "a wish of nobody": (
+        lambda: fairdisk.advise("two-groups", want={"nobody": {"share": 70}}),
+        "nobody",
+        "backup, database",
+    ),
+    "a metric that is none": (
+        lambda: fairdisk.blame("cfq-2.6.25", "cfq-2.6.26", "two-groups", metric="speed"),
+        "speed",
+        "expected ios, mbps",
+    ),
+    "a sweep over a key of no scope": (
+        lambda: fairdisk.sweep("two-groups", {"hots.hz": [1]}),
+        "hots",
+        "did you mean `host`?",
+    ),
+    "a sweep over one number": (
+        lambda: fairdisk.sweep("two-groups", {"host.hz": 100}),  # type: ignore[dict-item]
+        "over['host.hz']",
+        "expected several values",
+    ),
+    "an executor that is none": (
+        lambda: fairdisk.sweep("two-groups", {"host.hz": [100]}, executor="spark"),
+        "executor",
+        "expected threads, processes, ray",
+    ),
+    "an experiment without tasks": (
+        lambda: fairdisk.run(fairdisk.Experiment()),
+        "tasks",
+        "expected one or more tasks",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_named_with_a_remedy(case: str) -> None:
+    call, key, remedy = WRONG[case]
+    with pytest.raises(fairdisk.SpecError) as caught:
+        call()
+    error = caught.value
+    assert key in f"{error.key} {error}", error
+    assert remedy in f"{error.remedy} {error}", error
+
+
+def test_a_file_is_named_with_its_line() -> None:
+    job = fairdisk.JobFile({"reader": {"rw": "randread", "size": "1m", "ioengin": "sync"}})
+    with pytest.raises(fairdisk.SpecError) as caught:
+        fairdisk.run(job)
+    error = caught.value
+    assert (error.file, error.line, error.key) == ("job.fio", 4, "ioengin")
+    assert error.remedy == "did you mean `ioengine`?"
+
+
+def test_an_experiment_that_is_built_here_has_a_file_and_lines_too() -> None:
+    task = fairdisk.Task("a", order="sideways")  # type: ignore[arg-type]
+    with pytest.raises(fairdisk.SpecError) as caught:
+        fairdisk.run(fairdisk.Experiment(groups=[fairdisk.Group("a")], tasks=[task]))
+    error = caught.value
+    assert error.file == "experiment.toml" and error.line is not None
+    assert "sequential" in str(error)
+
+
+def test_errors_are_pythons_own_and_travel_between_processes() -> None:
+    with pytest.raises(ValueError):
+        fairdisk.run("two-group")
+    error = fairdisk.SpecError("wrong", file="x", line=3, key="k", remedy="r")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.file, again.line, again.key) == ("wrong", "x", 3, "k")

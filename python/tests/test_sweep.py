@@ -1,0 +1,128 @@
+"""Sweeps give the same wherever they run, and run nothing twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent import futures
+from pathlib import Path
+from typing import Any
+
+import fairdisk
+import polars
+import pytest
+
+PROGRAM = os.environ["FAIRDISK_PROGRAM"]
+OVER = {"scheduler": ["fair", "noop"], "host.hz": [100, 1000]}
+
+
+def swept(**more: Any) -> fairdisk.SweepResult:
+    """Eight short runs."""
+    return fairdisk.sweep("two-groups", OVER, seeds=2, duration_s=0.1, **more)
+
+
+@pytest.fixture(scope="module")
+def here() -> polars.DataFrame:
+    return swept().to_polars()
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes", "joblib", "dask", "ray"])
+def test_executors_give_the_same(executor: str, here: polars.DataFrame, tmp_path: Path) -> None:
+    chosen: Any = executor
+    if executor == "ray":
+        import ray
+
+        ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    if executor == "dask":
+        import distributed
+
+        chosen = distributed.Client(processes=False, n_workers=1, dashboard_address=None)
+    try:
+        assert swept(executor=chosen, store=tmp_path).to_polars().equals(here)
+        again = swept(executor=chosen, store=tmp_path)
+        assert (again.known, again.cells) == (8, 8) and again.to_polars().equals(here)
+    finally:
+        if executor == "dask":
+            chosen.close()
+        if executor == "ray":
+            ray.shutdown()
+
+
+def test_an_executor_of_ones_own_is_used(here: polars.DataFrame) -> None:
+    with futures.ThreadPoolExecutor(2) as pool:
+        assert swept(executor=pool).to_polars().equals(here)
+
+
+def test_a_store_of_fsspec_keeps_cells(here: polars.DataFrame) -> None:
+    assert swept(store="memory://runs", shard="1/2").known == 0
+    whole = swept(store="memory://runs")
+    assert whole.known == 4 and whole.to_polars().equals(here)
+
+
+def test_the_program_and_python_share_a_store(here: polars.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text(
+        'spec = "two-groups"\nseeds = 2\nduration_s = 0.1\n'
+        '[over]\nscheduler = ["fair", "noop"]\n"host.hz" = [100, 1000]\n'
+    )
+    words = [PROGRAM, "sweep", "sweep.toml", "--store", "runs", "--shard", "1/2", "--quiet"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    whole = swept(store=tmp_path / "runs")
+    assert whole.known == 4 and whole.to_polars().equals(here)
+
+
+def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    program = (
+        "import fairdisk, sys\n"
+        "fairdisk.sweep('two-groups', {'scheduler': ['fair']}, seeds=4000, duration_s=5,"
+        f" store={str(runs)!r})\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", program])
+    kept = lambda: sum(1 for _ in runs.rglob("*.json"))  # noqa: E731
+    deadline = time.monotonic() + 60
+    while kept() < 20 and time.monotonic() < deadline:
+        assert child.poll() is None, "it ended before it was killed"
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    before = kept()
+    assert 20 <= before < 4000
+    cells = 2 * before
+    over = {"scheduler": ["fair"]}
+    again = fairdisk.sweep("two-groups", over, seeds=cells, duration_s=5, store=runs)
+    # Threads do not finish in order: a few of those kept may have higher seeds.
+    assert before - 64 <= again.known <= before
+    assert again.cells == cells and again.to_polars()["error"].null_count() == 2 * cells
+
+
+def test_an_error_is_a_row(here: polars.DataFrame) -> None:
+    over = {"scheduler": ["fair", "fiar"]}
+    frame = fairdisk.sweep("two-groups", over, duration_s=0.1).to_polars()
+    wrong = frame.filter(polars.col("error").is_not_null())
+    assert len(wrong) == 1 and wrong["scheduler"][0] == "fiar"
+    assert "did you mean `fair`?" in wrong["error"][0]
+
+
+def test_points_are_drawn_from_ranges() -> None:
+    over = {"host.memory.mib": fairdisk.Range(100, 1000, whole=True)}
+    both = [
+        fairdisk.sweep(
+            "two-groups",
+            over,
+            design="latin-hypercube",
+            samples=9,
+            duration_s=0.1,
+        ).to_polars()
+        for _ in range(2)
+    ]
+    assert both[0].equals(both[1]) and both[0]["error"].null_count() == len(both[0])
+    assert sorted(int((mib - 100) // 100.01) for mib in set(both[0]["host.memory.mib"])) == list(range(9))
+
+
+def test_a_list_of_points_is_run() -> None:
+    points = [{"host.hz": 100}, {"scheduler": "noop", "host.hz": 250}]
+    frame = fairdisk.sweep("two-groups", points, duration_s=0.1).to_polars()
+    assert set(frame["host.hz"]) == {100.0, 250.0}
+    assert frame.filter(polars.col("host.hz") == 250)["scheduler"].unique().to_list() == ["noop"]
