@@ -4,7 +4,7 @@ SHELL := /bin/bash
 # Where this file is, for those who call it from elsewhere.
 HERE := $(shell cd "$(dir $(lastword $(MAKEFILE_LIST)))" && pwd)/
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench soak install package lint fmt
+.PHONY: help demo test bench soak install package docs lint fmt
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' "$(lastword $(MAKEFILE_LIST))"
@@ -24,7 +24,10 @@ soak: ## the long forms of the tests: storms, properties, ablations
 install: ## the program, man pages, completions; as root mount.fairdisk and a unit (PREFIX, DESTDIR)
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" "$(HERE)"scripts/install.sh
 
-package: ## a Debian package and, if Rust's musl target can be had, a static program, in target/package
+docs: ## the book with its notebooks run, a search, and links checked, in target/book
+	@"$(HERE)"scripts/docs.sh
+
+package: ## a Debian package, a wheel and, if Rust's musl target can be had, a static program, in target/package
 	@"$(HERE)"scripts/package.sh
 
 lint: ## clippy, warnings are errors

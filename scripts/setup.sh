@@ -22,6 +22,13 @@ command -v python3 >/dev/null || missing+=(python3)
 command -v fusermount3 >/dev/null || missing+=(fuse3)
 command -v chromium >/dev/null || missing+=(chromium)
 command -v promtool >/dev/null || missing+=(promtool)
+python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+# The environment of the tests of the Python package, once all else is there.
+python_environment() {
+  "$(dirname "${BASH_SOURCE[0]}")/python.sh" >/dev/null ||
+    echo "note: no environment for Python; the tests of its package are skipped" >&2
+}
+trap python_environment EXIT
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 explain() {
@@ -40,7 +47,7 @@ fi
 
 echo "note: installing ${missing[*]}" >&2
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+trap 'rm -f "$log"; python_environment' EXIT
 # With the package of the database comes a cluster that runs from then on. The tests make their own.
 no_cluster() {
   local policy=/etc/postgresql-common/createcluster.conf

@@ -30,6 +30,16 @@ class _Request(Protocol):
     @property
     def approximate(self) -> bool: ...
 
+class _Search(Protocol):
+    @property
+    def metric(self) -> str: ...
+    @property
+    def seeds(self) -> int | None: ...
+    @property
+    def runs(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
 class Table:
     def __len__(self) -> int: ...
     @property
@@ -66,10 +76,7 @@ def blame(
     good: tuple[str, Sequence[str]],
     bad: tuple[str, Sequence[str]],
     request: _Request,
-    metric: str,
-    seeds: int | None = None,
-    runs: int = 1000,
-    seed: int = 1,
+    search: _Search,
     progress: _Progress | None = None,
 ) -> Outcome: ...
 def trace(path: str | PathLike[str], by: str = "group") -> Outcome: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,7 +38,12 @@ def _is_watched() -> bool:
 
 def _bar(unit: str):  # type: ignore[no-untyped-def]
     try:
-        from tqdm.auto import tqdm
+        from tqdm import tqdm
+        from tqdm.notebook import tqdm_notebook
     except ImportError:
         return None
-    return tqdm(unit=f" {unit}", leave=False)
+    # The bar of notebooks needs widgets, and says so where there are none.
+    has_widgets = "ipykernel" in sys.modules and importlib.util.find_spec("ipywidgets") is not None
+    bar = tqdm_notebook if has_widgets else tqdm
+    # What is done at once needs no bar.
+    return bar(unit=f" {unit}", leave=False, delay=0.5)

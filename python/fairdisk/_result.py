@@ -37,6 +37,10 @@ class Tabular:
     def __len__(self) -> int:
         return len(self.table)
 
+    def __bool__(self) -> bool:
+        """A result is one, also where its table is empty."""
+        return True
+
     def to_arrow(self) -> pyarrow.Table:
         """The table of pyarrow, which shares the memory of this one."""
         import pyarrow

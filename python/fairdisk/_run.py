@@ -37,6 +37,16 @@ class Request:
     approximate: bool
 
 
+@dataclass(frozen=True)
+class Search:
+    """What `blame` compares, and how hard it looks, as the compiled module takes it."""
+
+    metric: str
+    seeds: int | None
+    runs: int
+    seed: int
+
+
 def named(spec: Spec) -> tuple[str, str | None]:
     """The name of a load, and its text if it is no file."""
     if isinstance(spec, (Experiment, JobFile)):
@@ -303,9 +313,8 @@ def blame(
     most, order = whole("runs", runs, 4), whole("seed", seed)
     sides = [_side("good", good, good_set), _side("bad", bad, bad_set)]
     with progress_of(progress, "runs") as tell:
-        outcome = _fairdisk.blame(
-            sides[0], sides[1], asked, metric, least, most or 1000, order or 0, tell
-        )
+        search = Search(metric, least, most or 1000, order or 0)
+        outcome = _fairdisk.blame(sides[0], sides[1], asked, search, tell)
     return Result(outcome, command("blame", asked))
 
 

@@ -155,22 +155,29 @@ pub(crate) fn advise(
 /// One of two configurations: its scheduler and changes of single values.
 type Configuration = (String, Vec<String>);
 
+/// What `blame` compares, and how hard it looks.
+#[derive(FromPyObject)]
+pub(crate) struct Search {
+    metric: String,
+    seeds: Option<u32>,
+    runs: usize,
+    seed: u64,
+}
+
 /// `fairdisk blame` of two schedulers in the lab.
 #[pyfunction]
-#[pyo3(signature = (good, bad, request, metric, seeds = None, runs = 1000, seed = 1, progress = None))]
+#[pyo3(signature = (good, bad, request, search, progress = None))]
 pub(crate) fn blame(
     py: Python<'_>,
     good: Configuration,
     bad: Configuration,
     request: Request,
-    metric: &str,
-    seeds: Option<u32>,
-    runs: usize,
-    seed: u64,
+    search: Search,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
+    let Search { metric, seeds, runs, seed } = search;
     let metric =
-        Metric::parse(metric).map_err(|it| bad_text(py, format!("metric `{metric}`: {it}")))?;
+        Metric::parse(&metric).map_err(|it| bad_text(py, format!("metric `{metric}`: {it}")))?;
     let side = |(scheduler, set): Configuration| {
         let overrides = Request::overrides(&set)?;
         Ok::<Side, SpecError>(Side { scheduler, overrides })

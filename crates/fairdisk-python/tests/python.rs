@@ -1,6 +1,8 @@
 //! The package as programs see it: its tests in Python, run by the environment that
 //! `scripts/python.sh` makes, with the module that was built beside this test.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +14,8 @@ fn package() -> PathBuf {
 }
 
 /// The interpreter of the environment of tests; `None` if there is none.
-fn interpreter(built: &Path) -> Option<PathBuf> {
-    let target = built.ancestors().nth(2)?;
-    let python = target.join("python/bin/python");
+fn interpreter(profile: &Path) -> Option<PathBuf> {
+    let python = profile.parent()?.join("python/bin/python");
     python.is_file().then_some(python)
 }
 
@@ -45,7 +46,8 @@ fn copy(from: &Path, to: &Path) {
     for entry in entries {
         let path = entry.unwrap().path();
         let file = path.file_name().unwrap();
-        let is_built = file.to_str().is_some_and(|it| it.ends_with(".so") || it.starts_with("__py"));
+        let is_built =
+            file.to_str().is_some_and(|it| it.ends_with(".so") || it.starts_with("__py"));
         match path.is_dir() {
             _ if is_built => {}
             true => copy(&path, &to.join(file)),
