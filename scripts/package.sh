@@ -67,6 +67,15 @@ package=$out/fairdisk_${version}_$architecture.deb
 dpkg-deb --root-owner-group -Zxz -z"${LEVEL:-6}" --build "$tree" "$package" >/dev/null
 echo "made $package"
 
+# ---- the wheel -------------------------------------------------------------------------------------
+if [ -z "$given" ]; then
+  if ! scripts/python.sh >/dev/null; then
+    echo "skipped: a wheel; it needs Python 3.10 or later" >&2
+  else
+    TRY=no scripts/wheel.sh "$out"
+  fi
+fi
+
 # ---- the static program --------------------------------------------------------------------------
 [ -z "$given" ] || exit 0
 # The toolchain that builds may not be that of rustup, and the network may be away.

@@ -1,0 +1,61 @@
+"""Measures the Python package: a call, a large table, and a sweep on Ray beside threads.
+
+python-bench.py [RUNS], with the package on the path; 10,000 runs without it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+import fairdisk
+import polars
+from fairdisk._sweep import defined
+
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+#: How long a run lasts, in simulated seconds.
+DURATION_S = 2.0
+
+
+def best(work: Callable[[], object], times: int = 5) -> float:
+    """The shortest time that a work took, in seconds."""
+
+    def once() -> float:
+        began = time.perf_counter()
+        work()
+        return time.perf_counter() - began
+
+    return min(once() for _ in range(times))
+
+
+def main() -> None:
+    """Prints a line for each measurement."""
+    nothing = defined("two-groups", {"scheduler": ["noop"]})._sweep
+    call_ms = 1e3 * best(lambda: nothing.run([]), 200)
+    print(f"a call that runs nothing: {call_ms:.3f} ms")
+
+    over = {"scheduler": ["noop"]}
+    few = defined("two-groups", over, seeds=500, duration_s=0.1)._sweep
+    [first, *_] = cells = [(cell, text) for cell, _, text, _ in few.run(list(range(500)))]
+    rows = len(few.table([first]))
+    many = few.table(cells * (1_000_000 // (len(cells) * rows)))
+    frame_s = best(lambda: polars.DataFrame(many))
+    print(f"{len(many)} rows to Polars: {frame_s:.3f} s")
+
+    sweep = defined("two-groups", over, seeds=RUNS, duration_s=DURATION_S)
+    threads_s = best(sweep.run, 1)
+    print(f"{RUNS} runs on threads: {threads_s:.2f} s")
+    import ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    defined("two-groups", over, seeds=8, duration_s=DURATION_S).run(executor="ray")
+    ray_s = best(lambda: sweep.run(executor="ray"), 1)
+    print(f"{RUNS} runs on Ray with two workers: {ray_s:.2f} s, {threads_s / ray_s:.2f} of threads")
+    figures = {"call_ms": call_ms, "million_rows_s": frame_s, "ray_of_threads": threads_s / ray_s}
+    print(json.dumps({key: round(value, 4) for key, value in figures.items()}))
+
+
+if __name__ == "__main__":
+    main()
