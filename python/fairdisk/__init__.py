@@ -11,7 +11,7 @@ A load, called SPEC, is the id of an experiment of the catalogue, the path of a 
 
 from . import devices, schedulers
 from ._fairdisk import __version__
-from ._run import advise, blame, compare, run, trace
+from ._run import advise, blame, compare, explain, run, trace
 from ._settings import Device, Scheduler, catalog
 from ._spec import Arm, Experiment, Group, JobFile, Row, Task, Volume
 from ._sweep import Range, Sweep, SweepResult, sweep
@@ -43,6 +43,7 @@ __all__ = [
     "catalog",
     "compare",
     "devices",
+    "explain",
     "run",
     "schedulers",
     "sweep",

@@ -327,6 +327,37 @@ def _side(argument: str, scheduler: object, changes: Changes | None) -> tuple[st
     raise wrong(argument, scheduler, "a text or a Scheduler")
 
 
+def explain(
+    name: str,
+    number: int | None = None,
+    *,
+    slowest: int | None = None,
+    disk: int | None = None,
+    scheduler: SchedulerLike | None = None,
+    device: DeviceLike | None = None,
+    duration_s: float | None = None,
+    set: Changes | None = None,
+) -> Result:
+    """Tells why a request of a run waited, as ``fairdisk explain`` does.
+
+    Args:
+        name: The run: ``SPEC[/ARM[/ROW[/SEED]]]``, as ``"two-groups/fair"``.
+        number: The number of the request, from 1 on.
+        slowest: List so many that took longest, in place of the life of one.
+        disk: Of a device with several disks, the one whose requests are meant.
+    """
+    if not isinstance(name, str):
+        raise wrong("name", name, "a text, as two-groups/fair")
+    if (number is None) == (slowest is None):
+        raise wrong("number", number, "the number of a request, or slowest")
+    asked = request(
+        name, scheduler=scheduler, device=device, duration_s=duration_s, set=set
+    )
+    which, most = whole("number", number, 1), whole("slowest", slowest, 1)
+    outcome = _fairdisk.explain(name, asked, which, most, whole("disk", disk))
+    return Result(outcome, command("explain", asked))
+
+
 def trace(path: str | os.PathLike[str], *, by: str = "group") -> Result:
     """Tells what a recorded load did, as ``fairdisk trace`` does.
 

@@ -47,6 +47,15 @@ def test_a_comparison_equals_the_programs() -> None:
     assert mine.data["cells"] == said["cells"]
 
 
+def test_an_explanation_equals_the_programs() -> None:
+    said = printed("explain", "two-groups/fair", "117", "--duration=2s")
+    assert fairdisk.explain("two-groups/fair", 117, duration_s=2).data == said
+    slowest = fairdisk.explain("two-groups/fair", slowest=3, duration_s=2)
+    assert slowest.data == printed(
+        "explain", "two-groups/fair", "--slowest=3", "--duration=2s"
+    )
+
+
 def test_there_is_a_row_for_each_arm_group_and_seed(result: fairdisk.Result) -> None:
     frame = result.to_polars()
     assert len(frame) == len(result) == 3 * 2 * 2

@@ -10,6 +10,7 @@ pub mod catalog;
 pub mod columns;
 pub mod compare;
 mod digits;
+pub mod explain;
 pub mod iozone;
 pub mod jobfile;
 mod letter;

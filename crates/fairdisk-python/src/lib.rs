@@ -20,7 +20,7 @@ mod _fairdisk {
     #[pymodule_export]
     use crate::request::{catalog, device_keys, tunables};
     #[pymodule_export]
-    use crate::results::{Outcome, advise, blame, compare, run, trace};
+    use crate::results::{Outcome, advise, blame, compare, explain, run, trace};
     #[pymodule_export]
     use crate::sweep::Sweep;
 

@@ -15,6 +15,7 @@ use fairdisk_lab::compare::{
     BASE, compare as compared, run_and_divide, to_html as comparison_page,
     to_json as comparison_json, to_table as comparison_table,
 };
+use fairdisk_lab::explain::{Answer, Retold, Untold};
 use fairdisk_lab::outcome::{Style, to_html, to_json, to_table};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
@@ -227,6 +228,32 @@ impl Watch for Told<'_> {
     fn progress(&self, done: usize, expected: usize, _what: &str) {
         (self.0)(done, expected);
     }
+}
+
+/// `fairdisk explain`: the life of a request, or the `slowest` ones.
+#[pyfunction]
+#[pyo3(signature = (run, request, number = None, slowest = None, disk = None))]
+pub(crate) fn explain(
+    py: Python<'_>,
+    run: &str,
+    request: Request,
+    number: Option<u64>,
+    slowest: Option<usize>,
+    disk: Option<u32>,
+) -> PyResult<Outcome> {
+    let options = request.options().map_err(|error| bad_input(py, &error))?;
+    let told = without_interpreter(py, None, |_, stop| {
+        let run = Retold::named(run, options, disk)?;
+        match slowest {
+            Some(count) => run.slowest(count, None, &|_, _| {}, stop),
+            None => run.life(number.unwrap_or(1), &|_, _| {}, stop),
+        }
+    })?;
+    let Answer { text, json } = told.map_err(|untold| match untold {
+        Untold::Wrong(error) => bad_input(py, &error),
+        Untold::Refused(why) | Untold::Stopped(why) => failed(py, why),
+    })?;
+    Ok(Outcome { json, text, rows: Vec::new(), page: Box::new(|_| String::new()) })
 }
 
 /// `fairdisk trace`.

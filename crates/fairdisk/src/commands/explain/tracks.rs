@@ -1,10 +1,9 @@
 //! A run as tracks for the Perfetto UI.
 
-use super::Story;
-use super::found::Listener;
 use crate::commands::trace::tracks;
 use crate::failure::Failure;
 use fairdisk_core::{Entry, GroupId, Instant, IoPrio, Record, TaskId, Why};
+use fairdisk_lab::explain::{Listener, Story};
 use fairdisk_lab::plan::GroupNumbers;
 use fairdisk_sim::machine::StallStep;
 use fairdisk_trace::journal::{FromJournal, Name};
@@ -64,7 +63,7 @@ impl Tracks {
         let requests = &mut self.requests;
         self.journal.finish(|request| requests.push(request));
         requests.sort_by_key(|request| request.queued);
-        let groups = &story.groups;
+        let groups = story.groups();
         let numbers = GroupNumbers { root: groups.iter().position(|group| group.name == "/") };
         let mut origins = Origins::default();
         let mut known = Vec::new();

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// A reader of a run's journal.
-pub(super) trait Listener {
+pub trait Listener {
     /// Reads the next entry. Returns whether the listener wants more entries.
     fn enter(&mut self, entry: &Entry) -> bool;
 

@@ -4,12 +4,14 @@ use super::Story;
 use super::journey::{Journey, Step};
 use super::stall;
 use super::wait::{Part, Wait};
-use crate::output::SCHEMA;
+use crate::columns::padded;
+use crate::plan::ROOT_GROUP;
 use fairdisk_core::{GroupId, Span, TaskId, Why};
-use fairdisk_lab::columns::padded;
-use fairdisk_lab::plan::ROOT_GROUP;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+
+/// The version of the JSON layout.
+const SCHEMA: u32 = 1;
 
 impl Story {
     /// The name of the run, and the disk if there are several.

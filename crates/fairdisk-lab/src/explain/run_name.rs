@@ -1,7 +1,7 @@
 //! Parses the name of a single run: `SPEC[/ARM[/ROW[/SEED]]]`.
 
-use crate::failure::Failure;
-use fairdisk_lab::catalog::library::Kind;
+use crate::catalog::library::Kind;
+use crate::spec::SpecError;
 use std::path::Path;
 
 /// The part of a run's name after its experiment.
@@ -19,7 +19,8 @@ pub(super) struct RunName {
 /// path are its own: the path ends where a file exists, or else, unless a built-in experiment
 /// precedes the first slash, with `.toml` or `.fio`. What follows a built-in experiment may be an
 /// arm that is called by the path of a scheduler's file.
-pub(super) fn split(text: &str) -> (&str, &str) {
+#[must_use]
+pub fn split(text: &str) -> (&str, &str) {
     let mut ends = text.match_indices('/').map(|(at, _)| at).chain([text.len()]);
     let is_file = |end: usize| Path::new(&text[..end]).metadata().is_ok_and(|at| !at.is_dir());
     let first = text.find('/').unwrap_or(text.len());
@@ -44,9 +45,9 @@ impl RunName {
         rest: &'a str,
         arms: &[&'a str],
         rows: &[&'a str],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, SpecError> {
         let bad = |what: &str| {
-            Failure::BadInput(format!("{text}: {what}; expected SPEC[/ARM[/ROW[/SEED]]]"))
+            SpecError::new(format!("{text}: {what}; expected SPEC[/ARM[/ROW[/SEED]]]"))
         };
         let mut left = Some(rest).filter(|rest| !rest.is_empty());
         let mut part = |known: &[&'a str]| {
