@@ -12,7 +12,7 @@ target=${CARGO_TARGET_DIR:-target}
 experiment=satoshi-2008-05-27-test1
 seeds=${FAIRDISK_BENCH_SEEDS:-200}
 
-parts=(lab decision memory instructions isolation rules real-disk mount)
+parts=(lab decision memory instructions isolation rules python real-disk mount)
 chosen=("${@:-${parts[@]}}")
 for part in "${chosen[@]}"; do
   [[ " ${parts[*]} " == *" $part "* ]] || {
@@ -123,6 +123,20 @@ part_real-disk() {
 }
 
 # A mount and what it is compared with; the short forms are tests.
+# FAIRDISK_PYTHON_RUNS is the length of the sweep on Ray beside threads.
+part_python() {
+  echo "== Python: a call, a large table, a sweep on Ray beside threads"
+  local environment work
+  environment=$(scripts/python.sh) || { failed=1; return; }
+  cargo build --release --locked --quiet -p fairdisk-python || { failed=1; return; }
+  work=$(mktemp -d)
+  cp -r python/fairdisk "$work/"
+  ln -sf "$(realpath "$target/release/lib_fairdisk.so")" "$work/fairdisk/_fairdisk.abi3.so"
+  PYTHONPATH=$work "$environment/bin/python" scripts/python-bench.py "${FAIRDISK_PYTHON_RUNS:-10000}" \
+    2>/dev/null || failed=1
+  rm -rf "$work"
+}
+
 part_mount() {
   local compared
   for compared in cost against-kernel database writing-backup page-cache round-trip; do

@@ -75,5 +75,7 @@ other_values() {
 }
 step "other values, $experiment" other_values
 
+step "the wheel in a fresh environment" scripts/wheel.sh
+
 echo "$failed steps failed"
 [ "$failed" -eq 0 ]
