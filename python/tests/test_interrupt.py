@@ -12,7 +12,9 @@ import fairdisk
 import pytest
 
 LONG = (
-    "import fairdisk\n"
+    "import fairdisk, signal\n"
+    # Who runs the tests may ignore it, and children would, too.
+    "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     "print('begun', flush=True)\n"
     "try:\n"
     "    fairdisk.run('two-groups', seeds=10000, duration_s=3000)\n"
@@ -24,8 +26,11 @@ LONG = (
 def test_ctrl_c_ends_a_run() -> None:
     child = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None and child.stdout.readline() == "begun\n"
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=60)
+    try:
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert (out, child.returncode) == ("interrupted\n", 0)
 
 

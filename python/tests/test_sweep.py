@@ -83,10 +83,12 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     child = subprocess.Popen([sys.executable, "-c", program])
     kept = lambda: sum(1 for _ in runs.rglob("*.json"))  # noqa: E731
     deadline = time.monotonic() + 60
-    while kept() < 20 and time.monotonic() < deadline:
-        assert child.poll() is None, "it ended before it was killed"
-    child.send_signal(signal.SIGKILL)
-    child.wait()
+    try:
+        while kept() < 20 and time.monotonic() < deadline:
+            assert child.poll() is None, "it ended before it was killed"
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
     before = kept()
     assert 20 <= before < 4000
     cells = 2 * before
