@@ -15,8 +15,8 @@ LONG = (
     "import fairdisk, signal\n"
     # Who runs the tests may ignore it, and children would, too.
     "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    "print('begun', flush=True)\n"
     "try:\n"
+    "    print('begun', flush=True)\n"
     "    fairdisk.run('two-groups', seeds=10000, duration_s=3000)\n"
     "except KeyboardInterrupt:\n"
     "    print('interrupted', flush=True)\n"
