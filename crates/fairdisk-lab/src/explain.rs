@@ -1,5 +1,5 @@
-//! Why a request of a lab run had to wait: the run is simulated again, and its journal is read as it
-//! grows. Runs are deterministic, so the request is the same one.
+//! Why a request of a lab run had to wait: the run is simulated again, and its journal is read as
+//! it grows. Runs are deterministic, so the request is the same one.
 
 mod found;
 mod journey;

@@ -45,7 +45,7 @@ macro_rules! latencies {
     ($($of:ident: $count:literal $p50:literal $p90:literal $p99:literal $p999:literal $max:literal
        $to:literal $counts:literal;)*) => {
         [$(
-            Column { name: $count, value: |it| Value::Whole(latency(it, |it| &it.$of).map(|it| it.count)) },
+            Column { name: $count, value: |it| Value::Whole(count(it, |it| &it.$of)) },
             Column { name: $p50, value: |it| Value::Number(ms(it, |it| &it.$of, 0)) },
             Column { name: $p90, value: |it| Value::Number(ms(it, |it| &it.$of, 1)) },
             Column { name: $p99, value: |it| Value::Number(ms(it, |it| &it.$of, 2)) },
@@ -65,6 +65,10 @@ macro_rules! latencies {
 
 fn latency(record: &Record, of: fn(&Figures) -> &Latency) -> Option<&Latency> {
     record.figures.as_ref().map(of)
+}
+
+fn count(record: &Record, of: fn(&Figures) -> &Latency) -> Option<u64> {
+    latency(record, of).map(|latency| latency.count)
 }
 
 fn ms(record: &Record, of: fn(&Figures) -> &Latency, at: usize) -> Option<f64> {

@@ -36,8 +36,8 @@ pub struct Definition {
     /// The seed from which a random design is drawn.
     #[serde(default)]
     pub design_seed: u64,
-    /// What changes from point to point: `scheduler`, `device`, `arm`, `row`, or any key of `--set`;
-    /// and its values.
+    /// What changes from point to point, and its values: `scheduler`, `device`, `arm`, `row`, or
+    /// any key of `--set`.
     #[serde(default)]
     pub over: BTreeMap<String, Axis>,
     /// The points of a list, each with its values.

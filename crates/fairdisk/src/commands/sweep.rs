@@ -94,10 +94,9 @@ fn read(file: &Path) -> Result<Sweep, Failure> {
         text.map_err(|error| Failure::BadInput(format!("{path}: cannot be read: {error}")))?;
     let sweep = Definition::parse(&path, &text).and_then(|mut definition| {
         // A path in a file is relative to that file.
-        if let Some(beside) = file.parent().map(|folder| folder.join(&definition.spec)) {
-            if beside.is_file() {
-                definition.spec = beside.to_string_lossy().into_owned();
-            }
+        let beside = file.parent().map(|folder| folder.join(&definition.spec));
+        if let Some(beside) = beside.filter(|beside| beside.is_file()) {
+            definition.spec = beside.to_string_lossy().into_owned();
         }
         Sweep::new(definition)
     });
