@@ -55,7 +55,6 @@ impl TraceLoad {
                 share: weight.map_or_else(Share::default, Share::Weight),
                 qos,
                 parent: outer.map(|at| numbers.id(at)),
-                ..GroupSpec::default()
             };
             GroupLabel { name: name.clone(), spec }
         };

@@ -39,8 +39,8 @@ impl Plan {
     /// Plans the replay of what was recorded.
     ///
     /// # Errors
-    /// Returns an error if the scheduler or the device is not known, limits contradict each other, or
-    /// a change concerns something that a trace does not have.
+    /// Returns an error if the scheduler or the device is not known, limits contradict each other,
+    /// or a change concerns something that a trace does not have.
     pub fn recording(recorded: &Recorded, options: &Options) -> Result<Self, CatalogError> {
         demand_none(&NOT_IN_TRACES, &options.overrides, USE_OPTIONS)?;
         let replay = &options.replay;

@@ -7,8 +7,8 @@
 //!
 //! Simplifications: writes take what they took once the caches were full, so there is no write
 //! cache, and FUA changes nothing; a discard takes as long as a flush; a request is sequential if
-//! it continues the one before it, so there is one stream; and [pauses](Pauses) are the same whatever
-//! is done, though writing makes a solid-state disk collect garbage.
+//! it continues the one before it, so there is one stream; and [pauses](Pauses) are the same
+//! whatever is done, though writing makes a solid-state disk collect garbage.
 
 use super::pauses::{Pauses, PausesOfRun};
 use super::spec::{CAPACITY_MAX, SpecError, within};

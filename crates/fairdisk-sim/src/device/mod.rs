@@ -1,9 +1,9 @@
 //! Simulated devices: what happens to a request between submission and completion.
 //!
 //! A [`Device`] is driven from outside: the world submits requests, asks when the device next does
-//! something by itself, and advances it to that instant. Devices have no clock and no randomness of their own:
-//! two devices built from the same [`DeviceSpec`] and given the same calls answer identically, to
-//! the nanosecond.
+//! something by itself, and advances it to that instant. Devices have no clock and no randomness of
+//! their own: two devices built from the same [`DeviceSpec`] and given the same calls answer
+//! identically, to the nanosecond.
 //!
 //! All kinds of device are behind one enum ([`DeviceModel`]) instead of a trait object, because the
 //! calls are in the innermost loop of every simulation.
