@@ -1,7 +1,7 @@
 //! `fairdisk kernel`: what the kernel's own settings for sharing disks do, and what they do not.
 
 use crate::failure::Failure;
-use crate::{number_arg, output};
+use crate::{interrupt, number_arg, output};
 use clap::{Subcommand, ValueHint};
 use fairdisk_core::Span;
 use fairdisk_kernel::{
@@ -10,6 +10,7 @@ use fairdisk_kernel::{
 use fairdisk_lab::time_text;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// Check the kernel's own settings for sharing disks
 #[derive(Debug, clap::Args)]
@@ -146,7 +147,12 @@ fn execute_apply(plan: &Path, state: &Path, dry_run: bool) -> Result<(), Failure
 fn execute_verify(plan: &Path, load: Load, within: Option<f64>, json: bool) -> Result<(), Failure> {
     let plan = read(plan)?;
     let state = std::env::temp_dir().join(format!("fairdisk-verify-{}", std::process::id()));
+    // fio ends by Ctrl-C, too; the settings are taken back before this program does.
+    let stop = interrupt::stop_flag()?;
     let (_, verified) = told(|tell| verify(&Root::of_system(), &plan, load, &state, tell));
+    if stop.load(Ordering::Relaxed) && !state.exists() {
+        return Err(Failure::Interrupted("the settings are as they were before".to_owned()));
+    }
     let verified = verified.map_err(Failure::Run)?;
     if json {
         output::print_json(&json!({ "schema": output::SCHEMA, "groups": verified }))?;
