@@ -221,7 +221,18 @@ impl Deadline {
         }
     }
 
-    fn take_next(&mut self, now: Instant) -> Option<(RequestId, Why)> {
+    /// When the request arrived that has waited longest.
+    pub(crate) fn oldest_arrival(&self) -> Option<Instant> {
+        let expire = [self.params.read_expire, self.params.write_expire];
+        let oldest = self.sides.iter().zip(expire).filter_map(|(side, expire)| {
+            let deadline = self.deadlines.key(side.by_deadline.first()?);
+            Some(Instant::from_ns(deadline.as_ns().saturating_sub(expire.as_ns())))
+        });
+        oldest.min()
+    }
+
+    /// Takes the next request out of the queues.
+    pub(crate) fn take_next(&mut self, now: Instant) -> Option<(RequestId, Why)> {
         let (id, why) = self.choose(now)?;
         self.move_on(id);
         self.remove(id);

@@ -11,7 +11,9 @@ use crate::group_cfq::GroupCfqParams;
 use crate::honours::Honours;
 use crate::iocost::IocostParams;
 use crate::iolatency::IolatencyParams;
+use crate::kyber::KyberParams;
 use crate::mclock::MclockParams;
+use crate::mq_deadline::MqDeadlineParams;
 use crate::noop::NoopParams;
 use crate::revised::RevisedCfq;
 use crate::shares::SharesParams;
@@ -140,6 +142,10 @@ schedulers! { $
         Noop(NoopParams),
         /// Batches in sector order with deadlines.
         Deadline(DeadlineParams),
+        /// Batches and deadlines for each class of I/O priorities, higher classes first.
+        MqDeadline(MqDeadlineParams),
+        /// Latency targets of reads and writes, kept by how many are at the device.
+        Kyber(KyberParams),
         /// A queue per task, slices of disk time, and idling for the task being served.
         Cfq(CfqParams),
         /// Turns of groups; inside its turn, each group is a complete CFQ.

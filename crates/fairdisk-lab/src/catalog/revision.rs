@@ -9,7 +9,9 @@ mod fair;
 mod group_cfq;
 mod iocost;
 mod iolatency;
+mod kyber;
 mod mclock;
+mod mq_deadline;
 mod shares;
 mod token_bucket;
 pub mod tunables;
@@ -84,6 +86,8 @@ struct File {
     raising: Option<bfq::RaisingFile>,
     iocost: Option<iocost::IocostFile>,
     iolatency: Option<iolatency::IolatencyFile>,
+    kyber: Option<kyber::KyberFile>,
+    mq_deadline: Option<mq_deadline::MqDeadlineFile>,
     shares: Option<shares::SharesFile>,
     mclock: Option<mclock::MclockFile>,
     token_bucket: Option<token_bucket::TokenBucketFile>,
@@ -186,6 +190,8 @@ impl Revision {
         let spec = match file.family.as_str() {
             "noop" => SchedulerSpec::Noop(NoopParams),
             "deadline" => SchedulerSpec::Deadline(file.deadline(source)?),
+            "mq-deadline" => SchedulerSpec::MqDeadline(file.mq_deadline(source)?),
+            "kyber" => SchedulerSpec::Kyber(file.kyber(source)?),
             "cfq" => SchedulerSpec::Cfq(file.cfq(source)?),
             "two-layer-cfq" => SchedulerSpec::TwoLayerCfq(file.two_layer(source, &defects)?),
             "group-cfq" => SchedulerSpec::GroupCfq(file.group_cfq(source, &defects)?),
@@ -264,6 +270,8 @@ impl Revision {
 /// The tables of all families.
 const TABLES: &[&str] = &[
     "deadline",
+    "mq_deadline",
+    "kyber",
     "fair",
     "rules",
     "cfq",
@@ -300,6 +308,7 @@ fn is_own(family: &str, table: &str) -> bool {
         "group-cfq" => table == "group_layer" || CFQ.contains(&table),
         "cfq" => CFQ.contains(&table),
         "bfq" => matches!(table, "bfq" | "raising"),
+        "mq-deadline" => matches!(table, "deadline" | "mq_deadline"),
         "fair" => matches!(table, "fair" | "rules"),
         _ => table == family.replace('-', "_"),
     }

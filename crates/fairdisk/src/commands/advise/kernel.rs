@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 
 /// The schedulers of the lab that stand for what the kernel has, and the kernel's scheduler each
 /// runs with. `token-bucket` is `io.max`; io.cost, io.latency and io.max are above any scheduler.
-const OF_KERNEL: [(&str, &str); 6] = [
+const OF_KERNEL: [(&str, &str); 7] = [
     ("bfq", "bfq"),
     ("iocost", "none"),
     ("iolatency", "none"),
     ("token-bucket", "none"),
-    ("deadline", "mq-deadline"),
+    ("mq-deadline", "mq-deadline"),
+    ("kyber", "kyber"),
     ("noop", "none"),
 ];
 
