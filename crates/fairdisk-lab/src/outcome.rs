@@ -21,6 +21,7 @@ mod table;
 mod task;
 mod throughput;
 mod trims;
+mod verdicts;
 
 pub use change::ChangeOutcome;
 pub use directions::{Amount, Directions};
@@ -299,6 +300,7 @@ impl Outcome {
         let rounds =
             rounds::notes(plan, ensembles).into_iter().chain(memory::note(plan, ensembles));
         let rounds = rounds.chain(ramps::note(plan, ensembles));
+        let rounds = rounds.chain(verdicts::notes(plan, ensembles));
         // A file is trimmed as it is.
         let trims = (shell == Shell::Lab).then(|| trims::note(plan, ensembles)).flatten();
         let rounds = rounds.chain(trims);

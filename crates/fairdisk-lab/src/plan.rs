@@ -12,6 +12,7 @@ mod jobfile_load;
 mod jobfile_notes;
 mod jobfile_plan;
 mod jobfile_stream;
+mod jobfile_watch;
 mod loaded;
 mod numbers;
 mod recorded;

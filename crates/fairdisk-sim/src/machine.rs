@@ -12,11 +12,13 @@ mod config;
 mod disk;
 mod ending;
 mod faulting;
+mod flowing;
 mod flushing;
 mod group;
 mod integrity;
 mod io;
 mod journaling;
+mod measuring;
 mod moving;
 mod numbers;
 mod outbox;
@@ -48,6 +50,7 @@ use fairdisk_core::{
     Change, Elevator, Engine, Entry, GroupId, Input, Instant, Prng, Refusal, RequestId, Sleeper,
     TaskId, Ticks,
 };
+use flowing::Flows;
 pub use group::GroupSpec;
 pub use integrity::IntegrityWrites;
 use io::{Io, IoKind};
@@ -119,6 +122,7 @@ pub struct Machine<E> {
     /// Tasks that have not ended and are awaited together with others.
     awaited: usize,
     phases: Phases,
+    flows: Flows,
     stopping: bool,
 }
 
@@ -160,6 +164,7 @@ impl<E: Elevator> Machine<E> {
             refused: None,
             awaited: config.tasks.iter().filter(|task| task.awaited != Awaited::No).count(),
             phases: Phases::new(&config.tasks),
+            flows: Flows::default(),
             stopping: false,
             disks,
             config,

@@ -2,11 +2,13 @@
 
 mod blocks;
 mod direction;
+mod files;
 mod fixed;
 mod flush;
 mod free_map;
 mod order;
 mod pace;
+mod read_back;
 mod script;
 mod skew;
 mod stream;
@@ -14,16 +16,22 @@ mod stream;
 mod stream_tests;
 mod task;
 mod walk;
+mod watch;
 
 pub use blocks::{BlockSize, Blocks};
 pub use direction::{Direction, PerOp};
+pub use files::{FileTurns, Serving};
 pub use fixed::Fixed;
 pub(crate) use flush::Durable;
 pub use flush::FlushEvery;
 pub use order::{IoOrder, RandomOrder, Repeat, Zone, ZoneLength};
 pub use pace::{Arrivals, Rates};
+pub use read_back::ReadBack;
 pub use script::{Due, ScriptedIo};
 pub use skew::Skew;
 pub(crate) use stream::{FileIo, Next, Stream};
-pub use stream::{Limits, Seeds, StreamSpec};
-pub use task::{Awaited, Drops, TaskSpec, Think};
+pub use stream::{Limits, Preferred, Seeds, StreamSpec};
+pub use task::{Awaited, Drops, Ends, Flow, TaskSpec, Think};
+pub use walk::Strides;
+pub use watch::{LatencyTarget, LeastRate, Limit, Steady, Verdict, Watch};
+pub(crate) use watch::{Outcome, Watching};

@@ -12,6 +12,7 @@ use super::setting::Placed;
 use super::source::Section;
 use super::span::{Extent, FileBytes, FileSystem};
 use super::submission::{self, EngineKind};
+use super::{flow, priority, read_back, serving, watch, zoned};
 
 /// All conflicts that keep a job from running.
 pub(super) fn conflicts(section: &Section, draft: &Draft) -> Vec<Error> {
@@ -30,6 +31,8 @@ pub(super) fn conflicts(section: &Section, draft: &Draft) -> Vec<Error> {
         identical_without_random(draft),
         flush_after_passes(draft),
         split_sectors(draft),
+        zoned::one_alone(draft),
+        watch::least_exceeds_rate(draft),
     ];
     found.into_iter().flatten().collect()
 }
@@ -328,10 +331,16 @@ pub(super) fn remarks(draft: &Draft) -> Notes {
     about_order(draft, &mut notes);
     about_writes(draft, &mut notes);
     about_rest(draft, &mut notes);
+    read_back::remarks(draft, &mut notes);
+    zoned::remarks(draft, &mut notes);
+    serving::remarks(draft, &mut notes);
+    flow::remarks(draft, &mut notes);
+    watch::remarks(draft, &mut notes);
+    priority::remarks(draft, &mut notes);
     notes
 }
 
-fn say<T>(notes: &mut Notes, slot: &Slot<T>, applies: bool, text: &str) {
+pub(super) fn say<T>(notes: &mut Notes, slot: &Slot<T>, applies: bool, text: &str) {
     if let Some(placed) = slot.as_ref().filter(|_| applies) {
         notes.add(&placed.place, placed.key, text);
     }
@@ -419,6 +428,7 @@ fn about_order(draft: &Draft, notes: &mut Notes) {
     say(notes, &draft.interleave, !goes_on, text);
     let is_alone = value(&draft.exitall) != Some(true);
     say(notes, &draft.completes, is_alone, "no effect: exitall does not end the job");
+    say(notes, &draft.exit_what, is_alone, "no effect: there is no exitall");
 }
 
 fn about_writes(draft: &Draft, notes: &mut Notes) {
@@ -432,15 +442,6 @@ fn about_writes(draft: &Draft, notes: &mut Notes) {
     let is_bare = value(&draft.filesystem).unwrap_or_default() == FileSystem::None;
     let text = "no effect: files exist before the run, but with filesystem=ext2";
     say(notes, &draft.overwrite, is_bare, text);
-    let reads_back =
-        !dry && value(&draft.verify) == Some(true) && value(&draft.do_verify) != Some(false);
-    let text = if reads_back {
-        "no data is verified, and what was written is not read back, as fio would do at the end"
-    } else {
-        "no effect: no data is verified"
-    };
-    say(notes, &draft.verify, true, text);
-    say(notes, &draft.do_verify, true, "no effect: no data is verified");
 }
 
 fn about_rest(draft: &Draft, notes: &mut Notes) {

@@ -4,14 +4,20 @@ use std::collections::BTreeMap;
 
 use super::blocks::BlockSize;
 use super::error::Place;
-use super::job::{Arrivals, WriteSync};
+use super::flow::FlowKeys;
+use super::job::{Arrivals, Ends, WriteSync};
 use super::keys::{Key, Refused};
 use super::pattern::{Direction, Distribution};
 use super::per_op::PerOp;
+use super::priority::PreferredKeys;
+use super::read_back::VerifyKeys;
+use super::serving::ServingKeys;
 use super::setting::Placed;
 use super::span::{DelayNs, Extent, FileBytes, FileSystem};
 use super::submission::{Engine, Hint};
 use super::value::KbBase;
+use super::watch::WatchKeys;
+use super::zoned::ZoneKeys;
 use fairdisk_core::QosKey;
 
 /// The slot of one key.
@@ -73,6 +79,8 @@ pub(super) struct Draft {
     pub(super) new_group: Slot<bool>,
     pub(super) stonewall: Slot<bool>,
     pub(super) exitall: Slot<bool>,
+    pub(super) exit_what: Slot<Ends>,
+    pub(super) create_only: Slot<bool>,
     pub(super) completes: Slot<bool>,
     pub(super) wait_for: Slot<String>,
     pub(super) runtime_ns: Slot<u64>,
@@ -106,9 +114,12 @@ pub(super) struct Draft {
     pub(super) disk: Slot<u32>,
     pub(super) interleave: Slot<bool>,
 
-    /// Whether `verify=` names a checksum; `do_verify=0` omits the reading back.
-    pub(super) verify: Slot<bool>,
-    pub(super) do_verify: Slot<bool>,
+    pub(super) verification: VerifyKeys,
+    pub(super) zones: ZoneKeys,
+    pub(super) serving: ServingKeys,
+    pub(super) flow: FlowKeys,
+    pub(super) watch: WatchKeys,
+    pub(super) preferred: PreferredKeys,
 
     /// Keys that belong to an engine, to be checked against the job's engine.
     pub(super) engine_keys: Vec<(&'static Key, Place)>,

@@ -5,11 +5,12 @@ use std::num::NonZeroU32;
 use super::blocks::{BlockSize, BlockSizes};
 use super::draft::{Draft, List, value};
 use super::group::{GroupSetting, GroupShare};
-use super::job::{Caching, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
+use super::job::{Caching, Ends, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
 use super::limits::Limits;
 use super::pattern::{Distribution, Kind, Mix, Order, Pattern, RandomOrder, Repeat};
 use super::per_op::PerOp;
 use super::priority::{IoPrio, Priority};
+use super::read_back;
 use super::source::Section;
 use super::span::{Extent, FileBytes, Files, Target};
 use super::submission::{self, Dropped, EngineKind, Queue, Submission, SubmissionClass};
@@ -29,7 +30,7 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
         phase: before.map_or(0, |job| job.phase + u32::from(stonewall)),
         wait_for: value(&draft.wait_for),
         report_group: before.map_or(0, |job| job.report_group + u32::from(new_group)),
-        ends_group: value(&draft.exitall).unwrap_or(false),
+        ends: ends(draft),
         completes: value(&draft.completes).unwrap_or(false),
         group_reporting: value(&draft.group_reporting).unwrap_or(false),
         clones: at_least_one(value(&draft.numjobs)),
@@ -37,7 +38,9 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
         pattern: pattern(draft),
         blocks: blocks(draft),
         align_bytes: align_bytes(draft),
+        strides: draft.zones.strides(),
         target: target(draft),
+        serving: draft.serving.serving(),
         size: value(&draft.size).flatten().unwrap_or(Extent::Whole),
         io_size: value(&draft.io_size).flatten(),
         offset: value(&draft.offset).flatten().unwrap_or(Extent::Bytes(0)),
@@ -53,6 +56,9 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
         },
         schedule: schedule(draft),
         pace: pace(draft),
+        flow: draft.flow.flow(),
+        watch: draft.watch.watch(),
+        read_back: read_back::read_back(draft),
         seed: seed(draft),
         priority: priority(draft),
         group: group(draft),
@@ -60,6 +66,11 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
         device: value(&draft.device),
         disk: value(&draft.disk).and_then(NonZeroU32::new),
     }
+}
+
+fn ends(draft: &Draft) -> Option<Ends> {
+    let ends = value(&draft.exitall).unwrap_or(false);
+    ends.then(|| value(&draft.exit_what).unwrap_or_default())
 }
 
 fn at_least_one(count: Option<u32>) -> NonZeroU32 {
@@ -217,6 +228,7 @@ fn schedule(draft: &Draft) -> Schedule {
         time_based: value(&draft.time_based).unwrap_or(false),
         loops: at_least_one(value(&draft.loops)),
         ios_max: value(&draft.number_ios).filter(|count| *count > 0),
+        creates_only: value(&draft.create_only).unwrap_or(false),
     }
 }
 
@@ -251,7 +263,8 @@ fn priority(draft: &Draft) -> Priority {
         (_, Some(level)) => IoPrio::BestEffort { level },
         (_, None) => IoPrio::FromNice,
     };
-    Priority { io, nice: value(&draft.nice).unwrap_or(0) }
+    let nice = value(&draft.nice).unwrap_or(0);
+    Priority { io, nice, preferred: draft.preferred.preferred() }
 }
 
 fn group(draft: &Draft) -> Option<GroupSetting> {

@@ -5,12 +5,17 @@ use std::num::NonZeroU32;
 use serde::Serialize;
 
 use super::blocks::BlockSizes;
+use super::flow::Flow;
 use super::group::GroupSetting;
 use super::pattern::Pattern;
 use super::per_op::PerOp;
 use super::priority::Priority;
+use super::read_back::ReadBack;
+use super::serving::Serving;
 use super::span::{DelayNs, Extent, Target};
 use super::submission::Submission;
+use super::watch::Watch;
+use super::zoned::Strides;
 
 /// One section of a job file, with every setting resolved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,8 +31,8 @@ pub struct Job {
     pub wait_for: Option<String>,
     /// The group of jobs that are reported together (`new_group`, and every `stonewall`).
     pub report_group: u32,
-    /// Whether the first job of its report group that ends, ends the others (`exitall`).
-    pub ends_group: bool,
+    /// What else ends with the job (`exitall`, `exit_what`), if anything.
+    pub ends: Option<Ends>,
     /// Whether it does the rest of its work, uncounted, if it is ended so (`completes`).
     pub completes: bool,
     /// Whether the jobs of its report group are shown as one.
@@ -43,8 +48,12 @@ pub struct Job {
     pub blocks: BlockSizes,
     /// What random offsets are multiples of, in bytes, if not the smallest block.
     pub align_bytes: PerOp<Option<u64>>,
+    /// The parts of each file to which requests keep for a while.
+    pub strides: Option<Strides>,
     /// The files.
     pub target: Target,
+    /// How it goes from file to file.
+    pub serving: Serving,
     /// The part of the target that it works on.
     pub size: Extent,
     /// The amount of I/O, if not one pass over `size`.
@@ -63,6 +72,12 @@ pub struct Job {
     pub schedule: Schedule,
     /// Pauses and rate limits.
     pub pace: Pace,
+    /// Its part of what several jobs do together.
+    pub flow: Option<Flow>,
+    /// What it does about what it measures of itself.
+    pub watch: Watch,
+    /// When it reads back what it has written.
+    pub read_back: ReadBack,
     /// The seed of its random numbers.
     pub seed: Seed,
     /// The priority of its requests.
@@ -75,6 +90,19 @@ pub struct Job {
     pub device: Option<String>,
     /// The disk of an array on which it alone works, counted from 1 (`disk=`).
     pub disk: Option<NonZeroU32>,
+}
+
+/// What ends with a job (`exit_what=`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ends {
+    /// The jobs of its report group.
+    #[default]
+    Group,
+    /// All jobs that run; those of the next phase begin.
+    Running,
+    /// All jobs, also those that have not begun.
+    All,
 }
 
 /// Whether requests use the page cache.
@@ -130,6 +158,8 @@ pub struct Schedule {
     pub loops: NonZeroU32,
     /// The number of requests after which the job ends, if its work lasts that long.
     pub ios_max: Option<u64>,
+    /// Whether the job only makes its files (`create_only`).
+    pub creates_only: bool,
 }
 
 /// Pauses and rate limits of a job.

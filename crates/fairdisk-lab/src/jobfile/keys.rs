@@ -12,6 +12,7 @@ pub(super) use harmless::{Harmless, Refused};
 mod effective;
 mod harmless;
 mod inert;
+mod modes;
 mod refused;
 
 /// One key of a job file.
@@ -72,7 +73,7 @@ impl std::fmt::Debug for Key {
 
 /// Every key, those with an effect first.
 pub fn all() -> impl Iterator<Item = &'static Key> {
-    effective::KEYS.iter().chain(inert::KEYS).chain(refused::KEYS)
+    effective::KEYS.iter().chain(modes::KEYS).chain(inert::KEYS).chain(refused::KEYS)
 }
 
 /// The key with this name.

@@ -7,7 +7,7 @@ use std::fmt;
 
 use super::blocks::BlockSize;
 use super::group::GroupShare;
-use super::job::{Arrivals, Caching, Job, Seed, WriteSync};
+use super::job::{Arrivals, Caching, Ends, Job, Seed, WriteSync};
 use super::limits;
 use super::pattern::{Distribution, Mix, Order, RandomOrder, Repeat, Zone};
 use super::per_op::PerOp;
@@ -33,11 +33,20 @@ impl Job {
         self.pattern_lines(&mut lines);
         blocks(&mut lines, &self.blocks);
         alignment(&mut lines, self);
+        if let Some(strides) = &self.strides {
+            strides.lines(&mut lines);
+        }
         self.span_lines(&mut lines);
+        self.serving.lines(&mut lines);
         submission(&mut lines, &self.submission);
         self.flush_lines(&mut lines);
+        self.read_back.lines(&mut lines);
         self.schedule_lines(&mut lines);
         self.pace_lines(&mut lines);
+        if let Some(flow) = &self.flow {
+            flow.lines(&mut lines);
+        }
+        self.watch.lines(&mut lines);
         self.share_lines(&mut lines);
         // `[global]` is not a job, so a job of that name sets it with a key.
         let (section, name) = match self.name.as_str() {
@@ -63,8 +72,14 @@ impl Job {
         if let Some(name) = &self.wait_for {
             lines.set("wait_for", name, "the job starts when that has ended");
         }
-        if self.ends_group {
-            lines.flag("exitall", "the first that ends, ends its report group");
+        if let Some(ends) = self.ends {
+            lines.flag("exitall", "when it ends, so do others");
+            let (word, comment) = match ends {
+                Ends::Group => ("group", "those of its report group"),
+                Ends::Running => ("stonewall", "all that run"),
+                Ends::All => ("all", "all, also what has not begun"),
+            };
+            lines.set("exit_what", word, comment);
         }
         if self.completes {
             lines.flag("completes", "ended so, it does the rest, uncounted");
@@ -187,6 +202,9 @@ impl Job {
         lines.set("loops", schedule.loops, "");
         if let Some(count) = schedule.ios_max {
             lines.set("number_ios", count, "");
+        }
+        if schedule.creates_only {
+            lines.set("create_only", 1, "files are made, and that is all");
         }
     }
 
@@ -332,14 +350,14 @@ fn split(size: &BlockSize) -> Option<String> {
 }
 
 /// Writes a list of three equal values as one.
-fn one_or_three(parts: &[String]) -> String {
+pub(super) fn one_or_three(parts: &[String]) -> String {
     match parts {
         [first, rest @ ..] if rest.iter().all(|part| part == first) => first.clone(),
         _ => parts.join(","),
     }
 }
 
-fn limits(lines: &mut Lines, key: &str, limits: &PerOp<Option<u64>>, comment: &str) {
+pub(super) fn limits(lines: &mut Lines, key: &str, limits: &PerOp<Option<u64>>, comment: &str) {
     if limits.iter().any(Option::is_some) {
         let parts: Vec<String> =
             limits.iter().map(|limit| limit.unwrap_or(0).to_string()).collect();
@@ -400,9 +418,12 @@ fn priority(lines: &mut Lines, priority: Priority) {
     let from_nice = format!("best effort level {}", Priority::level_from_nice(priority.nice));
     let comment = if class.is_none() { from_nice.as_str() } else { "" };
     lines.set("nice", priority.nice, comment);
+    if let Some(preferred) = &priority.preferred {
+        preferred.lines(lines);
+    }
 }
 
-fn micros(ns: u64) -> String {
+pub(super) fn micros(ns: u64) -> String {
     format!("{}us", ns / 1000)
 }
 
@@ -412,12 +433,12 @@ fn seconds(ns: u64) -> String {
 
 /// The lines of a section, with aligned comments.
 #[derive(Default)]
-struct Lines {
+pub(super) struct Lines {
     text: String,
 }
 
 impl Lines {
-    fn set(&mut self, key: &str, value: impl fmt::Display, comment: &str) {
+    pub(super) fn set(&mut self, key: &str, value: impl fmt::Display, comment: &str) {
         self.flag(&format!("{key}={value}"), comment);
     }
 
@@ -432,7 +453,7 @@ impl Lines {
         self.text.push('\n');
     }
 
-    fn bytes(&mut self, key: &str, bytes: u64) {
+    pub(super) fn bytes(&mut self, key: &str, bytes: u64) {
         self.set(key, bytes, &human(bytes));
     }
 

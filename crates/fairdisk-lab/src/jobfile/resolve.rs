@@ -174,7 +174,10 @@ impl Work {
             base: draft.base(),
         };
         match key.does {
-            Does::Set(read) => read(draft, given),
+            Does::Set(read) => {
+                draft.note_engine_key(key, &setting.place);
+                read(draft, given)
+            }
             Does::Limit(limit) => limits::read(draft, limit, given),
             Does::Nothing(shape) => shape.check(given).map(|()| self.inert(draft, key, setting)),
             Does::Refuse(harmless) => harmless.check(given).map(|()| {

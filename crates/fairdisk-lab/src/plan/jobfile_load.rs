@@ -6,6 +6,7 @@
 use super::jobfile_files::{Layout, Worker};
 use super::jobfile_notes::keeps_runtime;
 use super::jobfile_stream::stream;
+use super::jobfile_watch::{ends, flow, watch};
 use super::loaded::{Children, GroupLabel, Loaded};
 use super::setup::{Load, Written};
 use super::{GroupNumbers, ROOT_GROUP, Rig};
@@ -56,7 +57,7 @@ impl Load for JobFileLoad {
         let task = |(worker, at): (&Worker<'_>, usize)| TaskSpec {
             job: at as u32,
             wait_for: self.waited_for(&self.jobs[at]),
-            ends_with: self.jobs[at].ends_group.then_some(self.jobs[at].report_group),
+            ends_with: self.jobs[at].ends.map(|_| self.jobs[at].report_group),
             ..task(worker, self.group_of[at], layout.of(worker), prng)
         };
         Loaded {
@@ -260,7 +261,7 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
     };
     let mut task = TaskSpec {
         group,
-        ioprio: ioprio(job),
+        ioprio: ioprio(job.priority.io, job.priority.nice),
         end_flushes: flushes(job.flush.at_end),
         late_flushes: flushes(job.flush.at_close),
         completes: job.completes,
@@ -286,6 +287,9 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
         phase: job.phase,
         start: Instant::from_ns(start),
         ramp: Span::from_ns(job.schedule.ramp_ns),
+        ends: ends(job),
+        watch: watch(job),
+        flow: flow(job),
         stream: stream(worker),
         ..TaskSpec::default()
     };
@@ -332,9 +336,9 @@ fn spec(group: &GroupSetting) -> GroupSpec {
     GroupSpec { share, qos: group.limits.qos(), ..GroupSpec::default() }
 }
 
-fn ioprio(job: &Job) -> IoPrio {
-    match job.priority.io {
-        JobPrio::FromNice => IoPrio::from_nice(job.priority.nice),
+pub(super) fn ioprio(priority: JobPrio, nice: i8) -> IoPrio {
+    match priority {
+        JobPrio::FromNice => IoPrio::from_nice(nice),
         JobPrio::RealTime { level } => IoPrio { class: IoClass::RealTime, level },
         JobPrio::BestEffort { level } => IoPrio::best_effort(level),
         JobPrio::Idle => IoPrio { class: IoClass::Idle, level: IoPrio::LEVELS - 1 },

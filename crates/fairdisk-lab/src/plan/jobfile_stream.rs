@@ -1,14 +1,17 @@
 //! The stream of I/Os of a job of a fio job file.
 
 use super::jobfile_files::{Region, Worker};
+use super::jobfile_load::ioprio;
 use crate::jobfile::{
     Arrivals as JobArrivals, BlockSize as JobBlock, Distribution, Extent, Job, Mix, Order,
-    PerOp as JobPerOp, RandomOrder as RandomJob, Repeat as JobRepeat, Seed, Zone as JobZone,
+    PerOp as JobPerOp, RandomOrder as RandomJob, Repeat as JobRepeat, Seed, Serving as JobServing,
+    Zone as JobZone,
 };
 use fairdisk_core::Span;
 use fairdisk_sim::workload::{
-    Arrivals, BlockSize, Blocks, Direction, Fixed, FlushEvery, IoOrder, Limits, PerOp, RandomOrder,
-    Rates, Repeat, Seeds, Skew, StreamSpec, Zone, ZoneLength,
+    Arrivals, BlockSize, Blocks, Direction, FileTurns, Fixed, FlushEvery, IoOrder, Limits, PerOp,
+    Preferred, RandomOrder, Rates, ReadBack, Repeat, Seeds, Serving, Skew, StreamSpec, Strides,
+    Zone, ZoneLength,
 };
 use std::num::NonZeroU64;
 
@@ -24,6 +27,22 @@ pub(super) fn stream(worker: &Worker<'_>) -> StreamSpec {
         limits: limits(job, region),
         align: per_op(&job.align_bytes, |bytes| bytes.and_then(NonZeroU64::new)),
         zones: zones(&job.pattern.order),
+        strides: job.strides.map(|strides| Strides {
+            io_bytes: strides.io_bytes,
+            bytes: strides.range_bytes,
+            skip: strides.skip_bytes,
+        }),
+        serving: serving(job),
+        read_back: ReadBack {
+            at_end: job.read_back.at_end,
+            backlog: job.read_back.backlog,
+            batch: job.read_back.batch,
+            overlaps: overlaps(&job.pattern.order),
+        },
+        preferred: job.priority.preferred.map(|preferred| Preferred {
+            percent: per_op(&preferred.percent, |percent| *percent),
+            ioprio: ioprio(preferred.io, job.priority.nice),
+        }),
         rates: rates(job),
         arrivals: match job.pace.arrivals {
             JobArrivals::Linear => Arrivals::Linear,
@@ -32,6 +51,23 @@ pub(super) fn stream(worker: &Worker<'_>) -> StreamSpec {
         flush: FlushEvery { fsync: job.flush.fsync_writes, fdatasync: job.flush.fdatasync_writes },
         seeds: seeds(job.seed, worker.clone),
         script: None,
+    }
+}
+
+fn serving(job: &Job) -> Serving {
+    let JobServing { open, random, ios } = job.serving;
+    Serving { open, turns: if random { FileTurns::Drawn(ios) } else { FileTurns::Round(ios) } }
+}
+
+/// Whether a block may be written twice in a pass.
+fn overlaps(order: &Order) -> bool {
+    match order {
+        Order::Sequential { .. } => false,
+        Order::Random(random) => {
+            !random.covers_every_block
+                || random.distribution != Distribution::Uniform
+                || random.repeat != JobRepeat::Never
+        }
     }
 }
 
@@ -108,7 +144,8 @@ fn blocks(sizes: &JobPerOp<JobBlock>) -> Blocks {
 fn limits(job: &Job, region: &Region) -> Limits {
     let runtime = job.schedule.runtime_ns.map(|ns| Span::from_ns(ns + job.schedule.ramp_ns));
     if job.schedule.time_based {
-        return Limits { runtime, endless: true, ..Limits::default() };
+        let ios = job.schedule.creates_only.then_some(0);
+        return Limits { runtime, ios, endless: true, ..Limits::default() };
     }
     let total = region.total();
     let size = match job.size {
@@ -125,7 +162,7 @@ fn limits(job: &Job, region: &Region) -> Limits {
     let times = |amount: u64| amount.saturating_mul(u64::from(loops));
     Limits {
         bytes: Some(times(bytes)),
-        ios: job.schedule.ios_max.map(times),
+        ios: if job.schedule.creates_only { Some(0) } else { job.schedule.ios_max.map(times) },
         runtime,
         passes: Some(loops),
         bytes_min,

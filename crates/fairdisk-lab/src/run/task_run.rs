@@ -3,6 +3,7 @@
 use fairdisk_core::{Histogram, Instant, Span};
 use fairdisk_sim::TaskReport;
 use fairdisk_sim::machine::{MemoryUse, OpTally};
+use fairdisk_sim::workload::Verdict;
 
 /// What the tasks in one line of the report did in one run.
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub struct TaskRun {
     pub finished: bool,
     /// Whether a task got no further than its ramp, so that all it did is counted.
     pub in_ramp: bool,
+    /// Why tasks ended, as far as that follows from what they measured, and after which time.
+    pub verdicts: Vec<(Verdict, Span)>,
 }
 
 impl TaskRun {
@@ -47,6 +50,8 @@ impl TaskRun {
             flush.add(&report.flushes);
             trim.add(&report.per_op.trim);
         }
+        let verdicts =
+            reports.iter().filter_map(|report| Some((report.verdict?, report.lasted()?)));
         let mut latency = Histogram::new();
         reports.iter().for_each(|report| report.add_latencies(&mut latency));
         Self {
@@ -62,6 +67,7 @@ impl TaskRun {
             elapsed: each.iter().copied().max().unwrap_or(Span::ZERO),
             each,
             in_ramp: reports.iter().any(|report| report.is_in_ramp()),
+            verdicts: verdicts.collect(),
             finished: reports.iter().all(|report| report.finished.is_some() && !report.cut_off),
         }
     }
@@ -86,6 +92,7 @@ impl TaskRun {
         self.each.append(&mut other.each);
         self.finished &= other.finished;
         self.in_ramp |= other.in_ramp;
+        self.verdicts.append(&mut other.verdicts);
         self
     }
 }

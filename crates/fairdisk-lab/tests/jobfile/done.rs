@@ -59,6 +59,26 @@ impl Done {
     }
 }
 
+/// How the numbers of all clones together differ by more than a part; `None` if they do not. Of
+/// reads, writes and trims alone, more may differ by chance. With `group_reporting` fio tells the
+/// sum of a group.
+pub(crate) fn difference(fio: &[Done], us: &[Done], part: f64) -> Option<String> {
+    let sum = |done: &[Done]| {
+        let each = [0, 1, 2].map(|op| done.iter().map(|done| done.ops[op].0).sum::<u64>());
+        let bytes = done.iter().flat_map(|done| done.ops).map(|(_, bytes)| bytes).sum::<u64>();
+        let flushes = done.iter().map(|done| done.flushes).sum::<u64>();
+        (each, [each.iter().sum(), bytes, flushes])
+    };
+    let (fio, us) = (sum(fio), sum(us));
+    let is_off = |(fio, us): (&u64, &u64), chance: f64| {
+        let (fio, us) = (*fio as f64, *us as f64);
+        (fio - us).abs() > (part * fio.max(us)).max(chance * fio.max(us).sqrt())
+    };
+    let differs = fio.1.iter().zip(&us.1).any(|pair| is_off(pair, 0.0))
+        || fio.0.iter().zip(&us.0).any(|pair| is_off(pair, 3.0));
+    differs.then(|| format!("fio {fio:?}\nlab {us:?}"))
+}
+
 /// The head of every job file: fio must lay out files without waiting for the disk.
 pub(crate) const GLOBAL: &str =
     "[global]\nioengine=psync\nbs=4k\nsize=1m\nthread\ncreate_fsync=0\n";
@@ -124,10 +144,14 @@ fn logged(path: &Path) -> Vec<Io> {
     ios
 }
 
-/// What the lab does, on a device that takes no time.
+/// What the lab does, on a device that takes no time, around the page cache.
 pub(crate) fn by_us(text: &str) -> Vec<Done> {
-    let text = text.replacen("[global]\n", "[global]\ndirect=1\n", 1);
-    let resolved = fio::ours("job.fio", &text, &[]).unwrap_or_else(|wrong| panic!("{wrong}"));
+    by_lab(&text.replacen("[global]\n", "[global]\ndirect=1\n", 1))
+}
+
+/// What the lab does, on a device that takes no time.
+pub(crate) fn by_lab(text: &str) -> Vec<Done> {
+    let resolved = fio::ours("job.fio", text, &[]).unwrap_or_else(|wrong| panic!("{wrong}"));
     let options = Options {
         seeds: Some(1),
         device: Some("null".to_owned()),

@@ -9,7 +9,7 @@ use fairdisk_core::Span;
 use fairdisk_lab::jobfile::{Class, ErrorKind, Problems, Resolved};
 use fairdisk_lab::outcome::{Outcome, Shell};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Untold, run_plan};
 
 use crate::fio;
 use crate::golden;
@@ -118,11 +118,11 @@ fn what_is_supported_runs_in_the_lab() {
         let options = Options {
             seeds: Some(1),
             duration: Some(Span::from_s(2)),
-            device: Some("cheetah-15k5".to_owned()),
+            device: Some("hdd-ncq".to_owned()),
             ..Options::default()
         };
         let plan = Plan::job_file(&name, &resolved, &options).expect("there is room");
-        let runs = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+        let runs = run_plan(&plan, &Untold, &AtomicBool::new(false)).expect("it fits");
         let outcome = Outcome::new(&plan, Shell::Lab, &runs);
         let row = &outcome.rows[0];
         assert_eq!(row.submitted, row.completed + row.in_flight, "{name}");

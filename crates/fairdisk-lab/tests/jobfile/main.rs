@@ -10,4 +10,5 @@ mod fio;
 mod golden;
 mod matrix;
 mod parity;
+mod posted;
 mod properties;

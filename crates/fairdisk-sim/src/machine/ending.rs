@@ -2,8 +2,8 @@
 //! no part in its report.
 
 use super::Machine;
-use super::task::Step;
-use crate::workload::{Awaited, Durable, TaskSpec};
+use super::task::{Step, Task};
+use crate::workload::{Awaited, Durable, Ends, TaskSpec};
 use fairdisk_core::{Elevator, Instant};
 
 /// What is left to do at the end of a task.
@@ -50,6 +50,15 @@ const fn take(left: &mut u32) -> bool {
     any
 }
 
+impl Task {
+    /// Whether the task does nothing until a point in time or until other tasks end.
+    pub(super) fn is_asleep(&self) -> bool {
+        matches!(self.step, Step::Begin | Step::Waiting | Step::Exited)
+            && self.outstanding == 0
+            && self.dirty_bytes == 0
+    }
+}
+
 impl<E: Elevator> Machine<E> {
     /// Whether the task must stop where it is, because the run ends, somebody ends the task, or
     /// another of its set has done its work.
@@ -80,7 +89,7 @@ impl<E: Elevator> Machine<E> {
         if task.outstanding > 0 {
             return false;
         }
-        self.phases.done(&self.config.tasks[index as usize]);
+        self.end_others(index);
         let task = self.task(index);
         if !stopping && take(&mut task.ending.flushes) {
             return self.sync(now, index, Durable::All);
@@ -99,7 +108,21 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
+    /// Ends what a task ends that has done its work.
+    fn end_others(&mut self, index: u32) {
+        let spec = &self.config.tasks[index as usize];
+        let all = match (spec.ends_with, spec.ends) {
+            (None, _) => return,
+            (Some(_), Ends::Set) => return self.phases.done(spec),
+            (Some(_), Ends::Running) => false,
+            (Some(_), Ends::All) => true,
+        };
+        let others = self.tasks.iter_mut().filter(|task| all || task.report.started.is_some());
+        others.for_each(|task| task.ending.end());
+    }
+
     fn exit(&mut self, now: Instant, index: u32) {
+        self.leave_flow(index);
         self.task(index).step = Step::Exited;
         self.unmap_files(index);
         if self.reclaiming.is_some() {

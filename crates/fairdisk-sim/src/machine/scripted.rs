@@ -6,7 +6,7 @@ impl Task {
     /// Keeps as many I/Os in flight as the next one of a script may stand beside.
     pub(super) fn heed_script(&mut self) {
         let Some(beside) = self.stream.beside() else { return };
-        (self.depth, self.refill_at) = (beside.saturating_add(1), beside);
+        self.keep(beside.saturating_add(1));
     }
 
     /// Whether more I/Os are in flight than the next one of a script may stand beside, as after a

@@ -2,7 +2,7 @@
 //! writes are left out.
 
 use super::Machine;
-use crate::workload::PerOp;
+use crate::workload::{PerOp, Verdict};
 use fairdisk_core::{Elevator, GroupId, Histogram, Instant, Op, Span};
 
 /// Totals over the tasks of a group.
@@ -83,6 +83,8 @@ pub struct TaskReport {
     pub finished: Option<Instant>,
     /// Whether the task was stopped before it had finished.
     pub cut_off: bool,
+    /// Why it ended, if that follows from what it measured.
+    pub verdict: Option<Verdict>,
     /// When the task had no more to ask for and began to wait for its last I/Os.
     pub(super) satisfied: Option<Instant>,
     /// The time for which it had a CPU.
@@ -155,6 +157,12 @@ impl TaskReport {
         self.started.map_or(Span::ZERO, |started| end - started.max(self.counted_from))
     }
 
+    /// How long it ran, its ramp included; `None` if it has not ended.
+    #[must_use]
+    pub fn lasted(&self) -> Option<Span> {
+        Some(self.finished? - self.started?)
+    }
+
     /// Whether its ramp is not over, or it ended before, so that all it did is counted.
     #[must_use]
     pub const fn is_in_ramp(&self) -> bool {
@@ -185,12 +193,14 @@ impl TaskReport {
     }
 
     pub(super) fn restart(&mut self, now: Instant) {
-        let Self { started, finished, cut_off, counted_from, in_ramp, satisfied, .. } = *self;
+        let Self { started, finished, cut_off, verdict, counted_from, in_ramp, satisfied, .. } =
+            *self;
         let counted_from = counted_from.max(now);
         *self = Self {
             started,
             finished,
             cut_off,
+            verdict,
             satisfied,
             counted_from,
             in_ramp,

@@ -8,7 +8,7 @@ use super::paging::Paging;
 use super::tally::TaskReport;
 use super::{Event, Machine};
 use crate::host::{FileSpec, Mapping, ReadAhead, Throttle, Touch};
-use crate::workload::{Drops, Durable, FileIo, Next, Stream, TaskSpec, Think};
+use crate::workload::{Drops, Durable, FileIo, Next, Stream, TaskSpec, Think, Watching};
 use fairdisk_core::{Elevator, GroupId, Instant, IoPrio, Op, Prng, Span};
 
 /// What a task does when it next runs.
@@ -98,6 +98,7 @@ pub(super) struct Task {
     nowhere: bool,
     pub(super) think: Option<Think>,
     ramp: Span,
+    pub(super) watching: Option<Box<Watching>>,
     pub(super) ending: Ending,
     pub(super) stream: Stream,
     /// The task from whose stream it gets I/Os: itself, unless it shares a stream.
@@ -158,6 +159,7 @@ impl Task {
             nowhere: spec.nowhere,
             think: spec.think,
             ramp: spec.ramp,
+            watching: Watching::new(&spec.watch),
             ending: Ending::new(spec),
             step: Step::Begin,
             current: FileIo::NONE,
@@ -205,13 +207,6 @@ impl Task {
     /// Whether the current I/O goes through a mapping.
     pub(super) const fn is_mapped(&self) -> bool {
         self.paging.is_mapped() && matches!(self.current.op, Op::Read | Op::Write)
-    }
-
-    /// Whether the task does nothing until a point in time or until other tasks end.
-    pub(super) fn is_asleep(&self) -> bool {
-        matches!(self.step, Step::Begin | Step::Waiting | Step::Exited)
-            && self.outstanding == 0
-            && self.dirty_bytes == 0
     }
 
     /// The pause that is due. As in fio, I/Os taken up while waiting for the rest to complete count
@@ -291,8 +286,10 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn begin(&mut self, now: Instant, index: u32) -> bool {
+        self.enter_flow(index);
         let task = self.task(index);
         task.stream.begin(now);
+        task.begin_measures(now);
         let over = now + task.ramp;
         self.tell(index, |report| {
             report.started = Some(now);
@@ -328,6 +325,9 @@ impl<E: Elevator> Machine<E> {
             task.step = Step::Full;
             return false;
         }
+        if let Some(until) = self.held_by_flow(now, index) {
+            return self.wait(index, until);
+        }
         let next = self.task(stream_of).stream.next(now);
         self.task(index).heed_script();
         match next {
@@ -339,6 +339,7 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn start_io(&mut self, now: Instant, index: u32, io: FileIo) -> bool {
+        self.count_in_flow(index);
         let task = self.task(index);
         task.pause = Pause::None;
         task.current = io;
@@ -376,6 +377,7 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         task.untaken += 1;
         task.stream.note_done(now);
+        task.heed_measures(now, call, latency);
         if task.report.counts(now) {
             self.tell(index, |report| report.count(op, bytes, latency, failed));
         }

@@ -187,7 +187,11 @@ impl<E: Elevator> Machine<E> {
             sectors,
             sync: mark.sync,
             flags: mark.flags,
-            ioprio: if flusher { IoPrio::UNSET } else { task.ioprio },
+            ioprio: if flusher {
+                IoPrio::UNSET
+            } else {
+                task.current.ioprio.unwrap_or(task.ioprio)
+            },
         }
     }
 

@@ -2,14 +2,16 @@
 
 use super::blocks::Blocks;
 use super::direction::{Direction, Ops, PerOp};
+use super::files::{Serving, Turns};
 use super::flush::{Durable, FlushEvery, Flushes};
 use super::order::{IoOrder, Steps, Zone};
 use super::pace::{Arrivals, Pace, Rates, Turn};
+use super::read_back::{ReadBack, Written};
 use super::script::{Marked, Script, Scripted, ScriptedIo};
 use super::task::TaskSpec;
-use super::walk::{Extent, Style, Walk};
+use super::walk::{Extent, Strides, Style, Walk};
 use crate::host::FileSpec;
-use fairdisk_core::{Instant, Op, Prng, Span};
+use fairdisk_core::{Instant, IoPrio, Op, Prng, Span};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -33,6 +35,14 @@ pub struct StreamSpec {
     pub align: PerOp<Option<NonZeroU64>>,
     /// Where random positions fall, by zones of each file; empty if anywhere.
     pub zones: Vec<Zone>,
+    /// The parts of each file to which it keeps for a while; `None` if it goes anywhere.
+    pub strides: Option<Strides>,
+    /// How it goes from file to file.
+    pub serving: Serving,
+    /// When it reads back what it has written.
+    pub read_back: ReadBack,
+    /// The I/Os that have another priority than the task.
+    pub preferred: Option<Preferred>,
     /// Rate limits.
     pub rates: Rates,
     /// When I/Os arrive that have a rate.
@@ -57,6 +67,10 @@ impl Default for StreamSpec {
             limits: Limits::default(),
             align: PerOp::all(None),
             zones: Vec::new(),
+            strides: None,
+            serving: Serving::default(),
+            read_back: ReadBack::default(),
+            preferred: None,
             rates: Rates::default(),
             arrivals: Arrivals::Linear,
             flush: FlushEvery::default(),
@@ -64,6 +78,15 @@ impl Default for StreamSpec {
             script: None,
         }
     }
+}
+
+/// A part of a task's I/Os that has a priority of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preferred {
+    /// The percentage of I/Os.
+    pub percent: PerOp<u8>,
+    /// Their priority.
+    pub ioprio: IoPrio,
 }
 
 /// When a task is done. A pass ends when an I/O no longer fits into any file; the next pass starts
@@ -110,12 +133,22 @@ pub(crate) struct FileIo {
     pub(crate) begins: bool,
     /// How it is marked, if that was recorded.
     pub(crate) marked: Option<Marked>,
+    /// Its priority, if that is not the task's.
+    pub(crate) ioprio: Option<IoPrio>,
 }
 
 impl FileIo {
     /// No I/O: that of a task that has not begun.
-    pub(crate) const NONE: Self =
-        Self { slot: 0, file: 0, op: Op::Read, offset: 0, bytes: 0, begins: false, marked: None };
+    pub(crate) const NONE: Self = Self {
+        slot: 0,
+        file: 0,
+        op: Op::Read,
+        offset: 0,
+        bytes: 0,
+        begins: false,
+        marked: None,
+        ioprio: None,
+    };
 }
 
 /// What a task does next.
@@ -134,8 +167,10 @@ pub(crate) enum Next {
 pub(crate) struct Stream {
     spec: StreamSpec,
     walks: Vec<Walk>,
-    /// The walk whose turn is next.
-    turn: usize,
+    turns: Turns,
+    /// Bytes in the present parts of files.
+    part_bytes: u64,
+    written: Written,
     ops: Ops,
     steps: Steps,
     chance: Chance,
@@ -162,6 +197,8 @@ pub(crate) struct Stream {
 struct Chance {
     places: Prng,
     choices: Prng,
+    /// Of the turns of files, and of priorities.
+    rest: Prng,
 }
 
 impl Stream {
@@ -170,9 +207,12 @@ impl Stream {
         let generator = |seed: Option<u64>, part| seed.map_or(prng.fork(part), Prng::new);
         let mut places = generator(spec.seeds.places, 1);
         let walks = walks(task, files, &mut places);
-        let chance = Chance { places, choices: generator(spec.seeds.choices, 2) };
+        let choices = generator(spec.seeds.choices, 2);
+        let chance = Chance { places, choices, rest: prng.fork(4) };
         Self {
-            turn: 0,
+            turns: Turns::new(spec.serving, walks.len()),
+            part_bytes: 0,
+            written: Written::new(spec.read_back),
             ops: Ops::new(spec.direction),
             steps: Steps::new(spec.order),
             first_chance: spec.seeds.same_passes.then(|| chance.clone()),
@@ -201,6 +241,11 @@ impl Stream {
     /// The file at index `slot` of the stream, as an index in the machine.
     pub(crate) fn file(&self, slot: usize) -> u32 {
         self.walks[slot].file
+    }
+
+    /// Ends the stream: what the task is there for is done.
+    pub(crate) const fn finish(&mut self) {
+        self.is_done = true;
     }
 
     /// The files the stream uses, as indices in the machine.
@@ -249,7 +294,13 @@ impl Stream {
             };
         }
         loop {
+            if let Some(io) = self.written.next() {
+                return Next::Io(io);
+            }
             if self.is_over(now) {
+                if now < self.end() && self.written.end_pass() {
+                    continue;
+                }
                 return Next::Exit;
             }
             if let Some(durable) = self.flushes.take_due() {
@@ -281,7 +332,7 @@ impl Stream {
             return Next::Flush(Durable::All);
         };
         let (begins, marked) = (walk.take_fresh(), Some(io.marked()));
-        Next::Io(FileIo { slot: 0, file: walk.file, op, offset, bytes, begins, marked })
+        Next::Io(FileIo { file: walk.file, op, offset, bytes, begins, marked, ..FileIo::NONE })
     }
 
     /// The number of writes before the flush that makes the last issued write durable, if there
@@ -304,19 +355,26 @@ impl Stream {
             self.end_pass();
             return None;
         };
-        let Chance { places, choices } = &mut self.chance;
+        let Chance { places, choices, .. } = &mut self.chance;
         let step = self.steps.next(op, places);
+        let most = self.spec.strides.map_or(u64::MAX, |strides| strides.io_bytes);
+        if self.part_bytes >= most {
+            self.part_bytes = 0;
+            self.walks[at].next_part();
+        }
         let walk = &mut self.walks[at];
         let size = self.spec.blocks.of(op);
         let align = self.spec.align.of(op).map_or_else(|| size.smallest(), NonZeroU64::get);
         let Some((offset, bytes)) = walk.step(step, op, (size, align), places, choices) else {
             walk.ended = true;
+            self.turns.ended(self.walks.len());
             return None;
         };
         let begins = walk.take_fresh();
         let file = walk.file;
-        let io = FileIo { slot: at as u32, file, op, offset, bytes, begins, marked: None };
+        let io = FileIo { slot: at as u32, file, op, offset, bytes, begins, ..FileIo::NONE };
         self.ops.issued(op);
+        self.part_bytes += bytes;
         self.bytes += bytes;
         self.ios += 1;
         if self.spec.direction == Direction::TrimWrite {
@@ -328,20 +386,21 @@ impl Stream {
 
     /// The next walk, in turn, that has not ended in this pass.
     fn next_walk(&mut self) -> Option<usize> {
-        for _ in 0..self.walks.len() {
-            let at = self.turn;
-            self.turn = if at + 1 == self.walks.len() { 0 } else { at + 1 };
-            if !self.walks[at].ended {
-                return Some(at);
-            }
-        }
-        None
+        self.turns.next(&self.walks, &mut self.chance.rest)
     }
 
     fn give(&mut self, io: FileIo) -> Next {
         self.pace.issue(io.op, io.bytes);
         self.flushes.issued(io.op);
-        Next::Io(io)
+        self.written.issued(&io);
+        Next::Io(FileIo { ioprio: self.priority(io.op), ..io })
+    }
+
+    /// The priority of an I/O, if that is not the task's.
+    fn priority(&mut self, op: Op) -> Option<IoPrio> {
+        let Preferred { percent, ioprio } = self.spec.preferred?;
+        let is_preferred = self.chance.rest.chance(u64::from(*percent.of(op)), 100);
+        is_preferred.then_some(ioprio)
     }
 
     /// Ends a pass. A task that finds nothing to do in a whole pass is done.
@@ -353,6 +412,9 @@ impl Stream {
             || passes.is_some_and(|passes| self.passes >= passes) && self.bytes >= bytes_min;
         self.ios_before = self.ios;
         self.walks.iter_mut().for_each(Walk::restart);
+        self.turns.restart(self.walks.len());
+        self.part_bytes = 0;
+        self.written.end_pass();
         self.flushes.begin_pass();
         if let Some(chance) = &self.first_chance {
             self.chance = chance.clone();
@@ -383,6 +445,7 @@ fn walks(task: &TaskSpec, files: &[FileSpec], places: &mut Prng) -> Vec<Walk> {
         rank_unit: blocks.read.smallest().min(blocks.write.smallest()),
         endless: limits.endless,
         alone: used.len() == 1,
+        strides: task.stream.strides,
         ranks: None,
     };
     let zones = &task.stream.zones;

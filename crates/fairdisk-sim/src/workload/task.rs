@@ -1,6 +1,7 @@
 //! The specification of a task: its group, how it submits, and its stream of I/Os.
 
 use super::stream::StreamSpec;
+use super::watch::Watch;
 use crate::host::Advice;
 use fairdisk_core::{GroupId, Instant, IoPrio, Span};
 
@@ -44,8 +45,14 @@ pub struct TaskSpec {
     pub job: u32,
     /// The task starts when every task of this job has ended.
     pub wait_for: Option<u32>,
-    /// The set of tasks that all stop when the first of them has done its work.
+    /// The set of tasks that all stop when one that ends it has done its work.
     pub ends_with: Option<u32>,
+    /// What it ends when it has done its work.
+    pub ends: Ends,
+    /// What it does about what it measures of itself.
+    pub watch: Watch,
+    /// The flow of which it has a part.
+    pub flow: Option<Flow>,
     /// The task does not start before this time.
     pub start: Instant,
     /// Time after the start during which its I/Os are not counted in reports.
@@ -75,6 +82,29 @@ pub enum Drops {
     Data,
     /// Its data, and the metadata that says where that is, as if its file system was mounted anew.
     Everything,
+}
+
+/// What a task ends when it has done its work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ends {
+    /// Nothing, or its set.
+    #[default]
+    Set,
+    /// All that run.
+    Running,
+    /// All, also what has not begun.
+    All,
+}
+
+/// A part of what tasks of a flow do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// The number of the flow.
+    pub id: u32,
+    /// The weight of the task.
+    pub weight: u32,
+    /// How long it waits when it is ahead of its part.
+    pub pause: Span,
 }
 
 /// Whether the run waits for a task's end. Tasks still running when none is awaited any more are
@@ -122,6 +152,9 @@ impl Default for TaskSpec {
             job: 0,
             wait_for: None,
             ends_with: None,
+            ends: Ends::Set,
+            watch: Watch::default(),
+            flow: None,
             start: Instant::ZERO,
             ramp: Span::ZERO,
             awaited: Awaited::WithOthers,

@@ -13,6 +13,10 @@ use std::sync::Arc;
 pub(super) struct Walk {
     pub(super) file: u32,
     extent: Extent,
+    /// The parts that it goes through one after the other, if it is not free to go anywhere.
+    strides: Option<Strides>,
+    /// The used part of the file, of which `extent` is a stride.
+    whole: Extent,
     hole: i64,
     skipped: u64,
     interleaved: Option<u64>,
@@ -40,6 +44,27 @@ pub(super) struct Extent {
     pub(super) start: u64,
     /// The length of the used part, in bytes.
     pub(super) bytes: u64,
+}
+
+/// Parts of a file to which I/Os keep for a while, one behind the other; from the last one the task
+/// goes back to the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strides {
+    /// Bytes of I/O in each part, over all files of the task.
+    pub io_bytes: u64,
+    /// The length of a part in bytes.
+    pub bytes: u64,
+    /// The distance from the end of a part to the start of the next one, in bytes.
+    pub skip: u64,
+}
+
+impl Strides {
+    /// The part of the file that begins at `start`, or else the first one. The last one may go
+    /// beyond the file.
+    const fn part(self, start: u64, whole: Extent) -> Extent {
+        let start = if start < whole.start + whole.bytes { start } else { whole.start };
+        Extent { start, bytes: self.bytes }
+    }
 }
 
 /// The range of an I/O.
@@ -77,6 +102,7 @@ pub(super) struct Style {
     pub(super) endless: bool,
     /// Whether the task has a single file.
     pub(super) alone: bool,
+    pub(super) strides: Option<Strides>,
     /// The last distribution computed, which files of equal size share.
     pub(super) ranks: Option<Arc<Ranks>>,
 }
@@ -88,20 +114,24 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15_u64.wrapping_neg();
 impl Walk {
     pub(super) fn new(
         file: u32,
-        extent: Extent,
+        whole: Extent,
         style: &mut Style,
         zones: &[Zone],
         seed: u64,
     ) -> Self {
+        let strides = style.strides;
+        let extent = strides.map_or(whole, |strides| strides.part(whole.start, whole));
         Self {
             file,
             extent,
+            strides,
+            whole,
             hole: style.order.hole(),
             skipped: style.order.skipped(),
             interleaved: style.order.interleaved(),
             lap: 0,
-            endless: style.endless,
-            wraps: style.endless && style.alone,
+            endless: style.endless || strides.is_some(),
+            wraps: style.endless && style.alone || strides.is_some(),
             places: Places::new(extent.bytes, style, seed),
             zones: Zones::new(extent.bytes, zones),
             last: PerOp::all(Stretch::default()),
@@ -118,10 +148,27 @@ impl Walk {
 
     /// Starts another pass.
     pub(super) fn restart(&mut self) {
+        if let Some(strides) = self.strides {
+            self.extent = strides.part(self.whole.start, self.whole);
+        }
+        self.start_over();
+        self.is_fresh = true;
+    }
+
+    /// Goes on to the next of its parts, if there are any.
+    pub(super) fn next_part(&mut self) {
+        let Some(strides) = self.strides else { return };
+        let next = self.extent.start.saturating_add(strides.bytes).saturating_add(strides.skip);
+        self.extent = strides.part(next, self.whole);
+        self.start_over();
+    }
+
+    /// Goes through the present part of the file anew.
+    fn start_over(&mut self) {
         self.last = PerOp::all(Stretch::default());
         self.lap = 0;
         self.ended = false;
-        self.is_fresh = true;
+        self.is_fresh |= self.strides.is_none();
         self.places.free_all();
     }
 
@@ -143,7 +190,8 @@ impl Walk {
             },
             Step::Stay => self.last.of(op).at,
         };
-        let room = self.extent.bytes.checked_sub(at)?;
+        let behind = self.whole.start + self.whole.bytes - self.extent.start;
+        let room = self.extent.bytes.min(behind).checked_sub(at)?;
         let mut bytes = size.draw_within(room, sizes)?;
         // Only drawn blocks are marked as visited, not those that follow.
         if let (Step::Draw, Places::Once(map)) = (step, &mut self.places) {
@@ -162,7 +210,7 @@ impl Walk {
         }
         if self.wraps && last.end >= self.extent.bytes {
             *last = Stretch::default();
-            self.is_fresh = true;
+            self.is_fresh |= self.strides.is_none();
         }
         let end = last.end;
         if end >= self.extent.bytes {
@@ -241,7 +289,7 @@ impl Walk {
                 match map.next_free(from) {
                     Some(block) => Some(block),
                     None if self.endless => {
-                        self.restart();
+                        self.start_over();
                         Some(prng.below(blocks))
                     }
                     None => None,

@@ -10,13 +10,19 @@ use crate::jobfile::value::{KbBase, Read, TimeUnit, ValueError};
 use crate::jobfile::{blocks, pattern, span, submission};
 use fairdisk_core::QosKey;
 
-const fn set(
+pub(super) const fn set(
     name: &'static str,
     aliases: &'static [&'static str],
     help: &'static str,
     read: fn(&mut Draft, Given<'_>) -> Read<()>,
 ) -> Key {
     Key { name, aliases, help, engines: &[], does: Does::Set(read) }
+}
+
+/// A key that only these engines know.
+pub(super) const fn of(engines: &'static [&'static str], mut key: Key) -> Key {
+    key.engines = engines;
+    key
 }
 
 const fn limit(name: &'static str, limit: QosKey, help: &'static str) -> Key {
@@ -283,47 +289,14 @@ pub(super) static KEYS: &[Key] = &[
     set("disk", &[], "Fairdisk: the disk of an array, counted from 1", |d, g| {
         g.set(&mut d.disk, g.count32(1))
     }),
-    set("verify", &[], "checksum to verify with; here nothing is verified or read back", |d, g| {
-        g.set(&mut d.verify, checksum(g))
-    }),
-    set("do_verify", &[], "read back after writing", |d, g| g.set(&mut d.do_verify, g.flag())),
 ];
 
-/// The values of `verify=`; only `0` disables verification, for `null` also reads back.
-const CHECKSUMS: [&str; 19] = [
-    "0",
-    "null",
-    "md5",
-    "crc64",
-    "crc32",
-    "crc32c-intel",
-    "crc32c",
-    "crc16",
-    "crc7",
-    "sha1",
-    "sha256",
-    "sha512",
-    "sha3-224",
-    "sha3-256",
-    "sha3-384",
-    "sha3-512",
-    "xxhash",
-    "meta",
-    "pattern",
-];
-
-/// Whether anything would be verified.
-fn checksum(given: Given<'_>) -> Read<bool> {
-    let words = CHECKSUMS.map(|word| (word, word != "0"));
-    given.choice(&words)
-}
-
-fn percent(given: Given<'_>) -> Read<u8> {
+pub(super) fn percent(given: Given<'_>) -> Read<u8> {
     small(given, 0, 100)
 }
 
 /// A number within bounds, as a smaller type.
-fn small<T: TryFrom<u64>>(given: Given<'_>, min: u64, max: u64) -> Read<T> {
+pub(super) fn small<T: TryFrom<u64>>(given: Given<'_>, min: u64, max: u64) -> Read<T> {
     let value = given.count(min..=max)?;
     T::try_from(value).or_else(|_| ValueError::bad(format!("a number from {min} to {max}")))
 }

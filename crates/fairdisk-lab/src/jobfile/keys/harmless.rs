@@ -3,7 +3,7 @@
 use crate::jobfile::draft::{Draft, value};
 use crate::jobfile::setting::Given;
 use crate::jobfile::value::Read;
-use crate::jobfile::{check, finish, source};
+use crate::jobfile::{finish, source};
 
 use super::{Does, Key, Shape};
 
@@ -40,14 +40,10 @@ pub(super) enum Lacks {
     Rate,
     /// A pause.
     Think,
-    /// Several files.
-    Files,
     /// Several requests in flight.
     Depth,
     /// Several passes.
     Passes,
-    /// `exitall`.
-    ExitAll,
 }
 
 impl Refused {
@@ -97,14 +93,12 @@ impl Lacks {
                 let text = format!("it takes {}, which is not in force", names.join(" or "));
                 return (!draft.refuses(names)).then_some(text);
             }
-            Self::Verify => (!value(&draft.verify).unwrap_or(false), "nothing is verified"),
+            Self::Verify => (!draft.verification.verifies(), "nothing is verified"),
             Self::Writes => (!finish::mix(draft).uses().write, "nothing is written"),
             Self::Rate => (!draft.has_rate(), "there is no rate"),
             Self::Think => (value(&draft.think_ns).unwrap_or(0) == 0, "there is no thinktime"),
-            Self::Files => (check::file_count(draft) == 1, "there is one file"),
             Self::Depth => (is_one_by_one(draft), "one request is in flight"),
             Self::Passes => (has_one_pass(draft), "the work is done once"),
-            Self::ExitAll => (!value(&draft.exitall).unwrap_or(false), "there is no exitall"),
         };
         is_lacking.then(|| lack.to_owned())
     }

@@ -1,5 +1,6 @@
 //! Keys that cannot change a result. A key belongs here only if a run would be the same without it.
 
+use super::effective::of;
 use super::{Does, Key, Shape};
 
 use Shape::{Anything, Flag, Number, Pattern, Percentiles, Switch, Text, Word};
@@ -10,11 +11,6 @@ const fn inert(name: &'static str, shape: Shape, help: &'static str) -> Key {
 
 const fn alias(mut key: Key, aliases: &'static [&'static str]) -> Key {
     key.aliases = aliases;
-    key
-}
-
-const fn of(engines: &'static [&'static str], mut key: Key) -> Key {
-    key.engines = engines;
     key
 }
 
@@ -30,12 +26,20 @@ const ERRORS: &str = "only matters when requests fail";
 const CALLS: &str = "only changes the cost of a system call; CPU time is not modelled";
 const OWN_RANDOM: &str = "Fairdisk has its own generator; the distribution is the same";
 const USER: &str = "only changes who runs the job";
+const ZBD: &str = "it takes zonemode=zbd, which no device here has";
+const FILL: &str = "size says how much is written";
 const PROFILE: &str = "only means something with `profile=`; fio takes no notice of it without";
 
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 const MAX: u64 = u32::MAX as u64;
 
 pub(super) static KEYS: &[Key] = &[
+    inert("zonecapacity", Number(0, i64::MAX as u64), ZBD),
+    inert("read_beyond_wp", Flag, ZBD),
+    inert("max_open_zones", Number(0, 4096), ZBD),
+    inert("job_max_open_zones", Number(0, 4096), ZBD),
+    inert("ignore_zone_limits", Flag, ZBD),
+    alias(inert("fill_device", Flag, FILL), &["fill_fs"]),
     inert("write_bw_log", Anything, LOG),
     inert("write_lat_log", Anything, LOG),
     inert("write_iops_log", Anything, LOG),
