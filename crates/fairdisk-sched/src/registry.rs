@@ -142,10 +142,6 @@ schedulers! { $
         Noop(NoopParams),
         /// Batches in sector order with deadlines.
         Deadline(DeadlineParams),
-        /// Batches and deadlines for each class of I/O priorities, higher classes first.
-        MqDeadline(MqDeadlineParams),
-        /// Latency targets of reads and writes, kept by how many are at the device.
-        Kyber(KyberParams),
         /// A queue per task, slices of disk time, and idling for the task being served.
         Cfq(CfqParams),
         /// Turns of groups; inside its turn, each group is a complete CFQ.
@@ -168,6 +164,10 @@ schedulers! { $
         Iolatency(IolatencyParams),
         /// Shares of what the device can complete within a latency goal.
         Shares(SharesParams),
+        /// Batches and deadlines for each class of I/O priorities, higher classes first.
+        MqDeadline(MqDeadlineParams),
+        /// Latency targets of reads and writes, kept by how many are at the device.
+        Kyber(KyberParams),
     }
     besides {
         /// CFQ of a later revision than 2.6.25: [`SchedulerSpec::Cfq`] with any switch on.

@@ -96,9 +96,8 @@ const CYCLE_MS: u32 = 1000;
 /// Parses `steadystate=`.
 pub(super) fn criterion(given: Given<'_>) -> Read<Criterion> {
     let expected = "a criterion and a limit, such as iops:2% or bw_slope:0.1%";
-    let (word, limit) = match given.word(expected)?.split_once(':') {
-        Some(parts) => parts,
-        None => return ValueError::bad(expected),
+    let Some((word, limit)) = given.word(expected)?.split_once(':') else {
+        return ValueError::bad(expected);
     };
     let words = [
         ("iops", (false, false)),

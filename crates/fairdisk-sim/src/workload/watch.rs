@@ -189,7 +189,7 @@ impl Watching {
         }
         let since = *self.cycle.since.get_or_insert(now);
         if since == now {
-            (self.cycle.ios, self.cycle.bytes) = (self.ios.clone(), self.bytes.clone());
+            (self.cycle.ios, self.cycle.bytes) = (self.ios, self.bytes);
         }
         let elapsed = now - since;
         if elapsed < least.cycle || elapsed == Span::ZERO {
@@ -204,7 +204,7 @@ impl Watching {
         };
         let is_below = below(&least.ios_per_s, &self.ios, &self.cycle.ios)
             || below(&least.bytes_per_s, &self.bytes, &self.cycle.bytes);
-        let (ios, bytes) = (self.ios.clone(), self.bytes.clone());
+        let (ios, bytes) = (self.ios, self.bytes);
         self.cycle = Cycle { since: Some(now), ios, bytes };
         is_below
     }

@@ -145,11 +145,11 @@ fn a_command_line_of_fio_is_a_job_file() {
 #[test]
 fn what_is_not_supported_can_be_left_out() {
     let place = Place::new();
-    place.write("a.fio", "[a]\nsize=1m\nmax_latency=1s\npre_read=1\nruntime=1sec\n");
+    place.write("a.fio", "[a]\nsize=1m\nfile_append=1\npre_read=1\nruntime=1sec\n");
     let refused = place.run(&["run", "a.fio"]);
-    assert!(refused.err.contains("max_latency") && refused.err.contains("pre_read"));
+    assert!(refused.err.contains("file_append") && refused.err.contains("pre_read"));
     let shown = place.run(&["run", "a.fio", "--approximate", "--show-job"]).quiet();
-    for key in ["`max_latency`", "`pre_read`", "`runtime`"] {
+    for key in ["`file_append`", "`pre_read`", "`runtime`"] {
         let note = shown.lines().find(|line| line.contains(key) && line.contains("LEFT OUT"));
         assert!(note.is_some(), "{key}: {shown}");
     }
