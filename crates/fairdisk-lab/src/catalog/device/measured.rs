@@ -63,14 +63,10 @@ impl MeasuredFile {
 
 impl PausesTable {
     fn pauses(self) -> Result<Pauses, Wrong> {
-        let of = |path, ms: f64| {
-            demand_within(0.001..=1e6, path, ms)?;
-            Ok(Span::from_ns((ms * 1e6).round() as u64))
-        };
-        Ok(Pauses {
-            every: of("pauses.every_ms", self.every_ms)?,
-            lasts: of("pauses.for_ms", self.for_ms)?,
-        })
+        demand_within(0.1..=1e6, "pauses.every_ms", self.every_ms)?;
+        demand_within(0.001..=60_000.0, "pauses.for_ms", self.for_ms)?;
+        let span = |ms: f64| Span::from_ns((ms * 1e6).round() as u64);
+        Ok(Pauses { every: span(self.every_ms), lasts: span(self.for_ms) })
     }
 }
 
@@ -234,6 +230,10 @@ mod tests {
         assert_eq!(
             wrong("random_iops = 30300.0", "random_iops = 0.0"),
             "mine.toml:22: `random_iops` is 0; allowed: 0.001 to 1000000000"
+        );
+        assert_eq!(
+            wrong("every_ms = 50.0", "every_ms = 0.0"),
+            "mine.toml:32: `every_ms` is 0; allowed: 0.1 to 1000000"
         );
         assert_eq!(
             wrong("depth = 32", "depth = 0"),
