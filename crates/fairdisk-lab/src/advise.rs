@@ -197,7 +197,7 @@ impl Advice {
 pub fn advise(
     plan: &Plan,
     wants: &[Want],
-    progress: Progress<'_>,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Advice, String> {
     let [row] = plan.rows.as_slice() else {
@@ -296,7 +296,7 @@ impl Search<'_> {
         self.plan.configured(&self.plan.rows[0], arm, &self.specs)
     }
 
-    fn run(&self, progress: Progress<'_>, stop: &AtomicBool) -> Result<Found, String> {
+    fn run(&self, progress: &dyn Progress, stop: &AtomicBool) -> Result<Found, String> {
         let arms = &self.plan.arms;
         let singles = Singles::of(&self.wished(arms[0].clone())).map_err(|it| it.to_string())?;
         let alone = run_plans(&[&singles.plan], progress, stop)?;

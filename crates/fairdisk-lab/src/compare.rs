@@ -94,7 +94,7 @@ pub(crate) const LEAVE_OUT: &str = "compare without it, by a file that leaves it
 /// is left out and listed as refused.
 pub fn compare(
     plans: &[Plan],
-    progress: Progress<'_>,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Comparison, String> {
     plans.iter().try_for_each(|plan| plan.demand_one_rig("a comparison", LEAVE_OUT))?;

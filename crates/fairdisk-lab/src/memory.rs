@@ -11,7 +11,7 @@ pub use told::{to_html, to_json, to_table};
 
 use crate::metric::Metric;
 use crate::plan::Plan;
-use crate::run::Progress;
+use crate::run::{Progress, Silent};
 use crate::sweep::{Keeper, Measured, Point, Sweep, SweepOutcome, sweep};
 use search::Size;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ pub fn need(
     plan_at: AtSize<'_>,
     want_percent: f64,
     keeper: &dyn Keeper,
-    progress: Progress<'_>,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Need, String> {
     let largest = plan_at(Sizes::LARGEST)?;
@@ -90,7 +90,7 @@ pub fn need(
         }
     }
     // All runs are known by now.
-    let curves = measure(plan_at, &sizes.all(), &kept, &|_, _| (), &AtomicBool::new(false))?;
+    let curves = measure(plan_at, &sizes.all(), &kept, &Silent, &AtomicBool::new(false))?;
     let kernel = largest.rig.host.memory.kernel.map(|it| it.name().to_owned());
     Ok(Need {
         want_percent,
@@ -120,7 +120,7 @@ fn measure(
     plan_at: AtSize<'_>,
     mib: &[u64],
     keeper: &dyn Keeper,
-    progress: Progress<'_>,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<SweepOutcome, String> {
     let plans = mib.iter().map(|mib| plan_at(*mib)).collect::<Result<Vec<_>, _>>()?;

@@ -21,8 +21,8 @@ pub use watch::Kept;
 use crate::plan::{
     GroupNumbers, Obstacle, Parts, Plan, PlannedArm, PlannedEvent, PlannedRow, Setup,
 };
-pub use crate::threads::Progress;
 use crate::threads::on_cores;
+pub use crate::threads::{Progress, Silent};
 use fairdisk_core::{Accounts, DiskStats, Elevator, GroupId, Instant, Prng, Span};
 use fairdisk_sched::{Scheduler, SchedulerSpec, With};
 use fairdisk_sim::device::Device as _;
@@ -388,7 +388,7 @@ impl Ensemble {
 /// Returns the first load that cannot be run, or that a scheduler refuses.
 pub fn run_plan(
     plan: &Plan,
-    progress: Progress<'_>,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Vec<Ensemble>, String> {
     let runs = run_all(plan, progress, stop)?;
@@ -403,8 +403,8 @@ pub fn run_plan(
 ///
 /// # Errors
 /// Returns the first load that cannot be run under any scheduler.
-pub fn run_all(plan: &Plan, progress: Progress<'_>, stop: &AtomicBool) -> Result<PlanRuns, String> {
-    Ok(run_plans(&[plan], progress, stop)?.pop().unwrap_or_default())
+pub fn run_all(plan: &Plan, to: &dyn Progress, stop: &AtomicBool) -> Result<PlanRuns, String> {
+    Ok(run_plans(&[plan], to, stop)?.pop().unwrap_or_default())
 }
 
 /// One run to do.
@@ -455,11 +455,12 @@ pub struct Refused {
 /// Returns the first load that cannot be run under any scheduler.
 pub fn run_plans(
     plans: &[&Plan],
-    progress: Progress<'_>,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Vec<PlanRuns>, String> {
     let jobs = jobs(plans);
-    let results = on_cores(&jobs, progress, stop, |&Job { plan, arm, row, seed }| {
+    let cell = |job: &Job| plans[job.plan].cell_name(job.arm, job.row);
+    let results = on_cores(&jobs, cell, progress, stop, |&Job { plan, arm, row, seed }| {
         let plan = plans[plan];
         let (arm, row) = plan.cell(arm, row);
         run_once(plan, arm, row, seed, stop)

@@ -111,6 +111,11 @@ struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
+    /// What it is called while it runs.
+    fn name(&self) -> String {
+        format!("{} under {} on {}", self.row.label, self.arm.name, self.arm.rig.device_id)
+    }
+
     fn new(plan: &'a Plan, (arm, row): (usize, usize), wanted: &[Metric]) -> Result<Self, String> {
         let (arm, row) = plan.cell(arm, row);
         let groups = row.load.group_names();
@@ -150,7 +155,7 @@ pub fn sweep(
     plans: &[Plan],
     wanted: &[Metric],
     keeper: &dyn Keeper,
-    progress: Progress<'_>,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<SweepOutcome, String> {
     let Some(first) = plans.first() else { return Err("a sweep has values".to_owned()) };
@@ -164,7 +169,8 @@ pub fn sweep(
     }
     let jobs: Vec<(&Cell<'_>, u32)> =
         cells.iter().flat_map(|cell| (0..cell.plan.seeds).map(move |seed| (cell, seed))).collect();
-    let results = on_cores(&jobs, progress, stop, |(cell, seed)| {
+    let name = |(cell, _): &(&Cell<'_>, u32)| cell.name();
+    let results = on_cores(&jobs, name, progress, stop, |(cell, seed)| {
         if let Some(known) = keeper.known(&cell.identity, *seed) {
             return Ok(known);
         }

@@ -5,14 +5,29 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Called after each run with the number of runs done and the total.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+/// Whoever is told how far runs are.
+pub trait Progress: Sync {
+    /// A run of this cell begins.
+    fn begins(&self, cell: &str);
+    /// So many of all runs are done.
+    fn done(&self, done: usize, all: usize);
+}
 
-/// Does all jobs on all cores and returns what each gave, in order. Setting `stop` ends early; what
-/// ends after that gives nothing.
+/// Tells nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begins(&self, _cell: &str) {}
+    fn done(&self, _done: usize, _all: usize) {}
+}
+
+/// Does all jobs, each of a cell with this name, on all cores and returns what each gave, in order.
+/// Setting `stop` ends early; what ends after that gives nothing.
 pub fn on_cores<J: Sync, R: Send>(
     jobs: &[J],
-    progress: Progress<'_>,
+    cell: impl Fn(&J) -> String + Sync,
+    progress: &dyn Progress,
     stop: &AtomicBool,
     run: impl Fn(&J) -> R + Sync,
 ) -> Vec<Option<R>> {
@@ -25,12 +40,13 @@ pub fn on_cores<J: Sync, R: Send>(
             if stop.load(Ordering::Relaxed) {
                 return;
             }
+            progress.begins(&cell(job));
             let result = run(job);
             if stop.load(Ordering::Relaxed) {
                 return;
             }
             results.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(result);
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
+            progress.done(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
         }
     };
     on_threads(thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len()), work);

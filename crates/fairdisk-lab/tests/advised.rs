@@ -8,6 +8,7 @@ use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::outcome::Style;
 use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::Silent;
 use std::sync::atomic::AtomicBool;
 
 const PROMISES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/promises.toml");
@@ -25,7 +26,7 @@ fn plan(row: Option<&str>) -> Plan {
 
 fn asked(row: Option<&str>, wants: &[&str]) -> Result<Advice, String> {
     let wants: Vec<Want> = wants.iter().map(|want| Want::parse(want).expect(want)).collect();
-    advise(&plan(row), &wants, &|_, _| {}, &AtomicBool::new(false))
+    advise(&plan(row), &wants, &Silent, &AtomicBool::new(false))
 }
 
 #[test]
@@ -104,7 +105,7 @@ fn a_floor_that_a_scheduler_refuses_is_no_end_of_the_search() {
     };
     let plan = Plan::experiment(PROMISES, &options).unwrap_or_else(|error| panic!("{error}"));
     let wants = [Want::parse("floor: min_iops=500").expect("it is a wish")];
-    let advice = advise(&plan, &wants, &|_, _| {}, &AtomicBool::new(false)).expect("it is tried");
+    let advice = advise(&plan, &wants, &Silent, &AtomicBool::new(false)).expect("it is tried");
     assert!(!advice.is_granted());
     assert!(advice.refused.iter().any(|(name, why)| name == "fair" && why.contains("floor")));
     // It is tried with what there is room for: 900 ms of each second, at 8 ms an I/O.
@@ -125,7 +126,7 @@ fn asked_of(schedulers: &[&str], row: &str, wants: &[&str]) -> Advice {
     };
     let plan = Plan::experiment(PROMISES, &options).unwrap_or_else(|error| panic!("{error}"));
     let wants: Vec<Want> = wants.iter().map(|want| Want::parse(want).expect(want)).collect();
-    advise(&plan, &wants, &|_, _| {}, &AtomicBool::new(false)).expect("it makes sense")
+    advise(&plan, &wants, &Silent, &AtomicBool::new(false)).expect("it makes sense")
 }
 
 /// The word for the wish of this kind of a group, and why it does not come true.
@@ -159,7 +160,7 @@ fn a_floor_in_vain_takes_no_share_from_others() {
     };
     let plan = Plan::experiment("two-groups", &options).unwrap_or_else(|error| panic!("{error}"));
     let wants = [Want::parse("database: share=70, min_iops=500").expect("it is a wish")];
-    let advice = advise(&plan, &wants, &|_, _| {}, &AtomicBool::new(false)).expect("it is tried");
+    let advice = advise(&plan, &wants, &Silent, &AtomicBool::new(false)).expect("it is tried");
     let table = to_table(&advice, Style::default());
     assert!(answer(&advice, "database", Kind::Share).0, "{table}");
     assert!(answer(&advice, "backup", Kind::Share).0, "{table}");
@@ -234,7 +235,7 @@ fn noop_is_enough_where_nobody_sees_to_wishes() {
     let rows = vec!["kept".to_owned()];
     let options = Options { rows, schedulers, seeds: Some(1), ..Options::default() };
     let plan = Plan::experiment(PROMISES, &options).unwrap_or_else(|error| panic!("{error}"));
-    let advice = advise(&plan, &[], &|_, _| {}, &AtomicBool::new(false)).expect("it makes sense");
+    let advice = advise(&plan, &[], &Silent, &AtomicBool::new(false)).expect("it makes sense");
     assert!(advice.is_granted());
     assert_eq!(advice.proposed().expect("it is there").scheduler, "noop");
     let table = to_table(&advice, Style::default());
@@ -264,7 +265,7 @@ fn asked_of_jobs(jobs: &str, want: &str) -> Advice {
     let options = Options { schedulers: fair, seeds: Some(1), overrides, ..Options::default() };
     let plan = Plan::job_file("jobs.fio", &jobs, &options).expect("there are such a disk and fair");
     let wish = [Want::parse(want).expect("it is one")];
-    advise(&plan, &wish, &|_, _| {}, &AtomicBool::new(false)).expect("it makes sense")
+    advise(&plan, &wish, &Silent, &AtomicBool::new(false)).expect("it makes sense")
 }
 
 /// A target is about reads and writes. Who thinks of commits is told what those take.

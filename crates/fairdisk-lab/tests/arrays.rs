@@ -6,7 +6,7 @@ use fairdisk_lab::catalog::library::{Document, Kind, find};
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, Score, Shell, Style, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{RunResult, run_once, run_plan};
+use fairdisk_lab::run::{RunResult, Silent, run_once, run_plan};
 use fairdisk_sim::World;
 use std::sync::atomic::AtomicBool;
 
@@ -95,7 +95,7 @@ fn the_jbod_is_twelve_fast_disks() {
 #[test]
 fn arms_are_compared_seed_by_seed() {
     let plan = plan(&[]);
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits");
     let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
     let rate =
         |arm: usize| ensembles[2 * arm + 1].runs.iter().map(|run| run.groups[0].bytes as f64);
@@ -171,7 +171,7 @@ fn the_floor_of_the_root_group_is_reserved_once() {
 fn an_arm_that_is_not_run_is_compared_with_nothing() {
     let options = Options { arms: vec!["old".to_owned()], ..Options::default() };
     let plan = Plan::experiment(FOUR_DISKS, &options).unwrap_or_else(|error| panic!("{error}"));
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits");
     let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
     assert!(outcome.changes.is_empty() && Score::of(&outcome).is_none());
 }

@@ -4,7 +4,7 @@
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Silent, run_plan};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -15,7 +15,7 @@ fn rows(file: &str, sets: &[&str]) -> Vec<RowOutcome> {
     let options = Options { seeds: Some(2), overrides, ..Options::default() };
     let plan = Plan::experiment(&path.to_string_lossy(), &options);
     let plan = plan.unwrap_or_else(|error| panic!("{error}"));
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits");
     Outcome::new(&plan, Shell::Lab, &ensembles).rows
 }
 

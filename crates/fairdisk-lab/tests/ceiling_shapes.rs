@@ -2,7 +2,7 @@
 
 use fairdisk_lab::outcome::{Outcome, Shell};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Silent, run_plan};
 use std::sync::atomic::AtomicBool;
 
 const SHAPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/ceiling-shapes.toml");
@@ -12,7 +12,7 @@ fn ios(row: &str) -> Vec<f64> {
     let schedulers = ["fair", "token-bucket"].map(str::to_owned).to_vec();
     let options = Options { rows: vec![row.to_owned()], schedulers, ..Options::default() };
     let plan = Plan::experiment(SHAPES, &options).unwrap_or_else(|error| panic!("{error}"));
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits the disk");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits the disk");
     let rows = Outcome::new(&plan, Shell::Lab, &ensembles).rows;
     rows.iter().map(|row| row.groups[0].ios.mean).collect()
 }

@@ -3,7 +3,7 @@
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Silent, run_plan};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -16,7 +16,7 @@ fn outcome(d5: bool) -> Outcome {
     let options = Options { overrides, ..Options::default() };
     let plan = Plan::experiment(&file.to_string_lossy(), &options);
     let plan = plan.unwrap_or_else(|error| panic!("{error}"));
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits the disk");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits the disk");
     Outcome::new(&plan, Shell::Lab, &ensembles)
 }
 

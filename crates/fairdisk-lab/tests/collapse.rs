@@ -4,7 +4,7 @@
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, Shell};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Silent, run_plan};
 use std::sync::atomic::AtomicBool;
 
 /// The shares in percent of the three groups of row #1 with so many processes each, in ten minutes.
@@ -19,7 +19,7 @@ fn shares(arm: &str, processes: u32, sets: &[&str]) -> [f64; 3] {
         ..Options::default()
     };
     let plan = Plan::experiment("satoshi-2008-05-27-test1", &options).expect("it is known");
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits");
     let rows = Outcome::new(&plan, Shell::Lab, &ensembles).rows;
     let [group1, group2, group3] = [0, 1, 2].map(|at| rows[0].groups[at].share.mean * 100.0);
     println!("{arm}, {processes} each, {sets:?}: {group1:.1} {group2:.1} {group3:.1}");

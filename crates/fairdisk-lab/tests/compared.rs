@@ -4,6 +4,7 @@ use fairdisk_core::Span;
 use fairdisk_lab::compare::{Cell, CellGroup, Comparison, compare};
 use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::Silent;
 use std::sync::atomic::AtomicBool;
 
 const PROMISES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/promises.toml");
@@ -15,7 +16,7 @@ fn compared(device: &str, row: &str) -> Comparison {
         ..Options::default()
     };
     let plan = Plan::experiment(PROMISES, &options).unwrap_or_else(|error| panic!("{error}"));
-    compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits")
+    compare(&[plan], &Silent, &AtomicBool::new(false)).expect("it fits")
 }
 
 fn percents(cell: &Cell) -> Vec<(&str, i64)> {
@@ -52,7 +53,7 @@ fn what_was_kept_is_not_blamed() {
 fn who_gets_nothing_is_wronged_whatever_its_ceiling() {
     let starved = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/starved.toml");
     let plan = Plan::experiment(starved, &Options::default()).unwrap();
-    let comparison = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let comparison = compare(&[plan], &Silent, &AtomicBool::new(false)).expect("it fits");
     let cell = &comparison.cells[0];
     assert!(cell.groups[1].outcome.ios.mean < 0.5, "or this says nothing");
     assert_eq!(percents(cell), [("large", 89), ("capped", 11)]);
@@ -68,7 +69,7 @@ fn capped(row: &str, scheduler: &str, device: &str) -> Cell {
         ..Options::default()
     };
     let plan = Plan::experiment(path, &options).unwrap_or_else(|error| panic!("{error}"));
-    let mut comparison = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let mut comparison = compare(&[plan], &Silent, &AtomicBool::new(false)).expect("it fits");
     comparison.cells.swap_remove(0)
 }
 
@@ -136,7 +137,7 @@ fn floors_of_a_run_shorter_than_a_second_are_judged() {
         ..Options::default()
     };
     let plan = Plan::experiment(PROMISES, &options).unwrap_or_else(|error| panic!("{error}"));
-    let compared = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let compared = compare(&[plan], &Silent, &AtomicBool::new(false)).expect("it fits");
     let floor = compared.cells[0].groups[0].promises.floor.expect("it has one");
     assert_eq!((floor.seconds, floor.below), (2, 2), "one for each run");
     assert!(!floor.is_kept());
@@ -167,6 +168,6 @@ fn who_starts_late_can_use_no_more_than_the_time_that_is_left() {
         .and_then(|file| file.resolve())
         .unwrap_or_else(|problems| panic!("{problems}"));
     let plan = Plan::job_file("late.fio", &resolved, &Options::default()).expect("it is whole");
-    let compared = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let compared = compare(&[plan], &Silent, &AtomicBool::new(false)).expect("it fits");
     assert_eq!(percents(&compared.cells[0]), [("/early", 50), ("/late", 50)]);
 }

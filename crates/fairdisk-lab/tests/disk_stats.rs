@@ -7,7 +7,7 @@ use fairdisk_lab::metric::Metric;
 use fairdisk_lab::outcome::{Outcome, Style, to_html, to_json, to_table};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{PlanRuns, run_all};
+use fairdisk_lab::run::{PlanRuns, Silent, run_all};
 use std::sync::atomic::AtomicBool;
 
 /// The runs of a job file under `noop`, where every request takes 8 ms, one after another.
@@ -22,7 +22,7 @@ fn runs_on(jobs: &str, sets: &[&str]) -> (Plan, PlanRuns) {
     let overrides = sets.iter().map(|set| Override::parse(set).expect("well formed")).collect();
     let options = Options { seeds: Some(2), overrides, ..Options::default() };
     let plan = Plan::job_file("jobs.fio", &resolved, &options).expect("it fits");
-    let runs = run_all(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it can be run");
+    let runs = run_all(&plan, &Silent, &AtomicBool::new(false)).expect("it can be run");
     (plan, runs)
 }
 

@@ -9,7 +9,7 @@ use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Score, Shell, Style, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{run_once, run_plan};
+use fairdisk_lab::run::{Silent, run_once, run_plan};
 use std::env;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn plan(experiment: &str, seeds: Option<u32>, sets: &[&str]) -> Plan {
 
 fn outcome(experiment: &str, seeds: Option<u32>, sets: &[&str]) -> Outcome {
     let plan = plan(experiment, seeds, sets);
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits the disk");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits the disk");
     Outcome::new(&plan, Shell::Lab, &ensembles)
 }
 
@@ -255,7 +255,7 @@ fn the_same_plan_gives_the_same_result() {
 fn threads_do_not_matter() {
     let plan = plan(PARTITIONS, Some(2), &[]);
     let stop = AtomicBool::new(false);
-    let ensembles = run_plan(&plan, &|_, _| {}, &stop).expect("it fits the disk");
+    let ensembles = run_plan(&plan, &Silent, &stop).expect("it fits the disk");
     for ensemble in &ensembles {
         for (seed, run) in ensemble.runs.iter().enumerate() {
             let (arm, row) = (&plan.arms[ensemble.arm], &plan.rows[ensemble.row]);

@@ -3,7 +3,7 @@
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, Shell};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Silent, run_plan};
 use std::sync::atomic::AtomicBool;
 
 const FSYNC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/fsync.toml");
@@ -12,7 +12,7 @@ const FSYNC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/fsyn
 fn ios(row: &str, options: Options) -> Vec<[f64; 2]> {
     let options = Options { rows: vec![row.to_owned()], ..options };
     let plan = Plan::experiment(FSYNC, &options).unwrap_or_else(|error| panic!("{error}"));
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits the disk");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits the disk");
     let rows = Outcome::new(&plan, Shell::Lab, &ensembles).rows;
     rows.iter().map(|row| [row.tasks[0].ios, row.tasks[1].ios]).collect()
 }

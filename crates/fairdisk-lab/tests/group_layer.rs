@@ -7,7 +7,7 @@ mod golden;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Silent, run_plan};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -26,7 +26,7 @@ fn rows(experiment: &str, sets: &[&str]) -> Vec<RowOutcome> {
         ..Options::default()
     };
     let plan = Plan::experiment(experiment, &options).unwrap_or_else(|error| panic!("{error}"));
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits");
     Outcome::new(&plan, Shell::Lab, &ensembles).rows
 }
 
@@ -75,7 +75,7 @@ fn of_many(machine: &[&str], arms: &[&str]) -> Vec<f64> {
     let arms = arms.iter().map(|arm| (*arm).to_owned()).collect();
     let options = Options { arms, seeds: Some(1), overrides, ..Options::default() };
     let plan = Plan::experiment(COUNTS, &options).unwrap_or_else(|error| panic!("{error}"));
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits");
     let rows = Outcome::new(&plan, Shell::Lab, &ensembles).rows;
     let many: Vec<f64> = rows.iter().map(|row| row.groups[0].share.mean * 100.0).collect();
     println!("60 beside 30, {machine:?}: {many:.0?}");

@@ -6,7 +6,7 @@ use fairdisk_lab::jobfile::JobRow;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_html, to_json, to_table};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Silent, run_plan};
 use std::sync::atomic::AtomicBool;
 
 fn rows(text: &str) -> Vec<JobRow> {
@@ -17,7 +17,7 @@ fn outcome(text: &str, sets: &[&str]) -> Outcome {
     let overrides = sets.iter().map(|set| Override::parse(set).expect("well formed")).collect();
     let options = Options { overrides, seeds: Some(1), ..Options::default() };
     let plan = Plan::job_rows("x.iozone", &rows(text), &options).expect("there is room");
-    let runs = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it runs");
+    let runs = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it runs");
     Outcome::new(&plan, Shell::Lab, &runs)
 }
 

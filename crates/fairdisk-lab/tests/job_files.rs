@@ -7,7 +7,7 @@ use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_html, to_table};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Silent, run_plan};
 use fairdisk_sim::World;
 use std::sync::atomic::AtomicBool;
 
@@ -21,7 +21,7 @@ fn run(text: &str) -> RowOutcome {
 fn run_for(text: &str, duration: Option<Span>) -> RowOutcome {
     let options = Options { seeds: Some(1), duration, ..Options::default() };
     let plan = plan(text, &options).expect("disk and scheduler exist");
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits");
     let mut outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
     let row = outcome.rows.remove(0);
     assert_eq!(row.submitted, row.completed + row.in_flight, "requests are conserved");
@@ -92,7 +92,7 @@ fn what_is_dirty_at_the_end_is_said() {
         let options = Options { seeds: Some(1), overrides: vec![change], ..Options::default() };
         let options = Options { duration: Some(Span::from_ms(900)), ..options };
         let plan = plan(&text, &options).expect("disk and scheduler exist");
-        let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+        let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits");
         let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
         let row = &outcome.rows[0];
         let said = format!("{:.1} MB were still dirty in memory at the end", row.dirty_bytes / 1e6);

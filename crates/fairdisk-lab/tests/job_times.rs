@@ -7,7 +7,7 @@ use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::outcome::{Outcome, Shell, Style, to_html, to_json, to_table};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{Ensemble, run_once, run_plan};
+use fairdisk_lab::run::{Ensemble, Silent, run_once, run_plan};
 use fairdisk_sim::{TaskReport, World};
 use serde_json::Value;
 use std::sync::atomic::AtomicBool;
@@ -212,7 +212,7 @@ fn how_long_an_fsync_takes_is_a_figure_of_its_own() {
                             group=/other\nrw=read\nio_size=64k\n"
         );
         let plan = plan(&jobs, &[], None);
-        let runs = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+        let runs = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits");
         Outcome::new(&plan, Shell::Lab, &runs)
     };
     for key in ["fsync=1", "fdatasync=1"] {

@@ -6,7 +6,7 @@ use fairdisk_lab::metric::Metric;
 use fairdisk_lab::outcome::{Outcome, Style, to_html, to_json, to_table};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{PlanRuns, run_all};
+use fairdisk_lab::run::{PlanRuns, Silent, run_all};
 use std::sync::atomic::AtomicBool;
 
 /// A file that is read twice, beside one that is read once.
@@ -31,7 +31,7 @@ fn outcome(sets: &[&str]) -> (Outcome, PlanRuns) {
     let overrides = sets.iter().map(|set| Override::parse(set).expect("well formed")).collect();
     let options = Options { seeds: Some(1), overrides, ..Options::default() };
     let plan = Plan::job_file("jobs.fio", &resolved, &options).expect("it fits");
-    let runs = run_all(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it can be run");
+    let runs = run_all(&plan, &Silent, &AtomicBool::new(false)).expect("it can be run");
     (Outcome::of_runs(&plan, &runs), runs)
 }
 

@@ -10,6 +10,7 @@ use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::outcome::{to_html, to_json};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::Silent;
 use fairdisk_lab::watched::watch;
 use serde_json::Value;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +38,7 @@ fn demand_good(page: &str, name: &str, charts: usize) {
 fn a_page_of_a_run_shows_who_got_what_beside_the_published_shares() {
     let plan = Plan::experiment("satoshi-2008-05-27-test1", &options(3)).expect("it exists");
     let stop = AtomicBool::new(false);
-    let (_, mut outcome) = run_and_divide(&plan, &|_, _| {}, &stop).expect("it fits");
+    let (_, mut outcome) = run_and_divide(&plan, &Silent, &stop).expect("it fits");
     outcome.watched = watch(&plan, Span::from_s(1), 500, &stop);
     assert_eq!(outcome.watched.len(), outcome.rows.len());
     let page = to_html(&outcome, &Made::by("fairdisk run satoshi-2008-05-27-test1"));
@@ -58,7 +59,7 @@ fn forty_groups_under_three_schedulers_are_told_apart() {
     let file = JobFile::parse("forty.fio", &text, &Context::closed()).expect("well formed");
     let resolved = file.resolve().expect("it can be run");
     let plan = Plan::job_file("forty.fio", &resolved, &options).expect("it fits");
-    let all = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let all = compare(&[plan], &Silent, &AtomicBool::new(false)).expect("it fits");
     let page = compare::to_html(&all, &Made::by("fairdisk compare forty.fio"));
     assert_eq!(results(&page)["cells"].as_array().map(Vec::len), Some(3));
     demand_good(&page, "forty", 4 + 3);

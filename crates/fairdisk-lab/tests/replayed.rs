@@ -5,7 +5,7 @@ use fairdisk_core::{Qos, QosKey, Span};
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style};
 use fairdisk_lab::plan::{Options, Plan, Recorded, Replay, ReplayPace};
-use fairdisk_lab::run::{record_once, run_plan};
+use fairdisk_lab::run::{Silent, record_once, run_plan};
 use fairdisk_lab::validate::{Limits, Validation, fit, validate};
 use fairdisk_trace::{About, Format, Settings, Writer};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ fn settings() -> BTreeMap<String, Settings> {
 }
 
 fn run(plan: &Plan) -> RowOutcome {
-    let ensembles = run_plan(plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits the disk");
+    let ensembles = run_plan(plan, &Silent, &AtomicBool::new(false)).expect("it fits the disk");
     Outcome::new(plan, Shell::Lab, &ensembles).rows.remove(0)
 }
 

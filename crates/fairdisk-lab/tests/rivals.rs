@@ -10,6 +10,7 @@ use fairdisk_core::Span;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::compare::{Cell, compare};
 use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::Silent;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -30,7 +31,7 @@ fn cells(device: &str, row: &str, schedulers: &[&str]) -> Vec<Cell> {
         ..Options::default()
     };
     let plan = Plan::experiment(RIVALS, &options).unwrap_or_else(|error| panic!("{error}"));
-    compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits").cells
+    compare(&[plan], &Silent, &AtomicBool::new(false)).expect("it fits").cells
 }
 
 /// The percentages that the groups got, in words for a failure message.

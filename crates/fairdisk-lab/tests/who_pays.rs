@@ -4,7 +4,7 @@ use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_html, to_json, to_table};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Silent, run_plan};
 use std::sync::atomic::AtomicBool;
 
 /// What priorities 0, 4 and 7 ask for, in percent.
@@ -18,7 +18,7 @@ fn outcome(sets: &[&str]) -> Outcome {
     let options = Options { overrides: overrides.collect(), ..Options::default() };
     let plan = Plan::experiment("buffered-writers", &options);
     let plan = plan.unwrap_or_else(|error| panic!("{error}"));
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits the disk");
+    let ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits the disk");
     Outcome::new(&plan, Shell::Lab, &ensembles)
 }
 

@@ -220,13 +220,13 @@ pub(crate) fn blame(
 }
 
 /// Tells how many runs are done.
-struct Told<'a>(Progress<'a>);
+struct Told<'a>(&'a dyn Progress);
 
 impl Watch for Told<'_> {
     fn measured(&self, _set: FactorSet, _seed: u32, _sample: Sample) {}
 
     fn progress(&self, done: usize, expected: usize, _what: &str) {
-        (self.0)(done, expected);
+        self.0.done(done, expected);
     }
 }
 

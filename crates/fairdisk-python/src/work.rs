@@ -10,6 +10,28 @@ use std::time::Duration;
 /// How often signals are looked for and progress is told.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// The runs done and all runs.
+#[derive(Debug, Default)]
+struct Counts {
+    done: AtomicUsize,
+    all: AtomicUsize,
+}
+
+impl Counts {
+    fn now(&self) -> (usize, usize) {
+        (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
+    }
+}
+
+impl Progress for Counts {
+    fn begins(&self, _cell: &str) {}
+
+    fn done(&self, done: usize, all: usize) {
+        self.done.fetch_max(done, Ordering::Relaxed);
+        self.all.store(all, Ordering::Relaxed);
+    }
+}
+
 /// Does `work` in a thread of its own. The interpreter is free meanwhile; `progress` is called with
 /// the runs done and all runs, and Ctrl-C sets the flag that `work` is given.
 ///
@@ -18,27 +40,21 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(crate) fn without_interpreter<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
-    work: impl FnOnce(Progress<'_>, &AtomicBool) -> T + Send,
+    work: impl FnOnce(&dyn Progress, &AtomicBool) -> T + Send,
 ) -> PyResult<T> {
     let stop = AtomicBool::new(false);
-    let (done, all) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let tell = |now: usize, of: usize| {
-        done.fetch_max(now, Ordering::Relaxed);
-        all.store(of, Ordering::Relaxed);
-    };
-    let told = |py: Python<'_>| match progress {
-        Some(progress) if all.load(Ordering::Relaxed) > 0 => progress
-            .call1(py, (done.load(Ordering::Relaxed), all.load(Ordering::Relaxed)))
-            .map(drop),
+    let counts = Counts::default();
+    let told = |py: Python<'_>| match (progress, counts.now()) {
+        (Some(progress), (done, all)) if all > 0 => progress.call1(py, (done, all)).map(drop),
         _ => Ok(()),
     };
     let (result, ended) = py.detach(|| {
         thread::scope(|scope| {
             let (send, receive) = channel();
-            let stop = &stop;
+            let (stop, counts) = (&stop, &counts);
             scope.spawn(move || {
                 // Nobody hears it only if this thread has panicked.
-                let _ = send.send(work(&tell, stop));
+                let _ = send.send(work(counts, stop));
             });
             loop {
                 match receive.recv_timeout(LOOK) {

@@ -22,6 +22,11 @@ pub struct Setting {
 /// What is changed in a point, in the order of keys.
 pub type Point = Vec<Setting>;
 
+/// A point as people write it: its settings, apart by spaces.
+pub(crate) fn label(point: &[Setting]) -> String {
+    point.iter().map(Setting::to_string).collect::<Vec<_>>().join(" ")
+}
+
 /// The values of a key.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(
@@ -206,9 +211,7 @@ mod tests {
     fn of(text: &str) -> Result<Vec<String>, String> {
         let text = format!("spec = \"two-groups\"\n{text}");
         let points = points(&Definition::parse("x.toml", &text).expect("it is well-formed"))?;
-        let words =
-            |point: &Point| point.iter().map(Setting::to_string).collect::<Vec<_>>().join(" ");
-        Ok(points.iter().map(words).collect())
+        Ok(points.iter().map(|point| label(point)).collect())
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Sweeps: what there is to run, running it, and laying out what came of it.
 
 use crate::definition::{Definition, SweepError};
-use crate::design::{Point, Setting};
+use crate::design::{Point, Setting, label};
 use crate::record::{Record, empty, of_run};
 use crate::store::Store;
 use fairdisk_lab::plan::{Obstacle, Plan};
-use fairdisk_lab::run::{Progress, run_once};
+use fairdisk_lab::run::{Progress, Silent, run_once};
 use fairdisk_lab::threads::on_cores;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
@@ -99,12 +99,18 @@ impl Sweep {
     #[must_use]
     pub fn keys(&self, cells: &[usize], stop: &AtomicBool) -> Vec<Option<String>> {
         let jobs = self.jobs(cells);
-        let keys = on_cores(&jobs, &|_, _| {}, stop, |job| {
-            let identity =
-                self.definition.plan(&self.points[job.point]).ok().map(|it| it.identity());
-            let key = |cell: &usize| Some(key(identity.as_deref()?, self.seed(*cell)));
-            job.cells.iter().map(key).collect::<Vec<_>>()
-        });
+        let keys = on_cores(
+            &jobs,
+            |_| String::new(),
+            &Silent,
+            stop,
+            |job| {
+                let identity =
+                    self.definition.plan(&self.points[job.point]).ok().map(|it| it.identity());
+                let key = |cell: &usize| Some(key(identity.as_deref()?, self.seed(*cell)));
+                job.cells.iter().map(key).collect::<Vec<_>>()
+            },
+        );
         jobs.iter()
             .zip(keys)
             .flat_map(|(job, keys)| keys.unwrap_or_else(|| vec![None; job.cells.len()]))
@@ -121,30 +127,37 @@ impl Sweep {
         &self,
         cells: &[usize],
         store: &dyn Store,
-        progress: Progress<'_>,
+        progress: &dyn Progress,
         stop: &AtomicBool,
     ) -> io::Result<Vec<Done>> {
         let jobs = self.jobs(cells);
         let (done, all) = (std::sync::atomic::AtomicUsize::new(0), cells.len());
-        let tell = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-        let results = on_cores(&jobs, &|_, _| {}, stop, |job| {
-            let plan = self.definition.plan(&self.points[job.point]);
-            let identity = plan.as_ref().ok().map(Plan::identity);
-            let mut results = Vec::new();
-            for &cell in &job.cells {
-                let result = match (&plan, &identity) {
-                    (Ok(plan), Some(identity)) => {
-                        self.cell(cell, plan, &key(identity, self.seed(cell)), store, stop)?
-                    }
-                    (Err(error), _) => Some(self.refused(cell, &error.message)),
-                    (Ok(_), None) => None,
-                };
-                let Some(result) = result else { break };
-                results.push(result);
-                tell();
-            }
-            Ok(results)
-        });
+        let tell = || progress.done(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+        let results = on_cores(
+            &jobs,
+            |_| String::new(),
+            &Silent,
+            stop,
+            |job| {
+                progress.begins(&label(&self.points[job.point]));
+                let plan = self.definition.plan(&self.points[job.point]);
+                let identity = plan.as_ref().ok().map(Plan::identity);
+                let mut results = Vec::new();
+                for &cell in &job.cells {
+                    let result = match (&plan, &identity) {
+                        (Ok(plan), Some(identity)) => {
+                            self.cell(cell, plan, &key(identity, self.seed(cell)), store, stop)?
+                        }
+                        (Err(error), _) => Some(self.refused(cell, &error.message)),
+                        (Ok(_), None) => None,
+                    };
+                    let Some(result) = result else { break };
+                    results.push(result);
+                    tell();
+                }
+                Ok(results)
+            },
+        );
         let results: io::Result<Vec<Vec<Done>>> = results.into_iter().flatten().collect();
         Ok(results?.into_iter().flatten().collect())
     }

@@ -6,6 +6,7 @@ use fairdisk_lab::run::Progress;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::env;
 use std::io::{self, IsTerminal as _};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// A progress bar of `length` steps, none of them done. `length` is 0 while the number is unknown.
@@ -27,19 +28,57 @@ pub(crate) fn show(bar: &ProgressBar, done: u64, all: u64) {
     bar.set_position(done);
 }
 
-/// Calls `work` and shows its progress, in runs, and about how long it still takes, until it
-/// returns.
-pub(crate) fn of_runs<T>(quiet: bool, work: impl FnOnce(Progress<'_>) -> T) -> T {
-    let bar = bar(0, quiet);
-    bar.set_message("runs");
-    let done = work(&|done, all| {
-        if !bar.is_hidden() {
-            show(&bar, done as u64, all as u64);
-            bar.set_message(runs(bar.elapsed(), done, all));
-        }
-    });
-    bar.finish_and_clear();
+/// Calls `work` and shows its progress, in runs, the cell at work, and about how long it still
+/// takes, until it returns.
+pub(crate) fn of_runs<T>(quiet: bool, work: impl FnOnce(&dyn Progress) -> T) -> T {
+    let runs = Runs { bar: bar(0, quiet), shown: Mutex::default() };
+    let done = work(&runs);
+    runs.bar.finish_and_clear();
     done
+}
+
+/// A bar that counts runs and names the cell that began last.
+struct Runs {
+    bar: ProgressBar,
+    shown: Mutex<Shown>,
+}
+
+/// What the bar shows.
+#[derive(Debug, Default)]
+struct Shown {
+    cell: String,
+    done: usize,
+    all: usize,
+}
+
+impl Shown {
+    fn message(&self, elapsed: Duration) -> String {
+        let Self { cell, done, all } = self;
+        let separator = if cell.is_empty() { "" } else { ": " };
+        format!("{}{separator}{cell}", runs(elapsed, *done, *all))
+    }
+}
+
+impl Runs {
+    fn change(&self, change: impl FnOnce(&mut Shown)) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut shown);
+        show(&self.bar, shown.done as u64, shown.all as u64);
+        self.bar.set_message(shown.message(self.bar.elapsed()));
+    }
+}
+
+impl Progress for Runs {
+    fn begins(&self, cell: &str) {
+        self.change(|shown| cell.clone_into(&mut shown.cell));
+    }
+
+    fn done(&self, done: usize, all: usize) {
+        self.change(|shown| (shown.done, shown.all) = (done, all));
+    }
 }
 
 /// What is said beside the numbers of runs.
@@ -78,6 +117,14 @@ mod tests {
         assert_eq!(runs(Duration::ZERO, 0, 12), "runs");
         assert_eq!(runs(MINUTE, 3, 12), "runs, about 3 minutes left");
         assert_eq!(runs(MINUTE, 12, 12), "runs");
+    }
+
+    #[test]
+    fn the_cell_at_work_is_named() {
+        let shown = Shown { cell: "mix under fair on nvme".to_owned(), done: 3, all: 12 };
+        let said = shown.message(MINUTE);
+        assert_eq!(said, "runs, about 3 minutes left: mix under fair on nvme");
+        assert_eq!(Shown::default().message(MINUTE), "runs");
     }
 
     #[test]

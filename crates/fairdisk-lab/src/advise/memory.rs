@@ -53,7 +53,7 @@ pub fn memory(
     advice: &Advice,
     plan_at: AtSize<'_>,
     want_percent: f64,
-    progress: Progress<'_>,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Option<Need>, String> {
     let Some(best) = advice.proposed() else { return Ok(None) };

@@ -4,7 +4,7 @@ use super::demand::{Demands, Singles};
 use super::division::Division;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
-use crate::run::{Ensemble, PlanRuns, Progress, run_all, run_plan};
+use crate::run::{Ensemble, PlanRuns, Progress, Silent, run_all, run_plan};
 use fairdisk_core::Prng;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,7 +22,7 @@ const SINGLES_MOST: usize = 16;
 /// Returns the first load that cannot be run under any scheduler.
 pub fn run_and_divide(
     plan: &Plan,
-    progress: Progress<'_>,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<(PlanRuns, Outcome), String> {
     let runs = run_all(plan, progress, stop)?;
@@ -47,7 +47,7 @@ fn demands(plan: &Plan, stop: &AtomicBool) -> Option<Demands> {
     if singles.plan.rows.len() > all.max(SINGLES_MOST) {
         return None;
     }
-    let ensembles = run_plan(&singles.plan, &|_, _| {}, stop).ok()?;
+    let ensembles = run_plan(&singles.plan, &Silent, stop).ok()?;
     (!stop.load(Ordering::Relaxed)).then(|| singles.demands(&ensembles))
 }
 

@@ -26,6 +26,13 @@ impl Plan {
         let row = &self.rows[row];
         (row.arm(&self.arms[arm]), row)
     }
+
+    /// What a row under an arm is called while it runs.
+    #[must_use]
+    pub fn cell_name(&self, arm: usize, row: usize) -> String {
+        let (arm, row) = self.cell(arm, row);
+        format!("{} under {} on {}", row.label, arm.name, arm.rig.device_id)
+    }
 }
 
 /// An experiment and its file, for locating faults.

@@ -5,7 +5,7 @@ use super::{COUNT_LEAST, ValidateError, one_plan, replayed};
 use crate::catalog::device::table;
 use crate::catalog::overrides::Override;
 use crate::plan::{Options, Recorded};
-use crate::threads::on_cores;
+use crate::threads::{Silent, on_cores};
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use toml::{Table, Value};
@@ -96,11 +96,17 @@ pub fn fit(
     let mut keys: Vec<KeyFit> = Vec::new();
     for round in 0..rounds {
         let tries: Vec<(usize, Override)> = tries(&values);
-        let tried = on_cores(&tries, &|_, _| {}, stop, |(_, change)| {
-            let others = without(&changes, core::slice::from_ref(change));
-            // A value that the device cannot have is none to try.
-            distance(&others.chain([change.clone()]).collect::<Vec<_>>()).ok()
-        });
+        let tried = on_cores(
+            &tries,
+            |_| String::new(),
+            &Silent,
+            stop,
+            |(_, change)| {
+                let others = without(&changes, core::slice::from_ref(change));
+                // A value that the device cannot have is none to try.
+                distance(&others.chain([change.clone()]).collect::<Vec<_>>()).ok()
+            },
+        );
         if stop.load(Ordering::Relaxed) {
             break;
         }

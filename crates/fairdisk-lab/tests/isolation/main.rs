@@ -15,6 +15,7 @@ use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::compare::{BASE, Cell, Comparison, compare};
 use fairdisk_lab::plan::{Options, Plan, PlannedArm};
+use fairdisk_lab::run::Silent;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
@@ -175,7 +176,7 @@ fn fair_isolates_whatever_the_others_do() {
         _ => {}
     }
     let plans: Vec<Plan> = SHORT.iter().map(short).collect();
-    let comparison = compare(&plans, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let comparison = compare(&plans, &Silent, &AtomicBool::new(false)).expect("it fits");
     let (found, mean) = judge(&comparison);
     let text = std::fs::read_to_string(LIST).unwrap_or_default();
     let known = known(&text);
@@ -203,7 +204,7 @@ fn fair_isolates_whatever_the_others_do() {
 
 fn long_form() {
     let plans: Vec<Plan> = LONG.iter().map(|device| plan(device, Options::default())).collect();
-    let comparison = compare(&plans, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let comparison = compare(&plans, &Silent, &AtomicBool::new(false)).expect("it fits");
     let (found, mean) = judge(&comparison);
     println!("{OURS}: mean error {mean:.2} points, {} misses", found.len());
     found.iter().for_each(|(miss, figures)| println!("  {miss}: {figures}"));

@@ -5,6 +5,7 @@ use fairdisk_core::Span;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::compare::{Cell, compare};
 use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::Silent;
 use fairdisk_sched::fair::{RULES, Rule};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -70,7 +71,7 @@ struct Worth {
 
 impl Figures {
     fn of(plans: Vec<Plan>) -> Self {
-        let comparison = compare(&plans, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+        let comparison = compare(&plans, &Silent, &AtomicBool::new(false)).expect("it fits");
         Self { cells: comparison.cells }
     }
 

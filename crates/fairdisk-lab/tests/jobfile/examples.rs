@@ -9,7 +9,7 @@ use fairdisk_core::Span;
 use fairdisk_lab::jobfile::{Class, ErrorKind, Problems, Resolved};
 use fairdisk_lab::outcome::{Outcome, Shell};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Silent, run_plan};
 
 use crate::fio;
 use crate::golden;
@@ -122,7 +122,7 @@ fn what_is_supported_runs_in_the_lab() {
             ..Options::default()
         };
         let plan = Plan::job_file(&name, &resolved, &options).expect("there is room");
-        let runs = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+        let runs = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it fits");
         let outcome = Outcome::new(&plan, Shell::Lab, &runs);
         let row = &outcome.rows[0];
         assert_eq!(row.submitted, row.completed + row.in_flight, "{name}");

@@ -4,7 +4,7 @@ use super::{assert_refused, plan, table};
 use fairdisk_lab::outcome::{Outcome, Score, Shell, Style, to_html, to_json, to_table};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::printed::Printed;
-use fairdisk_lab::run::{Ensemble, run_plan};
+use fairdisk_lab::run::{Ensemble, Silent, run_plan};
 use std::sync::atomic::AtomicBool;
 
 const TASKS: &str = "{ group = \"a\" }, { group = \"b\" }";
@@ -18,7 +18,7 @@ fn text(more: &str) -> String {
 
 fn ensembles(more: &str) -> (fairdisk_lab::plan::Plan, Vec<Ensemble>) {
     let plan = plan(&text(more));
-    let runs = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it can be run");
+    let runs = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it can be run");
     (plan, runs)
 }
 

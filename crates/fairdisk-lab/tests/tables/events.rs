@@ -3,7 +3,7 @@
 use super::{assert_refused, plan, table};
 use fairdisk_lab::outcome::{Outcome, Shell, Style, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{EventRun, RunResult, run_once, run_plan};
+use fairdisk_lab::run::{EventRun, RunResult, Silent, run_once, run_plan};
 use std::sync::atomic::AtomicBool;
 
 const TASKS: &str = "{ group = \"a\", name = \"one\" }, { group = \"b\", name = \"two\" }";
@@ -118,7 +118,7 @@ fn from_when_the_disk_fails_everything_fails() {
 #[test]
 fn events_are_told_in_the_table_and_in_the_json() {
     let plan = plan(&text(TASKS, "{ at_s = 1.5, end = \"one\" }"));
-    let runs = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it can be run");
+    let runs = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it can be run");
     let outcome = Outcome::new(&plan, Shell::Lab, &runs);
     assert!(to_table(&outcome, Style::default()).contains("  at 1.5 s: tasks one ended\n"));
     let event = &to_json(&outcome)["rows"][0]["events"][0];

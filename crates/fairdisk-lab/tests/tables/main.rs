@@ -16,7 +16,7 @@ use fairdisk_core::Prng;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, Score, Shell, Style, to_table};
 use fairdisk_lab::plan::{Loaded, Options, Plan};
-use fairdisk_lab::run::{run_once, run_plan};
+use fairdisk_lab::run::{Silent, run_once, run_plan};
 use std::collections::BTreeSet;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -156,7 +156,7 @@ fn outcome(text: &str) -> Outcome {
 }
 
 fn outcome_of(plan: &Plan) -> Outcome {
-    let ensembles = run_plan(plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let ensembles = run_plan(plan, &Silent, &AtomicBool::new(false)).expect("it fits");
     Outcome::new(plan, Shell::Lab, &ensembles)
 }
 

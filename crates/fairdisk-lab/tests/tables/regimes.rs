@@ -3,7 +3,7 @@
 use super::{plan, table};
 use fairdisk_lab::outcome::{Outcome, Shell, Style, to_html, to_json, to_table};
 use fairdisk_lab::page::Made;
-use fairdisk_lab::run::{Ensemble, run_plan};
+use fairdisk_lab::run::{Ensemble, Silent, run_plan};
 use serde_json::Value;
 use std::sync::atomic::AtomicBool;
 
@@ -16,8 +16,7 @@ fn with_slow_runs(slow: usize) -> Outcome {
                   [[published_change]]\nrow = \"row\"\nfrom = \"flat\"\nto = \"again\"\n\
                   percent = 10\n";
     let plan = plan(&table("duration_s = 1\nseeds = 10", TASKS, figure));
-    let mut ensembles =
-        run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it can be run");
+    let mut ensembles = run_plan(&plan, &Silent, &AtomicBool::new(false)).expect("it can be run");
     for run in ensembles[0].runs.iter_mut().take(slow) {
         for group in &mut run.groups {
             (group.ios, group.bytes) = (group.ios / 3, group.bytes / 3);

@@ -5,6 +5,7 @@ use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::compare::compare;
 use fairdisk_lab::outcome::{Style, to_table};
 use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::Silent;
 use std::sync::atomic::AtomicBool;
 
 const READERS: &str = "{ group = \"a\", count = 8 }";
@@ -87,6 +88,6 @@ fn a_device_that_does_not_fit_an_arm_is_refused_where_the_arm_is_changed() {
 #[test]
 fn schedulers_are_compared_on_one_disk() {
     let plan = plan(&second("set = [\"device.rpm=15000\"]"));
-    let refused = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect_err("two disks");
+    let refused = compare(&[plan], &Silent, &AtomicBool::new(false)).expect_err("two disks");
     assert!(refused.contains("arm `other` of mine changes the disk"), "{refused}");
 }

@@ -4,6 +4,7 @@ use super::{assert_refused, outcome, plan, read, set, table};
 use fairdisk_lab::compare::compare;
 use fairdisk_lab::outcome::{Style, to_table};
 use fairdisk_lab::plan::{Options, Plan, PlannedArm};
+use fairdisk_lab::run::Silent;
 use std::sync::atomic::AtomicBool;
 
 const READERS: &str = "{ group = \"a\", count = 8 }";
@@ -148,7 +149,7 @@ fn changes_that_cannot_be_are_refused() {
 #[test]
 fn schedulers_are_compared_in_rows_that_change_nothing() {
     let plan = plan(&rows(READERS, "set = [\"device.rpm=15000\"]", ""));
-    let refused = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect_err("two disks");
+    let refused = compare(&[plan], &Silent, &AtomicBool::new(false)).expect_err("two disks");
     assert!(refused.contains("`set` of row `second` of mine may change the disk"), "{refused}");
 }
 

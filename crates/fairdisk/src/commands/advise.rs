@@ -78,7 +78,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let wants = wants(args);
     let memory = memory_wish(args, &options)?;
     let stop = interrupt::stop_flag()?;
-    let advise = |tell: Progress<'_>| advise(&plan, &wants, tell, &stop);
+    let advise = |tell: &dyn Progress| advise(&plan, &wants, tell, &stop);
     let mut advice = progress::of_runs(args.results.quiet, advise).map_err(Failure::BadInput)?;
     if let Some(wish) = memory.filter(|_| advice.partial.is_none()) {
         add_memory(args, &wish, &mut advice, &stop)?;
@@ -114,7 +114,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 fn mount_advice(args: &Args, wants: &[Want], stop: &AtomicBool) -> Result<Advice, Failure> {
     let options = Options { schedulers: vec!["fair".to_owned()], ..options(args)? };
     let plan = selection::load(&args.spec, &options)?;
-    let found = |tell: Progress<'_>| advise(&plan, wants, tell, stop);
+    let found = |tell: &dyn Progress| advise(&plan, wants, tell, stop);
     progress::of_runs(args.results.quiet, found).map_err(Failure::BadInput)
 }
 
@@ -168,7 +168,7 @@ fn add_memory(
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let at_size = |mib: u64| at_size(&args.spec, options, mib);
-    let memory = |tell: Progress<'_>| memory(advice, &at_size, *percent, tell, stop);
+    let memory = |tell: &dyn Progress| memory(advice, &at_size, *percent, tell, stop);
     let need = progress::of_runs(args.results.quiet, memory).map_err(Failure::BadInput)?;
     if stop.load(Ordering::Relaxed) {
         advice.partial =

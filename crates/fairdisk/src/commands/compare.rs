@@ -45,7 +45,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     args.results.demand_place()?;
     let plans = plans(args)?;
     let stop = interrupt::stop_flag()?;
-    let compare = |tell: Progress<'_>| compare(&plans, tell, &stop);
+    let compare = |tell: &dyn Progress| compare(&plans, tell, &stop);
     let comparison = progress::of_runs(args.results.quiet, compare).map_err(Failure::BadInput)?;
     let refused = comparison.refused.len();
     let partial = comparison.partial();

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::records::{Record, to_csv, to_json_lines};
 use crate::{interrupt, output, progress};
 use clap::ValueHint;
+use fairdisk_lab::run::Silent;
 use fairdisk_lab::text_file;
 use fairdisk_sweep::columns::{Value, changed, columns, value_of};
 use fairdisk_sweep::{Definition, Done, Folder, Nothing, Row, Shard, Store, Sweep};
@@ -133,7 +134,7 @@ fn merged(
             })),
         }
     }
-    done.extend(sweep.run(&unplanned, store, &|_, _| {}, stop)?);
+    done.extend(sweep.run(&unplanned, store, &Silent, stop)?);
     Ok(done)
 }
 

@@ -5,7 +5,7 @@ use crate::selection;
 use fairdisk_core::{GroupId, IoClass, Prng, Share};
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Score, Shell, Style, TaskOutcome, to_json};
 use fairdisk_lab::plan::{Loaded, Options, Plan, PlannedRow};
-use fairdisk_lab::run::run_plan;
+use fairdisk_lab::run::{Silent, run_plan};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +23,7 @@ pub(super) struct Pairs {
 impl Pairs {
     pub(super) fn run(stop: &AtomicBool) -> Result<Self, Failure> {
         let plan = selection::load(EXPERIMENT, &Options::default())?;
-        let ensembles = run_plan(&plan, &|_, _| {}, stop).map_err(Failure::Run)?;
+        let ensembles = run_plan(&plan, &Silent, stop).map_err(Failure::Run)?;
         let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
         Ok(Self { plan, outcome })
     }
