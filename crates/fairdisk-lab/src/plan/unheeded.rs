@@ -4,7 +4,7 @@ use super::{GroupLabel, Loaded, Plan, PlannedArm};
 use crate::catalog::library::Kind;
 use crate::catalog::revision::Revision;
 use crate::seconds::in_seconds;
-use fairdisk_core::{IoClass, IoPrio, Prng, Share};
+use fairdisk_core::{IoClass, IoPrio, Prng, Share, Span};
 use fairdisk_sched::{Honours, Nesting, SchedulerSpec};
 use fairdisk_sim::workload::{Direction, FlushEvery, IoOrder, TaskSpec};
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,7 +86,10 @@ impl Plan {
         let SchedulerSpec::Bfq(params) = &arm.revision.spec else { return None };
         let raising = &params.raising;
         let raised = raising.interactive_span;
-        if !params.low_latency || self.ramp >= raised {
+        // Jobs may have ramps of their own.
+        let tasks = self.loads(false).flat_map(|loaded| loaded.tasks);
+        let ramp = self.ramp.max(tasks.map(|task| task.ramp).min().unwrap_or(Span::ZERO));
+        if !params.low_latency || ramp >= raised {
             return None;
         }
         let shortest = self.rows.iter().filter_map(|row| row.duration).min();

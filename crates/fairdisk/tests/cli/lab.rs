@@ -111,6 +111,14 @@ fn groups_in_groups_are_said_not_to_be_looked_at() {
     // In a run of one second all weights are raised.
     let raised = notes(&bfq[..2])[0].as_str().unwrap().to_owned();
     assert!(raised.starts_with("bfq raises the weight of each new task 30-fold"), "{raised}");
+    // Jobs that are measured after that are not.
+    for (ramp, raises) in [("1s", true), ("12s", false)] {
+        let job = format!("[a]\nrw=randread\nsize=64m\nruntime=1s\ntime_based\nramp_time={ramp}\n");
+        place.write("ramp.fio", job);
+        let run = ["run", "ramp.fio", "--scheduler", "bfq", "--device", "fixed-8ms", "--json"];
+        let notes = place.run(&run).json()["caveats"].take();
+        assert_eq!(notes.to_string().contains("raises the weight"), raises, "{notes}");
+    }
 }
 
 #[test]
