@@ -59,43 +59,37 @@ run_program() {
   cd "$where" && RUSTC_BOOTSTRAP=1 CARGO_MANIFEST_DIR=$where \
     "$program" -Zunstable-options --report-time --show-output "${@:2}" 2>&1
 }
+# A line of the list, the log of its program: notes a program that ended before it told of all tests.
+demand_result() {
+  grep -q '^test result:' "$2" || echo "${1##*/}" >>"$programs.ended"
+}
 # The same into a log of its own, which is told when the program has ended.
 run_apart() {
   local own
   own=$(mktemp "$programs.XXXXXX")
   run_program "$1" >"$own"
   local ended=$?
+  [ "$ended" -eq 0 ] || demand_result "$1" "$own"
   flock "$programs" cat "$own"
   return "$ended"
 }
-export -f run_program run_apart
+export -f run_program run_apart demand_result
 export programs
 
 # Programs of real time, real disks and real programs: one after another. All others give the same
 # on every machine and beside others.
-real='^(fairdisk|fairdisk-mount|fairdisk-plane)\t|/(doctor|kernel|browser)-[0-9a-f]*$'
+real=$'^fairdisk(-mount|-plane|-python)?\t|/(doctor|kernel|browser)-[0-9a-f]*$'
+if [ ! -s "$programs" ]; then
+  broken+=("no test program was built")
+  failed=$((failed + 1))
+fi
 began=$SECONDS
 echo "== pure tests, side by side"
-grep -vP "$real" "$programs" |
+grep -vE "$real" "$programs" |
   xargs -r -d '\n' -n 1 -P "$(nproc)" bash -c 'run_apart "$1"' _ |
   tee -a "$log" | awk "$show"
 [ "${PIPESTATUS[1]}" -eq 0 ] || status=1
 pure_seconds=$((SECONDS - began))
-
-echo "== tests in real time, one after another"
-began=$SECONDS
-# Programs with tests that failed.
-unwell=()
-: >"$log.real"
-while read -r line; do
-  run_program "$line" </dev/null | tee "$log.one" | awk "$show"
-  ended=${PIPESTATUS[0]}
-  cat "$log.one" >>"$log.real"
-  [ "$ended" -eq 0 ] && continue
-  unwell+=("$line")
-  # One that ended without a result has failed for good.
-  grep -q '^test result: FAILED' "$log.one" || status=1
-done < <(grep -P "$real" "$programs")
 
 # Of a log: tests passed, failed and ignored, and how many of the passed ones say they skipped.
 count() {
@@ -113,6 +107,7 @@ names_of_failed() {
     /^failures:$/ { list = 1 }
     /^test result:/ { list = 0 }
     list && /^    [a-z0-9_:]+$/ { print $1 }
+    list && /^    [^ ]+ - .* \(line [0-9]+\)$/ { sub(/^ +/, ""); print }
   ' "$@"
 }
 
@@ -121,22 +116,38 @@ slowest() {
   sed -n 's/^test \(.*\) \.\.\. ok <\([0-9.]*\)s>$/\2 s  \1/p' "$@" | sort -rn | head -n 10
 }
 
+echo "== tests in real time, one after another"
+began=$SECONDS
+# Programs with tests that failed, and the names of these.
+unwell=() names=()
+: >"$log.real"
+while read -r line; do
+  run_program "$line" </dev/null | tee "$log.one" | awk "$show"
+  ended=${PIPESTATUS[0]}
+  cat "$log.one" >>"$log.real"
+  [ "$ended" -eq 0 ] && continue
+  demand_result "$line" "$log.one"
+  unwell+=("$line")
+  names+=("$(names_of_failed "$log.one" | tr '\n' ' ')")
+done < <(grep -E "$real" "$programs")
+
 # Tests of real time may fail because the machine was busy. Each that failed is tried once more with
 # nothing beside it, and named; one that fails again has failed.
 read -r ok bad ignored absent < <(count "$log.real")
 last=$log.real
 if [ "$bad" -gt 0 ] && [ "$bad" -le 5 ]; then
-  mapfile -t names < <(names_of_failed "$log.real")
   echo "== once more, one by one: ${names[*]}"
   last=$log.again
   : >"$last"
-  for line in "${unwell[@]}"; do
-    run_program "$line" --exact --test-threads=1 "${names[@]}" </dev/null
-  done | tee "$last" | awk "$show"
-  read -r again_ok again_bad _ again_absent < <(count "$last")
+  for at in "${!unwell[@]}"; do
+    [ -n "${names[at]}" ] || continue
+    # shellcheck disable=SC2086 # several names
+    run_program "${unwell[at]}" --exact --test-threads=1 ${names[at]} </dev/null |
+      tee -a "$last" | awk "$show"
+  done
+  read -r again_ok _ _ again_absent < <(count "$last")
   echo "$again_ok of $bad that failed beside others passed alone"
   bad=$((bad - again_ok)) ok=$((ok + again_ok)) absent=$((absent + again_absent))
-  [ "$again_bad" -eq "$bad" ] || status=1
 fi
 real_seconds=$((SECONDS - began))
 mapfile -t -O "${#broken[@]}" broken < <(names_of_failed "$log" "$last")
@@ -144,10 +155,17 @@ read -r pure_ok pure_bad pure_ignored pure_absent < <(count "$log")
 ok=$((ok + pure_ok)) bad=$((bad + pure_bad))
 ignored=$((ignored + pure_ignored)) absent=$((absent + pure_absent))
 
+if [ -e "$programs.ended" ]; then
+  while read -r program; do
+    broken+=("$program ended without a result")
+    failed=$((failed + 1))
+  done <"$programs.ended"
+fi
+
 passed=$((passed + ok - absent)) failed=$((failed + bad)) skipped=$((skipped + ignored + absent))
-if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
-  failed=$((failed + 1))
-  broken+=("tests that do not compile or that ended their process")
+if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+  failed=1
+  broken+=("tests that do not compile")
 fi
 
 if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
