@@ -1,6 +1,6 @@
 //! What a group asked for when its requests were recorded.
 
-use fairdisk_core::{Qos, QosKey};
+use fairdisk_core::{Notation, Qos, QosKey, Weight};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -23,19 +23,39 @@ impl Settings {
         Self(core::iter::once(weight).chain(limits).collect())
     }
 
-    /// The weight.
+    /// Those of a group of which the weight alone is known.
     #[must_use]
-    pub fn weight(&self) -> Option<u32> {
-        self.0.get(WEIGHT).map(|weight| *weight as u32)
+    pub fn of_weight(weight: u32) -> Self {
+        Self::new(weight, Qos::NONE)
     }
 
-    /// Floors, ceilings and targets. Keys of a later version are passed over.
+    /// What all of these have, key by key.
+    pub fn common<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut all = all.into_iter();
+        let mut common = all.next().cloned().unwrap_or_default();
+        for one in all {
+            common.0.retain(|key, value| one.0.get(key) == Some(value));
+        }
+        common
+    }
+
+    /// The weight.
+    #[must_use]
+    pub fn weight(&self) -> Option<Weight> {
+        self.0.get(WEIGHT).and_then(|weight| Weight::new(*weight as u32))
+    }
+
+    /// Floors, ceilings and targets. Keys of a later version are passed over, as are values that no
+    /// group can have.
     #[must_use]
     pub fn qos(&self) -> Qos {
         let mut qos = Qos::NONE;
         for (name, value) in &self.0 {
-            if let Some(key) = QosKey::named(name) {
-                key.set(&mut qos, Some((value * key.notation().unit as f64).round() as u64));
+            let Some(key) = QosKey::named(name) else { continue };
+            let Notation { unit, range: [least, most], .. } = key.notation();
+            let value = (value * unit as f64).round() as u64;
+            if (least..=most).contains(&value) {
+                key.set(&mut qos, Some(value));
             }
         }
         qos
@@ -55,9 +75,21 @@ mod tests {
         let settings = Settings::new(800, qos);
         let text = serde_json::to_string(&settings).unwrap();
         let read: Settings = serde_json::from_str(&text).unwrap();
-        assert_eq!((read.weight(), read.qos()), (Some(800), qos), "{text}");
+        assert_eq!((read.weight(), read.qos()), (Weight::new(800), qos), "{text}");
         let later: Settings = serde_json::from_str(r#"{"colour": 3, "max_iops": 500}"#).unwrap();
         let limits: Vec<_> = later.qos().settings().collect();
         assert_eq!((later.weight(), limits), (None, vec![(QosKey::MaxIops, 500)]));
+        let wrong = r#"{"weight": -5, "max_iops": -1, "latency_p99_ms": 0, "burst_ms": 1e300}"#;
+        let wrong: Settings = serde_json::from_str(wrong).unwrap();
+        assert_eq!((wrong.weight(), wrong.qos()), (None, Qos::NONE));
+    }
+
+    #[test]
+    fn what_groups_have_in_common_is_told_key_by_key() {
+        let of = |text: &str| serde_json::from_str::<Settings>(text).unwrap();
+        let one = of(r#"{"weight": 300, "max_iops": 500}"#);
+        let other = of(r#"{"weight": 300, "max_iops": 600, "min_iops": 5}"#);
+        assert_eq!(Settings::common([&one, &other]), Settings::of_weight(300));
+        assert_eq!(Settings::common([&one]), one);
     }
 }

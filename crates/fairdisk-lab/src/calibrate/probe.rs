@@ -84,9 +84,11 @@ impl<'a, B: Bench> Probe<'a, B> {
         self.each(Place::Random, Times::SMALL, length)
     }
 
-    /// The pauses among requests that were one at a time.
-    pub(super) fn pauses(&mut self) -> Pauses {
-        pauses(&mut self.took)
+    /// The pauses among requests that were one at a time, and how long these took in the mean.
+    pub(super) fn pauses(&mut self) -> (Pauses, Span) {
+        let all = self.took.iter().fold(Span::ZERO, |sum, took| sum + *took);
+        let mean = all / (self.took.len() as u64).max(1);
+        (pauses(&mut self.took), mean)
     }
 
     /// Writes until the caches are full.

@@ -135,15 +135,14 @@ impl Recorded {
     }
 
     /// The settings of a group that is replayed: those that all have of which it was made.
-    pub(super) fn settings(&self, group: &str) -> Option<&Settings> {
+    pub(super) fn settings(&self, group: &str) -> Settings {
         let tasks = self.tasks.keys().filter(|(replayed, ..)| replayed == group);
         let mut recorded: Vec<&str> = tasks.map(|(_, _, recorded, _)| &**recorded).collect();
         if recorded.is_empty() {
             recorded.push(group);
         }
-        let mut settings = recorded.iter().map(|name| self.about.settings.get(*name));
-        let first = settings.next()??;
-        settings.all(|one| one == Some(first)).then_some(first)
+        let all = recorded.iter().map(|name| self.about.settings.get(*name));
+        all.collect::<Option<Vec<_>>>().map_or_else(Settings::default, Settings::common)
     }
 
     /// What was asked for until so many requests had been.

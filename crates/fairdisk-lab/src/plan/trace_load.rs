@@ -11,7 +11,7 @@ use fairdisk_core::{IoPrio, Lba, Prng, Qos, QosKey, SECTOR_BYTES, Share, Span, W
 use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{FileSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{Drops, Due, ScriptedIo, StreamSpec, TaskSpec};
-use fairdisk_trace::{Request, Settings, Traits, enclosing};
+use fairdisk_trace::{Request, Traits, enclosing};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::Arc;
@@ -98,25 +98,28 @@ impl TraceLoad {
 /// The weight and the limits with which a group is replayed.
 fn settings(recorded: &Recorded, replay: &Replay, group: &str) -> (Option<Weight>, Qos) {
     let had = recorded.settings(group);
-    let weight = had.and_then(Settings::weight).and_then(Weight::new);
-    let mut qos = had.map_or(Qos::NONE, Settings::qos);
+    let mut qos = had.qos();
     replay.limit(group, &mut qos);
-    (replay.weight(group).or(weight), qos)
+    (replay.weight(group).or(had.weight()), qos)
 }
 
-/// Checks that no limit that is given contradicts another of its group.
+/// Checks that no limit of a group contradicts another.
 ///
 /// # Errors
 /// One does.
 pub(super) fn demand_agreement(recorded: &Recorded, replay: &Replay) -> Result<(), CatalogError> {
-    for (group, key, _) in &replay.limits {
+    for group in &recorded.groups() {
         let (_, qos) = settings(recorded, replay, group);
-        let burst = |(name, key, value): &(String, QosKey, Option<u64>)| {
-            name == group && *key == QosKey::Burst && value.is_some()
-        };
-        if let Err(why) = qos.check(replay.limits.iter().any(burst)) {
-            let option = format!("--limit {group}={}", key.name());
-            return Err(CatalogError::option(&option, why.to_string()));
+        let given = || replay.limits.iter().filter(|(name, ..)| name == group);
+        let has_burst = given().any(|(_, key, value)| *key == QosKey::Burst && value.is_some());
+        if let Err(why) = qos.check(has_burst) {
+            return Err(match given().last() {
+                Some((_, key, _)) => CatalogError::option(
+                    &format!("--limit {group}={}", key.name()),
+                    why.to_string(),
+                ),
+                None => CatalogError::file(&recorded.name, format!("group {group}: {why}")),
+            });
         }
     }
     Ok(())

@@ -39,7 +39,8 @@ pub struct MeasuredParams {
     pub qd2: Span,
     /// How long a flush takes.
     pub flush: Span,
-    /// When nothing is done. All times above have their part of it.
+    /// When nothing is done. All times above are taken to have their part of it, as reads that were
+    /// one at a time had.
     pub pauses: Pauses,
 }
 

@@ -33,7 +33,8 @@ impl Pauses {
             return measured;
         }
         let (every, all) = (self.every.as_ns(), (self.every + self.lasts).as_ns());
-        Span::from_ns((u128::from(measured.as_ns()) * u128::from(every) / u128::from(all)) as u64)
+        let ns = u128::from(measured.as_ns()) * u128::from(every) / u128::from(all);
+        Span::from_ns((ns as u64).max(measured.as_ns().min(1)))
     }
 }
 
@@ -67,10 +68,13 @@ impl PausesOfRun {
         }
         let mut next = 0;
         loop {
-            let (begin, over) = match self.ahead.get(next) {
-                Some(pause) => *pause,
-                None => self.one_more(),
-            };
+            while next == self.ahead.len() {
+                let pause = self.one_more();
+                if pause.1 > at {
+                    self.ahead.push_back(pause);
+                }
+            }
+            let (begin, over) = self.ahead[next];
             if begin >= end {
                 return end;
             }
@@ -79,13 +83,13 @@ impl PausesOfRun {
         }
     }
 
+    /// The pause after all that are known: begin and end.
     fn one_more(&mut self) -> (Instant, Instant) {
         let Pauses { every, lasts } = self.pauses;
         let mut drawn = |mean: Span| Span::from_ns(self.prng.between(0, 2 * mean.as_ns()));
         let begin = self.known_until + drawn(every);
         let over = begin + drawn(lasts);
         self.known_until = over;
-        self.ahead.push_back((begin, over));
         (begin, over)
     }
 }
@@ -99,7 +103,7 @@ mod tests {
     #[test]
     fn work_takes_longer_by_the_pauses_in_it() {
         let mut run = PausesOfRun::new(PAUSES, 1);
-        let (begin, over) = run.one_more();
+        let (begin, over) = PausesOfRun::new(PAUSES, 1).one_more();
         let ms = Span::from_ms(1);
         assert_eq!(run.end_of(Instant::ZERO, begin - Instant::ZERO), begin, "it ends in time");
         assert_eq!(run.end_of(Instant::ZERO, begin - Instant::ZERO + ms), over + ms);

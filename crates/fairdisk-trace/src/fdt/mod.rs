@@ -10,7 +10,8 @@
 //! | 2 origins | JSON: a list of origins; they are numbered from 0 through the whole file |
 //! | 3 requests | see below |
 //! | 4 lost | the number of requests that were lost since the block before |
-//! | 5 weights | JSON: the weights of groups, by path; added to those of the header |
+//! | 5 weights | JSON: weights of groups, by path; what a first version wrote in place of 6 |
+//! | 6 settings | JSON: the [`Settings`](crate::Settings) of groups, by path |
 //!
 //! Numbers are little-endian; in contents they are varints (7 bits per byte, the least first), and
 //! differences are zigzag. A block of requests can be read by itself. It holds for each request:
@@ -39,6 +40,8 @@ mod kind {
     pub(super) const ORIGINS: u8 = 2;
     pub(super) const REQUESTS: u8 = 3;
     pub(super) const LOST: u8 = 4;
+    /// What came before [`SETTINGS`]: weights alone.
+    pub(super) const WEIGHTS: u8 = 5;
     pub(super) const SETTINGS: u8 = 6;
 }
 

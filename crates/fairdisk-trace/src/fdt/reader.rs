@@ -146,6 +146,13 @@ impl Fdt {
                 let lost = varint::take(&mut &contents[..]).unwrap_or(0);
                 self.lost = self.lost.saturating_add(lost);
             }
+            kind::WEIGHTS => {
+                let weights: BTreeMap<String, u32> = serde_json::from_slice(&contents)
+                    .map_err(|error| self.bad(&format!("weights cannot be read: {error}")))?;
+                let weights = weights.into_iter();
+                let settings = weights.map(|(path, weight)| (path, Settings::of_weight(weight)));
+                self.about.settings.extend(settings);
+            }
             kind::SETTINGS => {
                 let settings: BTreeMap<String, Settings> = serde_json::from_slice(&contents)
                     .map_err(|error| self.bad(&format!("settings cannot be read: {error}")))?;

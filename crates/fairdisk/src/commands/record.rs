@@ -4,7 +4,7 @@ use super::ctl::{At, the_client};
 use crate::failure::Failure;
 use crate::{interrupt, output};
 use clap::ValueHint;
-use fairdisk_core::{Qos, SECTOR_BYTES, Span};
+use fairdisk_core::{SECTOR_BYTES, Span};
 use fairdisk_lab::time_text;
 use fairdisk_mount::control::ControlError;
 use fairdisk_mount::identity::Hierarchy;
@@ -187,7 +187,7 @@ impl KernelSettings {
         let paths = new.iter().flat_map(|origin| enclosing(&origin.group));
         let new = paths.filter(|path| known.insert((*path).to_owned()));
         let weight = |path| hierarchy.as_ref()?.weight_under_kernel(path, *is_bfq);
-        let settings = |path| Some(Settings::new(weight(path)?, Qos::NONE));
+        let settings = |path| Some(Settings::of_weight(weight(path)?));
         new.filter_map(|path| Some((path.to_owned(), settings(path)?))).collect()
     }
 }
