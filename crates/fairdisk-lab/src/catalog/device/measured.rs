@@ -235,7 +235,7 @@ mod tests {
         );
         assert_eq!(
             wrong("every_ms = 50.0", "every_ms = 0.0"),
-            "mine.toml:32: `every_ms` is 0; allowed: 0.1 to 1000000"
+            "mine.toml:28: `every_ms` is 0; allowed: 0.1 to 1000000"
         );
         assert_eq!(
             wrong("depth = 32", "depth = 0"),
