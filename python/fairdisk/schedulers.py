@@ -2330,6 +2330,28 @@ def iolatency(
     return Scheduler("iolatency", given("iolatency", locals()))
 
 
+def kyber(
+    *,
+    batch_requests: int | None = None,
+    discard_target_us: int | None = None,
+    read_target_us: int | None = None,
+    window_ms: int | None = None,
+    window_requests: int | None = None,
+    write_target_us: int | None = None,
+) -> Scheduler:
+    """Latency targets of reads and of writes, kept by how many are at the device.
+
+    Args:
+        batch_requests: `kyber.batch_requests`, 16; 1 to 10000000.
+        discard_target_us: `kyber.discard_target_us`, 1000000; 1 to 10000000.
+        read_target_us: `kyber.read_target_us`, 2000; 1 to 10000000.
+        window_ms: `kyber.window_ms`, 100; 0 to 1000000.
+        window_requests: `kyber.window_requests`, 32; 1 to 10000000.
+        write_target_us: `kyber.write_target_us`, 10000; 1 to 10000000.
+    """
+    return Scheduler("kyber", given("kyber", locals()))
+
+
 def mclock(
     *,
     anticipation_ms: int | None = None,
@@ -2644,6 +2666,28 @@ def mount_two_layer_cfq(
         q8_idle_while_busy: `quirks.q8_idle_while_busy`, false; true or false.
     """
     return Scheduler("mount-two-layer-cfq", given("mount-two-layer-cfq", locals()))
+
+
+def mq_deadline(
+    *,
+    fifo_batch: int | None = None,
+    front_merges: bool | None = None,
+    read_expire_ms: int | None = None,
+    write_expire_ms: int | None = None,
+    writes_starved: int | None = None,
+    prio_aging_expire_ms: int | None = None,
+) -> Scheduler:
+    """Batches in sector order with deadlines, for each class of I/O priorities.
+
+    Args:
+        fifo_batch: `deadline.fifo_batch`, 16; 1 to 1000000.
+        front_merges: `deadline.front_merges`, true; true or false.
+        read_expire_ms: `deadline.read_expire_ms`, 500; 0 to 1000000.
+        write_expire_ms: `deadline.write_expire_ms`, 5000; 0 to 1000000.
+        writes_starved: `deadline.writes_starved`, 2; 0 to 4294967295.
+        prio_aging_expire_ms: `mq_deadline.prio_aging_expire_ms`, 10000; 0 to 1000000.
+    """
+    return Scheduler("mq-deadline", given("mq-deadline", locals()))
 
 
 def noop(
