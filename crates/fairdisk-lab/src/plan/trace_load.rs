@@ -113,7 +113,7 @@ pub(super) fn demand_agreement(recorded: &Recorded, replay: &Replay) -> Result<(
         let given = || replay.limits.iter().filter(|(name, ..)| name == group);
         let has_burst = given().any(|(_, key, value)| *key == QosKey::Burst && value.is_some());
         if let Err(why) = qos.check(has_burst) {
-            return Err(match given().last() {
+            return Err(match given().next_back() {
                 Some((_, key, _)) => CatalogError::option(
                     &format!("--limit {group}={}", key.name()),
                     why.to_string(),
