@@ -294,6 +294,26 @@ fn a_trim_is_a_request_and_comes_before_its_write() {
     assert_ms(lasted(&tasks[1]), 10.0 * 13.0, 20.0);
 }
 
+/// The second job is slow, so the first one is ahead of its part when its time is over.
+#[test]
+fn a_runtime_ends_a_job_that_waits_for_its_flow() {
+    let jobs = "rw=randread\nruntime=1\ntime_based\nflow=1\n";
+    let tasks = run(&format!("[a]\n{jobs}[b]\n{jobs}thinktime=300ms\n"));
+    for task in &tasks {
+        assert_ms(lasted(task), 1000.0, 20.0);
+    }
+    assert!(tasks[0].ios.abs_diff(tasks[1].ios) <= 2, "{} and {}", tasks[0].ios, tasks[1].ios);
+}
+
+#[test]
+fn a_runtime_ends_what_is_read_back() {
+    let job = "rw=write\nsize=512k\nverify=crc32c\n";
+    let tasks = run(&format!("[a]\n{job}[b]\nstonewall\n{job}runtime=1500ms\n"));
+    assert_eq!((tasks[0].per_op.write.ios, tasks[0].per_op.read.ios), (128, 128));
+    assert_ms(lasted(&tasks[1]), 1500.0, 190.0);
+    assert!((1..128).contains(&tasks[1].per_op.read.ios), "{}", tasks[1].per_op.read.ios);
+}
+
 #[test]
 fn a_runtime_cuts_off_and_comes_after_the_ramp() {
     let tasks = run("[a]\nrw=read\nruntime=2\nramp_time=1\ntime_based\n");

@@ -80,13 +80,16 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// When a task asks again that is ahead of its part of a flow; `None` if it is not.
+    /// When a task asks again that is ahead of its part of a flow; `None` if it is not, or has
+    /// come to its end.
     #[inline]
     pub(super) fn held_by_flow(&self, now: Instant, index: u32) -> Option<Instant> {
         let flow = self.config.tasks[index as usize].flow?;
-        let pause = flow.pause.max(AGAIN);
-        let is_ahead = self.flows.is_ahead(index, flow);
-        is_ahead.then(|| (now + pause).min(self.tasks[index as usize].stream.end()))
+        let stream = &self.tasks[self.tasks[index as usize].stream_of as usize].stream;
+        if !self.flows.is_ahead(index, flow) || stream.is_over(now) {
+            return None;
+        }
+        Some((now + flow.pause.max(AGAIN)).min(stream.end()))
     }
 }
 

@@ -59,6 +59,12 @@ impl Written {
         self.due > 0
     }
 
+    /// Drops all of them: nothing is read back any more.
+    pub(super) fn forget(&mut self) {
+        self.ios.clear();
+        self.due = 0;
+    }
+
     /// The next write to read back, if that is due.
     pub(super) fn next(&mut self) -> Option<FileIo> {
         self.due = self.due.checked_sub(1)?;

@@ -212,7 +212,10 @@ impl Stream {
         Self {
             turns: Turns::new(spec.serving, walks.len()),
             part_bytes: 0,
-            written: Written::new(spec.read_back),
+            written: Written::new(ReadBack {
+                at_end: spec.read_back.at_end && may_end(&spec, &walks),
+                ..spec.read_back
+            }),
             ops: Ops::new(spec.direction),
             steps: Steps::new(spec.order),
             first_chance: spec.seeds.same_passes.then(|| chance.clone()),
@@ -243,9 +246,11 @@ impl Stream {
         self.walks[slot].file
     }
 
-    /// Ends the stream: what the task is there for is done.
-    pub(crate) const fn finish(&mut self) {
+    /// Ends the stream: what the task is there for is done, and nothing is read back any more.
+    pub(crate) fn finish(&mut self) {
         self.is_done = true;
+        self.twin = None;
+        self.written.forget();
     }
 
     /// The files the stream uses, as indices in the machine.
@@ -294,11 +299,14 @@ impl Stream {
             };
         }
         loop {
+            if now >= self.end() {
+                return Next::Exit;
+            }
             if let Some(io) = self.written.next() {
                 return Next::Io(io);
             }
             if self.is_over(now) {
-                if now < self.end() && self.written.end_pass() {
+                if self.written.end_pass() {
                     continue;
                 }
                 return Next::Exit;
@@ -341,7 +349,8 @@ impl Stream {
         self.flushes.ahead()
     }
 
-    fn is_over(&self, now: Instant) -> bool {
+    /// Whether there is nothing left to do but to read back.
+    pub(crate) fn is_over(&self, now: Instant) -> bool {
         let limits = &self.spec.limits;
         self.is_done
             || limits.bytes.is_some_and(|bytes| self.bytes >= bytes)
@@ -429,6 +438,20 @@ fn pace(spec: &StreamSpec, prng: &Prng) -> Pace {
         Arrivals::Linear => Pace::new(spec.rates),
         Arrivals::Poisson => Pace::at_random(spec.rates, smallest, prng.fork(3)),
     }
+}
+
+/// Whether a pass may end: not if it begins again by itself and every I/O fits.
+fn may_end(spec: &StreamSpec, walks: &[Walk]) -> bool {
+    let StreamSpec { order, blocks, limits, align, strides, .. } = spec;
+    let goes_on = limits.endless && limits.bytes.is_none() && limits.ios.is_none();
+    let goes_round = match order {
+        IoOrder::Sequential => walks.len() == 1,
+        IoOrder::Drawn(_) => *align == PerOp::all(None),
+        _ => false,
+    };
+    let bytes = blocks.smallest();
+    let fits = *blocks == Blocks::fixed(bytes) && walks.iter().all(|walk| walk.is_whole(bytes));
+    !(goes_on && goes_round && fits && strides.is_none())
 }
 
 /// The walks over those files of the task that have a used part.

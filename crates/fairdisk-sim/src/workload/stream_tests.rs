@@ -381,3 +381,41 @@ fn seeds_are_the_runs_unless_they_are_given() {
     assert_eq!(visited(given, 1), visited(given, 2));
     assert_ne!(visited(Seeds::default(), 1), visited(Seeds::default(), 2));
 }
+
+/// A stream that has written eight blocks and reads the first of them back.
+fn reading_back(limits: Limits) -> Stream {
+    let read_back = ReadBack { at_end: true, ..ReadBack::default() };
+    let spec = StreamSpec { direction: Direction::Write, limits, read_back, ..once() };
+    let mut stream = stream_on(&[8 * BLOCK], &spec);
+    stream.begin(Instant::ZERO);
+    let is_read = |next: Next| matches!(next, Next::Io(FileIo { op: Op::Read, .. }));
+    assert!((0..9).any(|_| is_read(stream.next(Instant::ZERO))));
+    stream
+}
+
+#[test]
+fn nothing_is_read_back_after_the_runtime_or_a_verdict() {
+    let runtime = Span::from_ms(10);
+    let limits = Limits { runtime: Some(runtime), ..once().limits };
+    let mut late = reading_back(limits);
+    assert!(matches!(late.next(Instant::ZERO), Next::Io(_)));
+    assert_eq!(late.next(Instant::ZERO + runtime), Next::Exit);
+    let mut judged = reading_back(limits);
+    judged.finish();
+    assert_eq!(judged.next(Instant::ZERO), Next::Exit);
+}
+
+/// Also where passes begin again by themselves, an I/O that does not fit ends one.
+#[test]
+fn each_pass_that_ends_is_read_back() {
+    let limits = Limits { endless: true, ..Limits::default() };
+    let read_back = ReadBack { at_end: true, ..ReadBack::default() };
+    let spec = StreamSpec { direction: Direction::Write, limits, read_back, ..once() };
+    let reads = |bytes: u64, spec: &StreamSpec| {
+        ios(&[bytes], spec).iter().filter(|io| io.op == Op::Read).count()
+    };
+    assert_eq!(reads(8 * BLOCK + 5, &spec), 50_000, "every second I/O");
+    assert_eq!(reads(8 * BLOCK, &spec), 0, "no pass ends");
+    let once = StreamSpec { limits: once().limits, ..spec };
+    assert_eq!(reads(8 * BLOCK, &once), 8);
+}

@@ -140,6 +140,11 @@ impl Walk {
         }
     }
 
+    /// Whether the part of the file is a multiple of so many bytes.
+    pub(super) const fn is_whole(&self, bytes: u64) -> bool {
+        self.whole.bytes.is_multiple_of(bytes)
+    }
+
     /// Whether the I/O just drawn is the first since the walk started, or started over. Clears the
     /// flag.
     pub(super) const fn take_fresh(&mut self) -> bool {
