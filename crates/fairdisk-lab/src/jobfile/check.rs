@@ -340,6 +340,9 @@ pub(super) fn remarks(draft: &Draft) -> Notes {
     notes
 }
 
+/// What is said of a value that changes nothing.
+pub(super) const NEUTRAL: &str = "no effect: the value of fio without the key";
+
 pub(super) fn say<T>(notes: &mut Notes, slot: &Slot<T>, applies: bool, text: &str) {
     if let Some(placed) = slot.as_ref().filter(|_| applies) {
         notes.add(&placed.place, placed.key, text);
@@ -452,6 +455,7 @@ fn about_rest(draft: &Draft, notes: &mut Notes) {
     say(notes, &draft.arrivals, !draft.has_rate(), "no effect: there is no rate");
     say(notes, &draft.think_blocks, draft.think_ns.is_none(), "no effect: thinktime is not set");
     say(notes, &draft.nrfiles, draft.filename.is_some(), "no effect: filename lists the files");
+    say(notes, &draft.create_only, value(&draft.create_only) == Some(false), NEUTRAL);
     say(notes, &draft.randrepeat, draft.randseed.is_some(), "no effect: randseed is set");
     if let Some(weight) = &draft.cgroup_weight {
         let effect = super::group::GroupShare::CgroupWeight(weight.value).weight();

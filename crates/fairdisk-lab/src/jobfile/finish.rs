@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::blocks::{BlockSize, BlockSizes};
+use super::check;
 use super::draft::{Draft, List, value};
 use super::group::{GroupSetting, GroupShare};
 use super::job::{Caching, Ends, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
@@ -40,7 +41,7 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
         align_bytes: align_bytes(draft),
         strides: draft.zones.strides(),
         target: target(draft),
-        serving: draft.serving.serving(),
+        serving: draft.serving.serving(check::file_count(draft)),
         size: value(&draft.size).flatten().unwrap_or(Extent::Whole),
         io_size: value(&draft.io_size).flatten(),
         offset: value(&draft.offset).flatten().unwrap_or(Extent::Bytes(0)),

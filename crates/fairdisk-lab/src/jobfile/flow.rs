@@ -1,13 +1,16 @@
 //! Parts of what jobs do together (`flow`).
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use serde::Serialize;
 
-use super::check::say;
+use super::check::{NEUTRAL, say};
 use super::draft::{Draft, Slot, value};
+use super::job::Job;
 use super::note::Notes;
 use super::render::Lines;
+use super::setting::Placed;
 
 /// The keys of flows.
 #[derive(Debug, Clone, Default)]
@@ -39,9 +42,30 @@ impl FlowKeys {
 pub(super) fn remarks(draft: &Draft, notes: &mut Notes) {
     let keys = &draft.flow;
     let is_off = keys.flow().is_none();
-    say(notes, &keys.weight, is_off, "no effect: the value of fio without the key");
+    say(notes, &keys.weight, is_off, NEUTRAL);
     for slot in [&keys.id, &keys.sleep_us] {
         say(notes, slot, is_off, "no effect: it takes flow, which is not in force");
+    }
+}
+
+/// The flows of a file, each with its number of clones and a line that puts a job into it.
+#[derive(Default)]
+pub(super) struct Flows(BTreeMap<u32, (u64, Placed<u32>)>);
+
+impl Flows {
+    pub(super) fn add(&mut self, job: &Job, draft: &Draft) {
+        if let (Some(flow), Some(weight)) = (job.flow, &draft.flow.weight) {
+            let (clones, _) = self.0.entry(flow.id).or_insert_with(|| (0, weight.clone()));
+            *clones += u64::from(job.clones.get());
+        }
+    }
+
+    pub(super) fn remarks(&self, notes: &mut Notes) {
+        for (clones, Placed { key, place, .. }) in self.0.values() {
+            if *clones == 1 {
+                notes.add(place, key, "no effect: the job is alone in its flow");
+            }
+        }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::check::say;
+use super::check::{NEUTRAL, say};
 use super::draft::{Draft, List, value};
 use super::note::Notes;
 use super::per_op::PerOp;
-use super::render::{Lines, one_or_three};
+use super::render::Lines;
 
 /// The priority of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -22,10 +22,10 @@ pub struct Priority {
 /// Requests that have a priority of their own (`cmdprio_percentage`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Preferred {
-    /// The percentage of requests.
+    /// The percentage of requests; none of trims.
     pub percent: PerOp<u8>,
     /// Their priority (`cmdprio_class`, `cmdprio`).
-    pub io: IoPrio,
+    pub io: PerOp<IoPrio>,
 }
 
 /// The keys of requests with a priority of their own.
@@ -37,18 +37,23 @@ pub(super) struct PreferredKeys {
 }
 
 impl PreferredKeys {
-    /// fio has real time as the class, unless another is given.
+    /// fio has real time as the class, unless another is given, and leaves trims alone.
     pub(super) fn preferred(&self) -> Option<Preferred> {
         let of = |slot: &List<u8>, default: u8| {
             value(slot).unwrap_or_else(|| PerOp::all(None)).unwrap_or(&default)
         };
-        let percent = of(&self.percent, 0);
-        let (class, level) = (of(&self.class, 1).read, of(&self.level, 0).read);
-        let io = match class {
+        let percent = PerOp { trim: 0, ..of(&self.percent, 0) };
+        let (class, level) = (of(&self.class, 1), of(&self.level, 0));
+        let io = |class: u8, level: u8| match class {
             0 => IoPrio::FromNice,
             1 => IoPrio::RealTime { level },
             2 => IoPrio::BestEffort { level },
             _ => IoPrio::Idle,
+        };
+        let io = PerOp {
+            read: io(class.read, level.read),
+            write: io(class.write, level.write),
+            trim: IoPrio::FromNice,
         };
         percent.iter().any(|percent| *percent > 0).then_some(Preferred { percent, io })
     }
@@ -57,7 +62,7 @@ impl PreferredKeys {
 pub(super) fn remarks(draft: &Draft, notes: &mut Notes) {
     let keys = &draft.preferred;
     let is_off = keys.preferred().is_none();
-    say(notes, &keys.percent, is_off, "no effect: the value of fio without the key");
+    say(notes, &keys.percent, is_off, NEUTRAL);
     for slot in [&keys.class, &keys.level] {
         say(notes, slot, is_off, "no effect: it takes cmdprio_percentage, which is not in force");
     }
@@ -65,19 +70,23 @@ pub(super) fn remarks(draft: &Draft, notes: &mut Notes) {
 
 impl Preferred {
     pub(super) fn lines(&self, lines: &mut Lines) {
-        let parts: Vec<String> = self.percent.iter().map(u8::to_string).collect();
-        lines.set("cmdprio_percentage", one_or_three(&parts), "have a priority of their own");
-        let (class, level) = match self.io {
-            IoPrio::FromNice => (0, None),
-            IoPrio::RealTime { level } => (1, Some(level)),
-            IoPrio::BestEffort { level } => (2, Some(level)),
-            IoPrio::Idle => (3, None),
+        let text = "of reads,writes have a priority of their own";
+        lines.set("cmdprio_percentage", both(self.percent.read, self.percent.write), text);
+        let of = |io: IoPrio| match io {
+            IoPrio::FromNice => (0, 0),
+            IoPrio::RealTime { level } => (1, level),
+            IoPrio::BestEffort { level } => (2, level),
+            IoPrio::Idle => (3, 0),
         };
-        lines.set("cmdprio_class", class, "");
-        if let Some(level) = level {
-            lines.set("cmdprio", level, "");
-        }
+        let (read, write) = (of(self.io.read), of(self.io.write));
+        lines.set("cmdprio_class", both(read.0, write.0), "");
+        lines.set("cmdprio", both(read.1, write.1), "");
     }
+}
+
+/// The values for reads and writes, as one if they are alike.
+fn both(read: u8, write: u8) -> String {
+    if read == write { read.to_string() } else { format!("{read},{write}") }
 }
 
 /// A Linux I/O priority, as set by `ionice`.

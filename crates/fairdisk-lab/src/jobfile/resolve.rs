@@ -9,6 +9,7 @@ use super::check;
 use super::draft::{Draft, value};
 use super::error::{Error, ErrorKind, Place, Problems};
 use super::finish;
+use super::flow::Flows;
 use super::job::Job;
 use super::keys::{self, Does, Key, Refused};
 use super::limits;
@@ -104,6 +105,7 @@ impl JobFile {
         match Problems::from_list(work.wrong) {
             Some(problems) => Err(problems),
             None => {
+                work.flows.remarks(&mut work.notes);
                 work.notes.sort();
                 work.groups.apply(&mut work.jobs);
                 let floors = work.groups.floors();
@@ -123,6 +125,7 @@ struct Work {
     asked: Vec<Asked>,
     groups: Groups,
     size: Size,
+    flows: Flows,
     wrong: Vec<Error>,
 }
 
@@ -268,6 +271,7 @@ impl Work {
         let job = finish::job(section, draft, self.jobs.last());
         self.wrong.extend(self.groups.add(&job, draft));
         self.wrong.extend(self.size.add(&job, draft, &section.place));
+        self.flows.add(&job, draft);
         self.jobs.push(job);
     }
 }

@@ -63,10 +63,12 @@ pub(super) fn service(given: Given<'_>) -> Read<Service> {
 }
 
 impl ServingKeys {
-    /// One file after the other is the same as one open file.
-    pub(super) fn serving(&self) -> Serving {
-        let service = value(&self.service).unwrap_or(Service::InTurn(ONE));
+    /// One file after the other is the same as one open file. The number of files says what has an
+    /// effect.
+    pub(super) fn serving(&self, files: u64) -> Serving {
+        let service = value(&self.service).filter(|_| files > 1).unwrap_or(Service::InTurn(ONE));
         let open = value(&self.open).and_then(NonZeroU32::new);
+        let open = open.filter(|open| u64::from(open.get()) < files);
         match service {
             Service::InTurn(ios) => Serving { open, random: false, ios },
             Service::Random(ios) => Serving { open, random: true, ios },

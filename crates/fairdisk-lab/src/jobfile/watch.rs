@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::check::say;
+use super::check::{NEUTRAL, say};
 use super::draft::{Draft, List, Slot, value};
 use super::error::{Error, ErrorKind};
 use super::finish;
@@ -177,16 +177,15 @@ pub(super) fn remarks(draft: &Draft, notes: &mut Notes) {
     let keys = &draft.watch;
     let Watch { least, latency_max_ns, steady, target } = keys.watch();
     let takes = |key: &str| format!("no effect: it takes {key}, which is not in force");
-    let neutral = "no effect: the value of fio without the key";
-    say(notes, &keys.rate_min, least.is_none(), neutral);
-    say(notes, &keys.rate_iops_min, least.is_none(), neutral);
+    say(notes, &keys.rate_min, least.is_none(), NEUTRAL);
+    say(notes, &keys.rate_iops_min, least.is_none(), NEUTRAL);
     say(notes, &keys.rate_cycle_ms, least.is_none(), &takes("rate_min or rate_iops_min"));
-    say(notes, &keys.latency_max_ns, latency_max_ns.is_none(), neutral);
+    say(notes, &keys.latency_max_ns, latency_max_ns.is_none(), NEUTRAL);
     say(notes, &keys.steady, steady.is_none(), &takes("steadystate_duration"));
     let no_criterion = keys.steady.is_none();
     say(notes, &keys.steady_ns, no_criterion, &takes("steadystate"));
     say(notes, &keys.steady_ramp_ns, steady.is_none(), &takes("steadystate"));
-    say(notes, &keys.target_ns, target.is_none(), neutral);
+    say(notes, &keys.target_ns, target.is_none(), NEUTRAL);
     let text = takes("latency_target");
     say(notes, &keys.window_ns, target.is_none(), &text);
     say(notes, &keys.percentile, target.is_none(), &text);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::check::say;
+use super::check::{self, say};
 use super::draft::{Draft, Slot, value};
 use super::error::{Error, ErrorKind};
 use super::note::Notes;
@@ -70,6 +70,8 @@ pub(super) fn one_alone(draft: &Draft) -> Option<Error> {
 pub(super) fn remarks(draft: &Draft, notes: &mut Notes) {
     let keys = &draft.zones;
     let is_off = keys.strides().is_none();
+    say(notes, &keys.strided, is_off, check::NEUTRAL);
+    say(notes, &keys.size, is_off, check::NEUTRAL);
     for slot in [&keys.range, &keys.skip] {
         say(notes, slot, is_off, "no effect: it takes zonemode=strided");
     }

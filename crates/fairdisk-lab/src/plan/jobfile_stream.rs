@@ -41,7 +41,7 @@ pub(super) fn stream(worker: &Worker<'_>) -> StreamSpec {
         },
         preferred: job.priority.preferred.map(|preferred| Preferred {
             percent: per_op(&preferred.percent, |percent| *percent),
-            ioprio: ioprio(preferred.io, job.priority.nice),
+            ioprio: per_op(&preferred.io, |io| ioprio(*io, job.priority.nice)),
         }),
         rates: rates(job),
         arrivals: match job.pace.arrivals {

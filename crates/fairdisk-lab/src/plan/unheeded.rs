@@ -141,7 +141,9 @@ impl Plan {
                 }
                 group.spec.qos.settings().for_each(|(limit, _)| ask(limit.name()));
             }
-            if loaded.tasks.iter().any(|task| task.ioprio != IoPrio::UNSET) {
+            let has_own =
+                |task: &TaskSpec| task.ioprio != IoPrio::UNSET || task.stream.preferred.is_some();
+            if loaded.tasks.iter().any(has_own) {
                 ask(OF_TASKS);
             }
             asked.levels |= have_levels(&loaded);

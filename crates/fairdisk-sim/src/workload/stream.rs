@@ -86,7 +86,7 @@ pub struct Preferred {
     /// The percentage of I/Os.
     pub percent: PerOp<u8>,
     /// Their priority.
-    pub ioprio: IoPrio,
+    pub ioprio: PerOp<IoPrio>,
 }
 
 /// When a task is done. A pass ends when an I/O no longer fits into any file; the next pass starts
@@ -409,7 +409,7 @@ impl Stream {
     fn priority(&mut self, op: Op) -> Option<IoPrio> {
         let Preferred { percent, ioprio } = self.spec.preferred?;
         let is_preferred = self.chance.rest.chance(u64::from(*percent.of(op)), 100);
-        is_preferred.then_some(ioprio)
+        is_preferred.then(|| *ioprio.of(op))
     }
 
     /// Ends a pass. A task that finds nothing to do in a whole pass is done.

@@ -27,7 +27,6 @@ const CALLS: &str = "only changes the cost of a system call; CPU time is not mod
 const OWN_RANDOM: &str = "Fairdisk has its own generator; the distribution is the same";
 const USER: &str = "only changes who runs the job";
 const ZBD: &str = "it takes zonemode=zbd, which no device here has";
-const FILL: &str = "size says how much is written";
 const PROFILE: &str = "only means something with `profile=`; fio takes no notice of it without";
 
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
@@ -39,7 +38,6 @@ pub(super) static KEYS: &[Key] = &[
     inert("max_open_zones", Number(0, 4096), ZBD),
     inert("job_max_open_zones", Number(0, 4096), ZBD),
     inert("ignore_zone_limits", Flag, ZBD),
-    alias(inert("fill_device", Flag, FILL), &["fill_fs"]),
     inert("write_bw_log", Anything, LOG),
     inert("write_lat_log", Anything, LOG),
     inert("write_iops_log", Anything, LOG),

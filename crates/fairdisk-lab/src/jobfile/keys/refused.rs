@@ -33,7 +33,8 @@ const REPLAY: &str = "traces cannot be replayed yet; write the jobs out";
 const ENGINE: &str =
     "it belongs to an I/O engine that is not a disk; use psync, libaio or io_uring";
 const PROFILE: &str = "it belongs to `profile=`; write the jobs out";
-const CMDPRIO: &str = "priorities are per job; make a job for each priority";
+const CMDPRIO: &str = "priorities are by operation, not by size; give cmdprio_percentage";
+const FILL: &str = "fio would write until the disk is full, which is not modelled; remove it";
 
 const MAX: u64 = u32::MAX as u64;
 const NUMBER: Shape = Number(0, MAX);
@@ -49,6 +50,7 @@ pub(super) static KEYS: &[Key] = &[
     refuse("exec_prerun", "commands are not run; caches start cold"),
     refuse("opendir", NAME),
     harmless("filename_format", Text, DEFAULT_NAME, Lacks::Nothing, NAME),
+    Key { aliases: &["fill_fs"], ..harmless("fill_device", Flag, &["0"], Lacks::Nothing, FILL) },
     harmless("sync_file_range", Anything, &[], Lacks::Writes, LATER),
     refuse("profile", PROFILE),
     harmless("verify_only", Switch, &["0"], Lacks::Writes, LATER),
