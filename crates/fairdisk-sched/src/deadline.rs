@@ -221,14 +221,35 @@ impl Deadline {
         }
     }
 
+    /// The request that has waited longest: its arrival and its direction.
+    fn oldest(&self) -> Option<(Instant, Direction)> {
+        let expire = [self.params.read_expire, self.params.write_expire];
+        let sides = [Direction::Read, Direction::Write].into_iter().zip(expire);
+        let oldest = sides.filter_map(|(direction, expire)| {
+            let deadline = self.deadlines.key(self.side(direction).by_deadline.first()?);
+            let arrived = deadline.as_ns().saturating_sub(expire.as_ns());
+            Some((Instant::from_ns(arrived), direction))
+        });
+        oldest.min_by_key(|(arrived, _)| *arrived)
+    }
+
     /// When the request arrived that has waited longest.
     pub(crate) fn oldest_arrival(&self) -> Option<Instant> {
-        let expire = [self.params.read_expire, self.params.write_expire];
-        let oldest = self.sides.iter().zip(expire).filter_map(|(side, expire)| {
-            let deadline = self.deadlines.key(side.by_deadline.first()?);
-            Some(Instant::from_ns(deadline.as_ns().saturating_sub(expire.as_ns())))
-        });
-        oldest.min()
+        self.oldest().map(|(arrived, _)| arrived)
+    }
+
+    /// Takes the request out of the queues that has waited longest. A batch begins with it.
+    pub(crate) fn take_oldest(&mut self) -> Option<RequestId> {
+        let (_, direction) = self.oldest()?;
+        let id = RequestId(self.side(direction).by_deadline.first()?);
+        self.direction = direction;
+        self.batched = 0;
+        if direction == Direction::Write {
+            self.starved = 0;
+        }
+        self.move_on(id);
+        self.remove(id);
+        Some(id)
     }
 
     /// Takes the next request out of the queues.

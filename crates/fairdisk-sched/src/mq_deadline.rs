@@ -3,8 +3,8 @@
 //!
 //! Requests of a class keep the rules of the deadline elevator among themselves. The class of real
 //! time goes before best effort, and that before idle, whatever waits there, until a request has
-//! waited for `prio_aging_expire`: then its class has the next batch. Levels within a class do not
-//! count, and a request without a priority is best effort.
+//! waited for `prio_aging_expire`, and longer than any of a higher class: then that request is next.
+//! Levels within a class do not count, and a request without a priority is best effort.
 //!
 //! Sources: Linux, "Deadline IO scheduler tunables" and "Block io priorities"; Bart Van Assche,
 //! "Improve I/O priority support" (descriptions of the patches), linux-block, June 2021. Defaults
@@ -81,21 +81,15 @@ impl MqDeadline {
         &mut self.classes[usize::from(self.class_of_slot[id.0 as usize])]
     }
 
-    /// The class whose turn it is, and whether that is because it has waited long enough. The
-    /// oldest of those goes first that have.
-    fn turn(&self, now: Instant) -> Option<(usize, bool)> {
-        let expire = self.params.prio_aging_expire;
-        let oldest = |at: &usize| self.classes[*at].oldest_arrival();
-        let first = (0..CLASSES).find(|at| oldest(at).is_some())?;
-        let lower = (first + 1..CLASSES).filter_map(|at| Some((oldest(&at)?, at)));
-        let aged = lower.filter(|(arrived, _)| now.since(*arrived) >= expire).min();
-        Some(aged.map_or((first, false), |(_, at)| (at, true)))
-    }
-
     fn take_next(&mut self, now: Instant) -> Option<(RequestId, Why)> {
-        let (class, is_aged) = self.turn(now)?;
-        let (id, why) = self.classes[class].take_next(now)?;
-        Some((id, if is_aged { Why::ClassStarved } else { why }))
+        let oldest = |at: usize| Some((self.classes[at].oldest_arrival()?, at));
+        let mut waiting = (0..CLASSES).filter_map(oldest);
+        let (arrived, first) = waiting.next()?;
+        let (arrived, longest) = waiting.fold((arrived, first), Ord::min);
+        if longest != first && now.since(arrived) >= self.params.prio_aging_expire {
+            return Some((self.classes[longest].take_oldest()?, Why::ClassStarved));
+        }
+        self.classes[first].take_next(now)
     }
 }
 
@@ -186,5 +180,26 @@ mod tests {
         aged.sort_unstable();
         assert_eq!(aged, [0, 1, 3]);
         assert!(!next(s(11)).1, "then real time again");
+    }
+
+    /// Reads of its class would pass the write, and so would those of a higher class.
+    #[test]
+    fn a_request_that_has_waited_long_enough_is_next_itself_if_it_is_the_oldest() {
+        let mut elevator = MqDeadline::new(MqDeadlineParams::default());
+        let s = |at: u64| Instant::ZERO + Span::from_s(at);
+        let write = Request { op: Op::Write, ..of_class(0, IoClass::Idle, s(1)) };
+        elevator.admit(s(1), &write);
+        for slot in 1..4 {
+            elevator.admit(s(2), &of_class(slot, IoClass::Idle, s(2)));
+        }
+        elevator.admit(s(0), &of_class(4, IoClass::RealTime, s(0)));
+        elevator.admit(s(3), &of_class(5, IoClass::RealTime, s(3)));
+        let mut next =
+            |now| elevator.take_next(now).map(|(id, why)| (id.0, why)).expect("one waits");
+        let (slot, why) = next(s(11));
+        assert_eq!((slot, why == Why::ClassStarved), (4, false), "real time has waited longer");
+        assert_eq!(next(s(11)), (0, Why::ClassStarved));
+        let (slot, why) = next(s(11));
+        assert_eq!((slot, why == Why::ClassStarved), (5, false), "the reads are not aged yet");
     }
 }

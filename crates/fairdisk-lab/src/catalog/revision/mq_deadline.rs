@@ -17,7 +17,7 @@ impl File {
     pub(super) fn mq_deadline(&self, source: Source<'_>) -> Result<MqDeadlineParams, CatalogError> {
         let file = need(self.mq_deadline, "mq_deadline", source)?;
         let expire = file.prio_aging_expire_ms;
-        demand(source, 0..=MOST, &[("mq_deadline.prio_aging_expire_ms", expire)])?;
+        demand(source, 1..=MOST, &[("mq_deadline.prio_aging_expire_ms", expire)])?;
         let prio_aging_expire = Span::from_ms(u64::from(expire));
         Ok(MqDeadlineParams { deadline: self.deadline(source)?, prio_aging_expire })
     }
