@@ -321,6 +321,21 @@ fn shares_that_do_not_count_are_said_not_to() {
     assert_eq!(notes(plain).len(), 0, "and nothing is nested");
 }
 
+/// A job whose requests have priorities of their own has none itself.
+#[test]
+fn priorities_of_requests_that_do_not_count_are_said_not_to() {
+    let job = "[a]\nsize=1m\nrw=randread\nioengine=libaio\ndirect=1\n";
+    let said = |scheduler: &str, key: &str| {
+        let notes = notes(&format!("{job}scheduler={scheduler}\n{key}\n"));
+        notes.iter().any(|note| note.contains("takes no notice of I/O priorities of tasks"))
+    };
+    for scheduler in ["kyber", "noop"] {
+        assert!(said(scheduler, "cmdprio_percentage=10"), "{scheduler}");
+        assert!(!said(scheduler, "cmdprio_percentage=0"), "{scheduler}");
+    }
+    assert!(!said("mq-deadline", "cmdprio_percentage=10"));
+}
+
 #[test]
 fn buffered_requests_go_one_at_a_time_and_are_said_to() {
     let job = "[a]\nrw=randread\nsize=64m\nnumber_ios=32\nioengine=libaio\niodepth=8\n";
