@@ -16,5 +16,5 @@ mod store;
 pub use definition::{Definition, SweepError};
 pub use design::{Point, Setting};
 pub use record::{Figures, Latency, Record, of_run, of_runs};
-pub use run::{Done, Row, Shard, Sweep};
+pub use run::{Done, Row, Shard, Sweep, is_complete};
 pub use store::{Folder, Nothing, Store};

@@ -172,7 +172,8 @@ impl Sweep {
         stop: &AtomicBool,
     ) -> io::Result<Option<Done>> {
         let done = |text, known| Some(Done { cell, key: Some(key.to_owned()), text, known });
-        if let Some(text) = store.get(key)? {
+        // A text that was damaged is written again.
+        if let Some(text) = store.get(key)?.filter(|text| is_complete(text)) {
             return Ok(done(text, true));
         }
         let mut records = Vec::new();
@@ -226,8 +227,8 @@ impl Sweep {
         sorted.sort_by_key(|(cell, _)| *cell);
         let mut rows = Vec::new();
         for (cell, text) in sorted {
-            let records: Vec<Record> = serde_json::from_str(text)
-                .map_err(|error| format!("cell {cell}: it holds no records: {error}"))?;
+            let records =
+                of_text(text).map_err(|it| format!("cell {cell}: it holds no records: {it}"))?;
             let point = self.points.get(cell / self.seeds.len()).cloned().unwrap_or_default();
             // What the record says itself is not told twice.
             let own = |it: &Setting| !["scheduler", "device", "arm", "row"].contains(&&*it.key);
@@ -269,6 +270,16 @@ struct Portion {
 
 fn to_text(records: &[Record]) -> String {
     serde_json::to_string(records).unwrap_or_else(|_| "[]".to_owned())
+}
+
+fn of_text(text: &str) -> serde_json::Result<Vec<Record>> {
+    serde_json::from_str(text)
+}
+
+/// Whether a store's text is all of a cell's records, and not a part that something else left.
+#[must_use]
+pub fn is_complete(text: &str) -> bool {
+    of_text(text).is_ok()
 }
 
 /// The digest of a run: the program, the plan and the seed.

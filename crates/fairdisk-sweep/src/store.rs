@@ -1,7 +1,8 @@
 //! Where finished cells are kept.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Keeps texts under digests, for programs that may run at the same time.
@@ -57,19 +58,53 @@ impl Store for Folder {
     fn get(&self, key: &str) -> io::Result<Option<String>> {
         match fs::read_to_string(self.file(key)) {
             Ok(text) => Ok(Some(text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     fn put(&self, key: &str, text: &str) -> io::Result<()> {
         let file = self.file(key);
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder)?;
-        }
+        let folder = file.parent().unwrap_or(&self.0);
+        fs::create_dir_all(folder)?;
         // Nobody ever finds half a file: whoever is killed leaves one of another name.
-        let unfinished = file.with_extension(format!("{}.part", std::process::id()));
-        fs::write(&unfinished, text)?;
-        fs::rename(&unfinished, &file)
+        let mut unfinished = tempfile::Builder::new()
+            .suffix(".part")
+            .permissions(fs::Permissions::from_mode(0o666))
+            .tempfile_in(folder)?;
+        unfinished.write_all(text.as_bytes())?;
+        unfinished.persist(&file)?;
+        Ok(())
+    }
+}
+
+/// Whether there is no text: no file, or one that is damaged.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn threads_keep_the_same_text_at_once() {
+        let place = tempfile::tempdir().expect("there is room");
+        let folder = Folder::open(place.path()).expect("it can be made");
+        let text = "text ".repeat(20_000);
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        folder.put("abcdef", &text).expect("it can be written");
+                        let found = folder.get("abcdef").expect("it can be read");
+                        assert!(found.as_ref() == Some(&text), "half a text was found");
+                    }
+                });
+            }
+        });
+        let files = fs::read_dir(place.path().join("ab")).expect("it is there");
+        assert_eq!(files.count(), 1, "nothing unfinished is left");
     }
 }

@@ -7,7 +7,9 @@ use clap::ValueHint;
 use fairdisk_lab::run::Silent;
 use fairdisk_lab::text_file;
 use fairdisk_sweep::columns::{Value, changed, columns, value_of};
-use fairdisk_sweep::{Definition, Done, Folder, Nothing, Row, Shard, Store, Sweep};
+use fairdisk_sweep::{
+    Definition, Done, Folder, Nothing, Row, Shard, Store, Sweep, is_complete,
+};
 use serde_json::{Value as Json, json};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -126,12 +128,10 @@ fn merged(
     for (&cell, key) in cells.iter().zip(keys) {
         match key {
             None => unplanned.push(cell),
-            Some(key) => done.extend(store.get(&key)?.map(|text| Done {
-                cell,
-                key: Some(key),
-                text,
-                known: true,
-            })),
+            Some(key) => {
+                let text = store.get(&key)?.filter(|text| is_complete(text));
+                done.extend(text.map(|text| Done { cell, key: Some(key), text, known: true }));
+            }
         }
     }
     done.extend(sweep.run(&unplanned, store, &Silent, stop)?);
