@@ -44,7 +44,7 @@ use crate::catalog::source::Source;
 use crate::seconds::{from_seconds, in_seconds};
 use changed::{ExperimentFile, arms_in_row, in_row, plan_arms};
 use experiment_load::{ExperimentLoad, demand_apart, is_extent};
-use fairdisk_core::Span;
+use fairdisk_core::{Share, Span};
 use std::sync::Arc;
 use toml::{Table, Value};
 
@@ -107,6 +107,13 @@ impl PlannedArm {
         let change = Override::parse(set);
         change.is_ok_and(|change| change.scope() != "scheduler" || self.taken.contains(&change))
     }
+
+    /// Gives the groups of a row the priorities of this arm, if it has some.
+    pub fn prioritize(&self, groups: &mut [GroupLabel]) {
+        for (group, priority) in groups.iter_mut().zip(self.priorities.iter().flatten()) {
+            group.spec.share = Share::Priority(*priority);
+        }
+    }
 }
 
 /// One row of a plan.
@@ -124,6 +131,14 @@ pub struct PlannedRow {
     pub(crate) changes: Vec<Override>,
     /// The arms that the row changes, as they are in this row.
     own_arms: Vec<PlannedArm>,
+}
+
+impl PlannedRow {
+    fn identity(&self) -> String {
+        let Self { label, load, duration, events, changes, own_arms } = self;
+        let load = load.identity();
+        format!("{label:?} {load} {duration:?} {events:?} {changes:?} {own_arms:?}")
+    }
 }
 
 /// The kind of file from which a plan was read.
@@ -225,14 +240,12 @@ impl Plan {
         })
     }
 
-    /// A text of all that determines the runs of the plan, apart from seeds. The path of its file
-    /// does not.
+    /// A text of all that determines the runs of the plan, apart from seeds. Its id and the path of
+    /// its file do not.
     #[must_use]
     pub fn identity(&self) -> String {
-        let text = format!("{:?} {:?} {:?}", self.arms, self.rows, self.ramp);
-        let path = self.rows.first().and_then(|row| Some(row.load.document()?.path.clone()));
-        let own = path.unwrap_or_else(|| self.id.clone());
-        text.replace(&format!("{own:?}"), "\"\"")
+        let rows: Vec<String> = self.rows.iter().map(PlannedRow::identity).collect();
+        format!("{:?} {rows:?} {:?}", self.arms, self.ramp)
     }
 
     /// The value of a key that `--set` can change, from its file or by default.

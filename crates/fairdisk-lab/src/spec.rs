@@ -139,6 +139,16 @@ fn jobs_to_text(resolved: &Resolved) -> String {
     format!("{resolved}{gap}{}", notes.collect::<String>())
 }
 
+/// What results call the load that `spec` names: an experiment's file without folders and ending,
+/// and others as they are named.
+#[must_use]
+pub fn id(spec: &str) -> String {
+    let path = Path::new(spec);
+    let is_experiment = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
+    let stem = path.file_stem().filter(|_| is_experiment && !is_fio_command(spec));
+    stem.map_or_else(|| spec.to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
 /// Plans what `spec` names.
 ///
 /// # Errors

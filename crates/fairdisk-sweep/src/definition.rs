@@ -1,6 +1,6 @@
 //! What a sweep runs, as its file says it.
 
-use crate::design::{Axis, Point, Setting, points};
+use crate::design::{Axis, POINTS_MOST, Point, Setting, points};
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan};
@@ -62,6 +62,13 @@ impl Default for Seeds {
 }
 
 impl Seeds {
+    fn count(&self) -> usize {
+        match self {
+            Self::Count(count) => *count as usize,
+            Self::Each(each) => each.len(),
+        }
+    }
+
     pub(crate) fn all(&self) -> Vec<u32> {
         match self {
             Self::Count(count) => (0..*count).collect(),
@@ -128,8 +135,13 @@ impl Definition {
                 Override::given("over", &format!("{key}={value}")).map_err(bad)?;
             }
         }
-        if self.seeds.all().is_empty() {
-            return Err(bad("`seeds`: there are none; expected 1 or more".to_owned()));
+        match self.seeds.count() {
+            0 => return Err(bad("`seeds`: there are none; expected 1 or more".to_owned())),
+            seeds if seeds.saturating_mul(points.len()) > POINTS_MOST => {
+                let message = format!("`seeds`: {seeds} of {} points", points.len());
+                return Err(bad(format!("{message}; expected up to {POINTS_MOST} runs")));
+            }
+            _ => {}
         }
         if self.duration_s.is_some_and(|it| !(1e-6..=3.6e6).contains(&it)) {
             return Err(bad("`duration_s`: expected more than nothing, at most 1000 h".to_owned()));

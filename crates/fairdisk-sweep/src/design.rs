@@ -4,11 +4,12 @@ use crate::definition::{Definition, Design};
 use fairdisk_core::Prng;
 use fairdisk_lab::sweep::values_of;
 use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use toml::Value;
 
-/// The most points of a sweep; more are a mistake in a step.
-const POINTS_MOST: usize = 1_000_000;
+/// The most points of a sweep and the most runs; more are a mistake in a step.
+pub(crate) const POINTS_MOST: usize = 1_000_000;
 
 /// A key and its value in a point. Formats as `KEY=VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,6 +133,16 @@ pub(crate) fn points(definition: &Definition) -> Result<Vec<Point>, String> {
         (_, None | Some(0)) => {
             return Err("`samples` is missing; expected how many points to draw".to_owned());
         }
+        _ if definition.over.is_empty() => {
+            return Err("`over` is empty; expected values or ranges to draw from".to_owned());
+        }
+        _ if !definition.points.is_empty() => {
+            return Err("`point`: a design that is drawn has none; drop it, or expected a grid"
+                .to_owned());
+        }
+        (_, Some(samples)) if samples as usize > POINTS_MOST => {
+            return Err(format!("`samples`: {samples}; expected up to {POINTS_MOST}"));
+        }
         (design, Some(samples)) => drawn(definition, design, samples as usize)?,
     };
     match points.len() {
@@ -173,9 +184,11 @@ fn listed(definition: &Definition, grid: Vec<Point>) -> Vec<Point> {
 
 fn drawn(definition: &Definition, design: Design, samples: usize) -> Result<Vec<Point>, String> {
     let mut columns = Vec::new();
-    for (at, (key, axis)) in definition.over.iter().enumerate() {
+    for (key, axis) in &definition.over {
         // A stream of its own for each key, so that another key does not change its values.
-        let mut random = Prng::new(definition.design_seed).fork(at as u64);
+        let digest: [u8; 32] = Sha256::digest(key).into();
+        let stream = digest.first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
+        let mut random = Prng::new(definition.design_seed).fork(stream);
         let mut strata: Vec<usize> = (0..samples).collect();
         random.shuffle(&mut strata);
         let part = |stratum: usize, random: &mut Prng| {
@@ -247,11 +260,31 @@ mod tests {
     }
 
     #[test]
+    fn another_key_does_not_change_what_is_drawn_for_a_key() {
+        let text = "design = \"random\"\nsamples = 5\n\
+                    [over]\n\"host.hz\" = { from = 0, to = 100 }\n";
+        let alone = of(text).expect("it is right");
+        let more = of(&format!("{text}\"device.x\" = [1, 2]")).expect("it is right");
+        let own: Vec<&str> = more.iter().filter_map(|point| point.split(' ').nth(1)).collect();
+        assert_eq!(own, alone);
+    }
+
+    #[test]
     fn what_is_wrong_is_told_with_a_remedy() {
         for (text, why) in [
             ("", "there is no point"),
             ("samples = 3", "a grid has all"),
             ("design = \"random\"", "`samples` is missing"),
+            ("design = \"random\"\nsamples = 3", "`over` is empty"),
+            (
+                "design = \"random\"\nsamples = 3\n[over]\n\"host.hz\" = [100]\n\
+                 [[point]]\n\"host.hz\" = 250",
+                "`point`: a design that is drawn has none",
+            ),
+            (
+                "design = \"random\"\nsamples = 4000000000\n[over]\n\"host.hz\" = [100]",
+                "`samples`: 4000000000; expected up to 1000000",
+            ),
             ("[over]\n\"host.hz\" = []", "`host.hz`: there is no value"),
             ("[over]\n\"host.hz\" = \"9..1+1\"", "`host.hz`: 9..1+1 ends before it begins"),
             ("[over]\n\"host.hz\" = { from = 1, to = 2 }", "a grid needs a list"),

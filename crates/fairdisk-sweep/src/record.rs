@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 /// What one group did in one run, or why there is no such run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The id of the load.
+    /// The id of the load. Equal runs of files with other names are kept once, so that it is not
+    /// kept.
+    #[serde(skip)]
     pub experiment: String,
     /// The name of the arm.
     pub arm: String,
@@ -180,7 +182,8 @@ fn percent(work: Span, run: &RunResult, arm: &PlannedArm) -> f64 {
 /// What each group of a row asks for.
 fn claims(row: &PlannedRow, arm: &PlannedArm) -> Vec<Share> {
     let mut random = fairdisk_core::Prng::new(0);
-    let loaded = row.load.build(&arm.rig.host, false, &mut random);
+    let mut loaded = row.load.build(&arm.rig.host, false, &mut random);
+    arm.prioritize(&mut loaded.groups);
     loaded.groups.iter().map(|group| group.spec.share).collect()
 }
 

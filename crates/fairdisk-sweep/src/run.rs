@@ -6,11 +6,13 @@ use crate::record::{Record, empty, of_run};
 use crate::store::Store;
 use fairdisk_lab::plan::{Obstacle, Plan};
 use fairdisk_lab::run::{Progress, Silent, run_once};
+use fairdisk_lab::spec;
 use fairdisk_lab::threads::on_cores;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// So many cells of a point are planned together, at most.
 const PLANNED_TOGETHER: usize = 16;
@@ -122,7 +124,7 @@ impl Sweep {
     /// its cells.
     ///
     /// # Errors
-    /// The store cannot be read or written.
+    /// The store cannot be read or written; this sets `stop`, too.
     pub fn run(
         &self,
         cells: &[usize],
@@ -131,7 +133,8 @@ impl Sweep {
         stop: &AtomicBool,
     ) -> io::Result<Vec<Done>> {
         let jobs = self.jobs(cells);
-        let (done, all) = (std::sync::atomic::AtomicUsize::new(0), cells.len());
+        let (done, all) = (AtomicUsize::new(0), cells.len());
+        let failed = OnceLock::new();
         let tell = || progress.done(done.fetch_add(1, Ordering::Relaxed) + 1, all);
         let results = on_cores(
             &jobs,
@@ -140,26 +143,43 @@ impl Sweep {
             stop,
             |job| {
                 progress.begins(&label(&self.points[job.point]));
-                let plan = self.definition.plan(&self.points[job.point]);
-                let identity = plan.as_ref().ok().map(Plan::identity);
-                let mut results = Vec::new();
-                for &cell in &job.cells {
-                    let result = match (&plan, &identity) {
-                        (Ok(plan), Some(identity)) => {
-                            self.cell(cell, plan, &key(identity, self.seed(cell)), store, stop)?
-                        }
-                        (Err(error), _) => Some(self.refused(cell, &error.message)),
-                        (Ok(_), None) => None,
-                    };
-                    let Some(result) = result else { break };
-                    results.push(result);
-                    tell();
-                }
-                Ok(results)
+                self.portion(job, store, &tell, stop).unwrap_or_else(|error| {
+                    stop.store(true, Ordering::Relaxed);
+                    // The first error is told.
+                    let _ = failed.set(error);
+                    Vec::new()
+                })
             },
         );
-        let results: io::Result<Vec<Vec<Done>>> = results.into_iter().flatten().collect();
-        Ok(results?.into_iter().flatten().collect())
+        match failed.into_inner() {
+            Some(error) => Err(error),
+            None => Ok(results.into_iter().flatten().flatten().collect()),
+        }
+    }
+
+    /// The cells of a portion, until it is stopped.
+    fn portion(
+        &self,
+        job: &Portion,
+        store: &dyn Store,
+        tell: &dyn Fn(),
+        stop: &AtomicBool,
+    ) -> io::Result<Vec<Done>> {
+        let plan = self.definition.plan(&self.points[job.point]);
+        let plan = plan.map(|plan| (plan.identity(), plan));
+        let mut results = Vec::new();
+        for &cell in &job.cells {
+            let result = match &plan {
+                Ok((identity, plan)) => {
+                    self.cell(cell, plan, &key(identity, self.seed(cell)), store, stop)?
+                }
+                Err(error) => Some(self.refused(cell, &error.message)),
+            };
+            let Some(result) = result else { break };
+            results.push(result);
+            tell();
+        }
+        Ok(results)
     }
 
     /// A cell from the store, or run; `None` if it was stopped.
@@ -206,7 +226,7 @@ impl Sweep {
             found.unwrap_or_default()
         };
         let record = Record {
-            experiment: self.definition.spec.clone(),
+            experiment: String::new(),
             arm: chosen("arm"),
             scheduler: chosen("scheduler"),
             device: chosen("device"),
@@ -226,6 +246,7 @@ impl Sweep {
         let mut sorted: Vec<&(usize, &str)> = done.iter().collect();
         sorted.sort_by_key(|(cell, _)| *cell);
         let mut rows = Vec::new();
+        let experiment = spec::id(&self.definition.spec);
         for (cell, text) in sorted {
             let records =
                 of_text(text).map_err(|it| format!("cell {cell}: it holds no records: {it}"))?;
@@ -233,7 +254,10 @@ impl Sweep {
             // What the record says itself is not told twice.
             let own = |it: &Setting| !["scheduler", "device", "arm", "row"].contains(&&*it.key);
             let point: Point = point.into_iter().filter(own).collect();
-            rows.extend(records.into_iter().map(|record| Row { point: point.clone(), record }));
+            rows.extend(records.into_iter().map(|record| Row {
+                point: point.clone(),
+                record: Record { experiment: experiment.clone(), ..record },
+            }));
         }
         Ok(rows)
     }
@@ -290,4 +314,75 @@ fn key(identity: &str, seed: u32) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Nothing;
+    use std::thread::available_parallelism;
+
+    fn sweep(definition: &str) -> Sweep {
+        let definition = Definition::parse("x.toml", definition).expect("it is well-formed");
+        Sweep::new(definition).expect("it is right")
+    }
+
+    /// The key of the first run of a definition.
+    fn key_of(definition: &str) -> String {
+        let keys = sweep(definition).keys(&[0], &AtomicBool::new(false));
+        keys.into_iter().flatten().next().expect("it can be planned")
+    }
+
+    #[test]
+    fn a_key_is_that_of_all_that_counts_and_not_of_the_name_of_a_file() {
+        let job = |file: &str, name: &str| {
+            let text = format!("[{name}]\\nrw=read\\nsize=1m\\n");
+            key_of(&format!("spec = \"{file}\"\ntext = \"{text}\"\n"))
+        };
+        assert_eq!(job("x.fio", "x.fio"), job("y.fio", "x.fio"));
+        assert_ne!(job("x.fio", "x.fio"), job("y.fio", "y.fio"));
+    }
+
+    #[test]
+    fn a_record_has_the_name_of_the_load_and_the_priorities_of_the_arm() {
+        let sweep = sweep(
+            "spec = \"ryo-2008-04-25\"\nduration_s = 0.1\n[over]\narm = [\"group-layer\"]",
+        );
+        let stop = AtomicBool::new(false);
+        let done = sweep.run(&[0], &Nothing, &Silent, &stop).expect("nothing is kept");
+        let rows = sweep.rows(&[(0, &done[0].text)]).expect("it was just written");
+        let records: Vec<&Record> = rows.iter().map(|row| &row.record).collect();
+        assert!(records.iter().all(|record| record.experiment == "ryo-2008-04-25"));
+        let priority = |record: &&Record| record.figures.as_ref().and_then(|it| it.priority);
+        let priorities: Vec<Option<u8>> = records.iter().map(priority).take(3).collect();
+        assert_eq!(priorities, [Some(7), Some(4), Some(0)], "{records:?}");
+    }
+
+    /// A store without room.
+    #[derive(Default)]
+    struct Full {
+        tried: AtomicUsize,
+    }
+
+    impl Store for Full {
+        fn get(&self, _key: &str) -> io::Result<Option<String>> {
+            Ok(Some("[{\"arm\": \"fa".to_owned()))
+        }
+
+        fn put(&self, _key: &str, _text: &str) -> io::Result<()> {
+            self.tried.fetch_add(1, Ordering::Relaxed);
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_store_ends_a_sweep_at_once() {
+        let sweep = sweep("spec = \"two-groups\"\nseeds = 500\nduration_s = 0.01");
+        let (store, stop) = (Full::default(), AtomicBool::new(false));
+        let ended = sweep.run(&sweep.shard(Shard::WHOLE), &store, &Silent, &stop);
+        assert_eq!(ended.expect_err("there is no room").kind(), io::ErrorKind::StorageFull);
+        // What others do at that time they try to keep, and then they end, too.
+        let cores = available_parallelism().map_or(1, usize::from);
+        assert!((1..=cores).contains(&store.tried.into_inner()));
+    }
 }

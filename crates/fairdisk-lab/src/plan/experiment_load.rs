@@ -110,6 +110,13 @@ impl Load for ExperimentLoad {
         Source::of(&self.document).error_at_key(&key, "").place
     }
 
+    fn identity(&self) -> String {
+        let Self { experiment, row, document, extent } = self;
+        let experiment = Experiment { id: String::new(), ..experiment.clone() };
+        let Document { id: _, path: _, text, written } = &**document;
+        format!("{experiment:?} {row} {text:?} {written:?} {extent:?}")
+    }
+
     fn document(&self) -> Option<&Document> {
         Some(&self.document)
     }

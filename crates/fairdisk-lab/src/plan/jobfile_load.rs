@@ -71,6 +71,14 @@ impl Load for JobFileLoad {
         }
     }
 
+    fn identity(&self) -> String {
+        let Self { jobs, disk_bytes, disks, children, groups, numbers, .. } = self;
+        let Self { group_of, floors, timed, .. } = self;
+        let floors: Vec<_> = floors.iter().map(|(group, place)| (group, place.line)).collect();
+        let load = (jobs, disk_bytes, disks, children, groups, numbers);
+        format!("{load:?} {group_of:?} {floors:?} {timed:?}")
+    }
+
     fn notes(&self) -> Vec<String> {
         keeps_runtime(&self.timed).into_iter().collect()
     }

@@ -8,7 +8,7 @@ use crate::catalog::host::Host;
 use crate::catalog::library::Document;
 use crate::catalog::revision::Revision;
 use fairdisk_core::{
-    Elevator, EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span, Ticks,
+    Elevator, EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Span, Ticks,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Attachment, Device as _, DeviceModel, DeviceSpec, Jbod};
@@ -30,6 +30,11 @@ pub trait Load: fmt::Debug + Send + Sync {
     /// The experiment of which the load is a row, if it is one.
     fn document(&self) -> Option<&Document> {
         None
+    }
+
+    /// A text of all that determines the load. Where it is written does not.
+    fn identity(&self) -> String {
+        format!("{self:?}")
     }
 
     /// The tests of iozone that the load consists of, with the lines of the report for each.
@@ -244,9 +249,7 @@ impl Plan {
         let rig = &arm.rig;
         let mut prng = root.fork(1);
         let (mut loaded, sectors_needed) = self.load_partitions(arm, row, (number, &mut prng))?;
-        for (group, priority) in loaded.groups.iter_mut().zip(arm.priorities.iter().flatten()) {
-            group.spec.share = Share::Priority(*priority);
-        }
+        arm.prioritize(&mut loaded.groups);
         for volume in &mut loaded.volumes {
             if let Some(journal) = &mut volume.journal {
                 journal.second_phase = Span::from_ns(prng.below(1_000_000_000));
