@@ -252,7 +252,7 @@ def advise(
         want: What groups wish, as ``{"database": {"share": 70, "latency_p99_ms": 5}}``.
         scheduler: Try these; without, those of today.
     """
-    every = texts("scheduler", scheduler, Scheduler) or of_today()
+    every = texts("scheduler", scheduler, Scheduler) or _fairdisk.schedulers_of_today()
     asked = request(
         spec,
         scheduler=every,
@@ -264,12 +264,6 @@ def advise(
     )
     with progress_of(progress, "runs") as tell:
         return Result(_fairdisk.advise(asked, wishes(want), tell), command("advise", asked))
-
-
-def of_today() -> list[str]:
-    """The schedulers that are not history."""
-    known = _fairdisk.catalog("schedulers")
-    return [name for name, text in known if "\nhistorical = true\n" not in text]
 
 
 def blame(

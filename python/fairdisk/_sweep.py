@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol, Union
+from uuid import uuid4
 
 from . import _fairdisk
 from ._progress import progress_of
@@ -72,13 +73,17 @@ class FsspecStore:
         paths = {self._path(key): key for key in keys}
         there = {"/" + path.lstrip("/") for path in self._files.find(self._root)}
         wanted = [path for path in paths if "/" + path.lstrip("/") in there]
-        return {paths[path]: self._files.cat_file(path).decode() for path in wanted}
+        texts = {paths[path]: self._files.cat_file(path) for path in wanted}
+        return {key: text.decode(errors="replace") for key, text in texts.items()}
 
     def keep(self, key: str, text: str) -> None:
         """Keeps a text."""
         path = self._path(key)
+        # Nobody finds half a text: whoever is stopped leaves one of another name.
+        beside = f"{path}.{uuid4().hex}.part"
         self._files.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
-        self._files.pipe_file(path, text.encode())
+        self._files.pipe_file(beside, text.encode())
+        self._files.mv(beside, path)
 
 
 class SweepResult(Tabular):
@@ -130,12 +135,12 @@ class Sweep:
     ) -> SweepResult:
         """Runs all cells or a shard of them; see :func:`sweep`."""
         cells = self._sweep.shard("1/1" if shard is None else shard)
+        place = _opened(store)
         with progress_of(progress, "runs") as tell:
             if executor is None or executor == "threads":
-                if store is None or _is_directory(store):
-                    path = None if store is None else os.fspath(store)  # type: ignore[arg-type]
-                    return SweepResult(self._sweep, self._sweep.run(cells, path, tell))
-            return SweepResult(self._sweep, self._elsewhere(cells, executor, _opened(store), tell))
+                if place is None or isinstance(place, _fairdisk.DirectoryStore):
+                    return SweepResult(self._sweep, self._sweep.run(cells, place, tell))
+            return SweepResult(self._sweep, self._elsewhere(cells, executor, place, tell))
 
     def _elsewhere(
         self,
@@ -148,6 +153,7 @@ class Sweep:
         if store is not None:
             keys = dict(zip(cells, self._sweep.keys(cells)))
             texts = store.known([key for key in keys.values() if key is not None])
+            texts = {key: text for key, text in texts.items() if _fairdisk.is_complete(text)}
             found = [(c, key, texts[key], True) for c, key in keys.items() if key in texts]
             done = {cell for cell, *_ in found}
             cells = [cell for cell in cells if cell not in done]
@@ -280,17 +286,13 @@ def _one(key: str, value: object) -> str:
     return as_text(value, f"over[{key!r}]")
 
 
-def _is_directory(store: object) -> bool:
-    return isinstance(store, os.PathLike) or (isinstance(store, str) and "://" not in store)
-
-
 def _opened(store: object) -> Store | None:
     if store is None:
         return None
-    if _is_directory(store):
-        return FsspecStore("file://" + os.path.abspath(os.fspath(store)))  # type: ignore[call-overload]
-    if isinstance(store, str):
+    if isinstance(store, str) and "://" in store:
         return FsspecStore(store)
+    if isinstance(store, (str, os.PathLike)):
+        return _fairdisk.DirectoryStore(store)
     if hasattr(store, "known") and hasattr(store, "keep"):
         return store
     raise wrong("store", store, "a directory, a place as s3://bucket/runs, or a store")

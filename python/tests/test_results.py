@@ -47,6 +47,12 @@ def test_a_comparison_equals_the_programs() -> None:
     assert mine.data["cells"] == said["cells"]
 
 
+def test_advice_equals_the_programs() -> None:
+    mine = fairdisk.advise("two-groups", want={"database": {"share": 70}}, seeds=1, duration_s=1)
+    said = printed("advise", "two-groups", "--want=database: share=70", "--seeds=1", "--duration=1s")
+    assert mine.data == said
+
+
 def test_an_explanation_equals_the_programs() -> None:
     said = printed("explain", "two-groups/fair", "117", "--duration=2s")
     assert fairdisk.explain("two-groups/fair", 117, duration_s=2).data == said

@@ -62,6 +62,20 @@ def test_a_store_of_fsspec_keeps_cells(here: polars.DataFrame) -> None:
     assert whole.known == 4 and whole.to_polars().equals(here)
 
 
+@pytest.mark.parametrize("executor", [None, "threads", "processes"])
+def test_half_a_text_in_a_store_is_run_again(
+    executor: Any, here: polars.DataFrame, tmp_path: Path
+) -> None:
+    swept(store=tmp_path)
+    kept = sorted(tmp_path.rglob("*"))
+    damaged = next(file for file in kept if file.suffix == ".json")
+    whole = damaged.read_text()
+    damaged.write_text(whole[:100])
+    again = swept(store=tmp_path, executor=executor)
+    assert again.known == 7 and again.to_polars().equals(here)
+    assert damaged.read_text() == whole and sorted(tmp_path.rglob("*")) == kept
+
+
 def test_the_program_and_python_share_a_store(here: polars.DataFrame, tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text(
         'spec = "two-groups"\nseeds = 2\nduration_s = 0.1\n'

@@ -18,11 +18,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _fairdisk {
     #[pymodule_export]
-    use crate::request::{catalog, device_keys, tunables};
+    use crate::request::{catalog, device_keys, schedulers_of_today, tunables};
     #[pymodule_export]
     use crate::results::{Outcome, advise, blame, compare, explain, run, trace};
     #[pymodule_export]
-    use crate::sweep::Sweep;
+    use crate::sweep::{DirectoryStore, Sweep, is_complete};
 
     use pyo3::prelude::*;
 

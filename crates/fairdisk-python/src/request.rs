@@ -5,6 +5,7 @@ use fairdisk_core::Span;
 use fairdisk_lab::catalog::device;
 use fairdisk_lab::catalog::library::{Kind, find};
 use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::catalog::revision::Revision;
 use fairdisk_lab::catalog::revision::tunables::tuned;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::spec::{self, SpecError};
@@ -85,6 +86,12 @@ pub(crate) fn catalog(py: Python<'_>, kind: &str) -> PyResult<Vec<(String, Strin
         Ok((id.to_owned(), found.text.into_owned()))
     };
     kind.ids().map(entry).collect()
+}
+
+/// The schedulers that advice tries: those that are not history.
+#[pyfunction]
+pub(crate) fn schedulers_of_today() -> Vec<String> {
+    Revision::of_today()
 }
 
 /// The keys of a scheduler that can be changed: key, value and what is allowed.

@@ -3,9 +3,54 @@
 use crate::arrow::{Table, batch};
 use crate::errors::{bad_input, failed};
 use crate::work::without_interpreter;
-use fairdisk_sweep::{Definition, Done, Folder, Nothing, Shard, Store};
+use fairdisk_sweep::{Definition, Done, Folder, Nothing, Shard, Store as _};
 use pyo3::prelude::*;
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A directory that keeps finished cells, as that of `fairdisk sweep --store`.
+#[pyclass(frozen, module = "fairdisk._fairdisk")]
+pub(crate) struct DirectoryStore {
+    path: PathBuf,
+    folder: Folder,
+}
+
+#[pymethods]
+impl DirectoryStore {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let folder = Folder::open(&path).map_err(|error| not_kept(py, &path, &error))?;
+        Ok(Self { path, folder })
+    }
+
+    /// The texts that there are.
+    fn known(&self, py: Python<'_>, keys: Vec<String>) -> PyResult<HashMap<String, String>> {
+        let found: io::Result<_> = py.detach(|| {
+            let text = |key: String| Ok(self.folder.get(&key)?.map(|text| (key, text)));
+            keys.into_iter().filter_map(|key| text(key).transpose()).collect()
+        });
+        found.map_err(|error| not_kept(py, &self.path, &error))
+    }
+
+    /// Keeps a text.
+    fn keep(&self, py: Python<'_>, key: &str, text: &str) -> PyResult<()> {
+        let kept = py.detach(|| self.folder.put(key, text));
+        kept.map_err(|error| not_kept(py, &self.path, &error))
+    }
+}
+
+/// The store cannot be read or written: `RunError`.
+fn not_kept(py: Python<'_>, path: &Path, error: &io::Error) -> PyErr {
+    let remedy = "make room there, or give another place";
+    failed(py, format!("store {}: {error}; {remedy}", path.display()))
+}
+
+/// Whether a store's text is all of a cell's records.
+#[pyfunction]
+pub(crate) fn is_complete(text: &str) -> bool {
+    fairdisk_sweep::is_complete(text)
+}
 
 /// A sweep, of the definition as JSON.
 #[pyclass(frozen, module = "fairdisk._fairdisk")]
@@ -39,28 +84,22 @@ impl Sweep {
         without_interpreter(py, None, |_, stop| self.0.keys(&cells, stop))
     }
 
-    /// Runs cells on all cores, or takes them from the directory `store`, which is given what is
-    /// new.
+    /// Runs cells on all cores, or takes them from `store`, which is given what is new.
     #[pyo3(signature = (cells, store = None, progress = None))]
     fn run(
         &self,
         py: Python<'_>,
         cells: Vec<usize>,
-        store: Option<PathBuf>,
+        store: Option<Py<DirectoryStore>>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Vec<Cell>> {
-        let done = without_interpreter(py, progress.as_ref(), |tell, stop| {
-            let store: Box<dyn Store> = match &store {
-                Some(path) => Box::new(Folder::open(path)?),
-                None => Box::new(Nothing),
-            };
-            self.0.run(&cells, &*store, tell, stop)
+        let store = store.as_ref().map(Py::get);
+        let done = without_interpreter(py, progress.as_ref(), |tell, stop| match store {
+            Some(store) => self.0.run(&cells, &store.folder, tell, stop),
+            None => self.0.run(&cells, &Nothing, tell, stop),
         })?;
-        let place = store.map_or_else(String::new, |path| path.display().to_string());
-        let done = done.map_err(|error| {
-            let remedy = "make room there, or give another place";
-            failed(py, format!("store {place}: {error}; {remedy}"))
-        })?;
+        let path = store.map_or(Path::new(""), |store| &store.path);
+        let done = done.map_err(|error| not_kept(py, path, &error))?;
         Ok(done
             .into_iter()
             .map(|Done { cell, key, text, known }| (cell, key, text, known))

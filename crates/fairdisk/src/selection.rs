@@ -7,7 +7,6 @@ use clap::ValueHint;
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::catalog::overrides::Override;
-use fairdisk_lab::catalog::revision::Revision;
 use fairdisk_lab::compare::BASE;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::spec;
@@ -92,12 +91,6 @@ impl Schedulers {
 /// The schedulers that are built in.
 pub(crate) fn built_in() -> Vec<String> {
     Kind::Revision.ids().map(str::to_owned).collect()
-}
-
-/// Those of them that are not history.
-pub(crate) fn of_today() -> Vec<String> {
-    let is_history = |id: &str| Revision::load(id).is_ok_and(|known| known.historical);
-    built_in().into_iter().filter(|id| !is_history(id)).collect()
 }
 
 /// The names of a comma-separated option, without spaces around them.

@@ -251,6 +251,13 @@ impl Revision {
         load(name, &[])
     }
 
+    /// The ids of the catalogue's schedulers that are not [history](Self::historical).
+    #[must_use]
+    pub fn of_today() -> Vec<String> {
+        let is_history = |id: &str| Self::load(id).is_ok_and(|known| known.historical);
+        Kind::Revision.ids().filter(|id| !is_history(id)).map(str::to_owned).collect()
+    }
+
     /// The specification for a host with `hz` ticks per second and a timer that is `phase` into a
     /// tick.
     #[must_use]

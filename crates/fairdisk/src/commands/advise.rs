@@ -13,6 +13,7 @@ use clap::ValueHint;
 use fairdisk_lab::advise::{
     Advice, Tried, Want, Wanted, advise, memory, to_html, to_json, to_table,
 };
+use fairdisk_lab::catalog::revision::Revision;
 use fairdisk_lab::plan::{Options, PlannedArm};
 use fairdisk_lab::run::Progress;
 use fairdisk_lab::spec;
@@ -203,11 +204,11 @@ fn options(args: &Args) -> Result<Options, Failure> {
 /// The schedulers to try.
 fn schedulers(args: &Args) -> Result<Vec<String>, Failure> {
     let all = || match args.target {
-        None => selection::of_today(),
+        None => Revision::of_today(),
         Some(Target::Kernel) => kernel::schedulers(),
         Some(Target::Mount) => {
             let runs = |id: &String| find(id, &[]).is_ok();
-            selection::of_today().into_iter().filter(runs).collect()
+            Revision::of_today().into_iter().filter(runs).collect()
         }
     };
     let names = args.schedulers.names(all)?;

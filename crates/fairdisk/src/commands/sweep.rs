@@ -7,9 +7,7 @@ use clap::ValueHint;
 use fairdisk_lab::run::Silent;
 use fairdisk_lab::text_file;
 use fairdisk_sweep::columns::{Value, changed, columns, value_of};
-use fairdisk_sweep::{
-    Definition, Done, Folder, Nothing, Row, Shard, Store, Sweep, is_complete,
-};
+use fairdisk_sweep::{Definition, Done, Folder, Nothing, Row, Shard, Store, Sweep, is_complete};
 use serde_json::{Value as Json, json};
 use std::io;
 use std::path::{Path, PathBuf};
