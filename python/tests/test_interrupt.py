@@ -15,9 +15,13 @@ LONG = (
     "import fairdisk, signal\n"
     # Who runs the tests may ignore it, and children would, too.
     "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "told = []\n"
+    "def tell(done, of):\n"
+    "    if not told:\n"
+    "        print('begun', flush=True)\n"
+    "    told.append(done)\n"
     "try:\n"
-    "    print('begun', flush=True)\n"
-    "    fairdisk.run('two-groups', seeds=10000, duration_s=3000)\n"
+    "    fairdisk.run('two-groups', seeds=10000, duration_s=300, progress=tell)\n"
     "except KeyboardInterrupt:\n"
     "    print('interrupted', flush=True)\n"
 )
@@ -35,18 +39,44 @@ def test_ctrl_c_ends_a_run() -> None:
 
 
 def test_other_threads_work_meanwhile() -> None:
-    worked = threading.Event()
+    class Worked(Exception):
+        pass
+
+    begun, worked = threading.Event(), threading.Event()
+    told: list[int] = []
+
+    def work() -> None:
+        begun.wait()
+        worked.set()
+
+    def tell(done: int, of: int) -> None:
+        # The run is not over yet, and the other thread has worked since it was told before.
+        if worked.is_set():
+            raise Worked
+        begun.set()
+        told.append(done)
+        assert len(told) < 1000, "the other thread waits for the run"
+
+    other = threading.Thread(target=work, daemon=True)
+    other.start()
+    with pytest.raises(Worked):
+        fairdisk.run("two-groups", seeds=10000, duration_s=300, progress=tell)
+    other.join()
+
+
+def test_progress_rises_to_all_runs_of_a_phase() -> None:
     told: list[tuple[int, int]] = []
 
     def tell(done: int, of: int) -> None:
         told.append((done, of))
-        # The run is not over, and waits for nobody.
-        if not worked.is_set():
-            threading.Thread(target=worked.set).start()
 
     fairdisk.run("two-groups", seeds=3, duration_s=200, progress=tell)
-    assert worked.wait(60)
-    assert told[-1] == (9, 9) and all(before <= after for before, after in zip(told, told[1:]))
+    assert told[-1] == (9, 9) and told == sorted(told)
+    fairdisk.compare(
+        "two-groups", scheduler="fair", want={"database": {"share": 70}}, seeds=1, duration_s=20,
+        progress=tell,
+    )
+    assert all(done <= of for done, of in told), told
 
 
 def test_what_a_progress_function_raises_ends_the_run() -> None:

@@ -76,7 +76,7 @@ pub(crate) fn run(
     let plan = request.plan().map_err(|error| bad_input(py, &error))?;
     let done =
         without_interpreter(py, progress.as_ref(), |tell, stop| run_and_divide(&plan, tell, stop))?;
-    let (runs, outcome) = done.map_err(|error| bad_text(py, error))?;
+    let (runs, outcome) = done.map_err(|error| failed(py, error))?;
     Ok(Outcome {
         json: to_json(&outcome),
         text: to_table(&outcome, Style::default()),
@@ -106,7 +106,7 @@ pub(crate) fn compare(
     let plans = plans.map_err(|error| bad_input(py, &error))?;
     let done =
         without_interpreter(py, progress.as_ref(), |tell, stop| compared(&plans, tell, stop))?;
-    let comparison = done.map_err(|error| bad_text(py, error))?;
+    let comparison = done.map_err(|error| failed(py, error))?;
     Ok(Outcome {
         json: comparison_json(&comparison),
         text: comparison_table(&comparison, Style::default()),
@@ -206,11 +206,11 @@ pub(crate) fn blame(
             threads: thread::available_parallelism().map_or(1, NonZero::get),
             is_real: false,
         };
-        let findings =
-            blamed(&between, &design, Vec::new(), &Told(tell), stop).map_err(SpecError::new)?;
-        Ok::<Report, SpecError>(Report::of_lab(&between, findings, None))
+        let findings = blamed(&between, &design, Vec::new(), &Told(tell), stop);
+        let report = findings.map(|findings| Report::of_lab(&between, findings, None));
+        Ok::<Result<Report, String>, SpecError>(report)
     })?;
-    let report = done.map_err(|error| bad_input(py, &error))?;
+    let report = done.map_err(|error| bad_input(py, &error))?.map_err(|it| failed(py, it))?;
     Ok(Outcome {
         json: blame_json(&report),
         text: blame_table(&report, Style::default()),
@@ -272,19 +272,20 @@ pub(crate) fn trace(py: Python<'_>, path: PathBuf, by: &str) -> PyResult<Outcome
     let report = without_interpreter(py, None, |_, stop| {
         let mut reader = open(&path, &Options::default()).map_err(|it| it.to_string())?;
         let mut summary = Summary::new(by);
-        while let Some(request) = reader.next().map_err(|it| it.to_string())? {
-            summary.add(&request, reader.origins());
-            if stop.load(std::sync::atomic::Ordering::Relaxed) {
-                break;
+        while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+            match reader.next() {
+                Ok(Some(request)) => summary.add(&request, reader.origins()),
+                Ok(None) => break,
+                Err(error) => return Ok(Err(error.to_string())),
             }
         }
         if summary.all.ios.sum() == 0 {
             return Err(format!("{}: it has no requests", path.display()));
         }
         let head = (reader.format.to_string(), reader.about());
-        Ok(Report::new(&summary, head, (reader.lost(), reader.skipped())))
+        Ok(Ok(Report::new(&summary, head, (reader.lost(), reader.skipped()))))
     })?;
-    let report = report.map_err(|error| bad_text(py, error))?;
+    let report = report.map_err(|error| bad_text(py, error))?.map_err(|it| failed(py, it))?;
     let json = serde_json::to_value(&report).map_err(|error| failed(py, error.to_string()))?;
     Ok(Outcome {
         json,

@@ -2,8 +2,9 @@
 
 use fairdisk_lab::run::Progress;
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -12,14 +13,11 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// The runs done and all runs.
 #[derive(Debug, Default)]
-struct Counts {
-    done: AtomicUsize,
-    all: AtomicUsize,
-}
+struct Counts(Mutex<(usize, usize)>);
 
 impl Counts {
     fn now(&self) -> (usize, usize) {
-        (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -27,8 +25,10 @@ impl Progress for Counts {
     fn begins(&self, _cell: &str) {}
 
     fn done(&self, done: usize, all: usize) {
-        self.done.fetch_max(done, Ordering::Relaxed);
-        self.all.store(all, Ordering::Relaxed);
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Threads may tell late. Another total is that of another phase, which counts anew.
+        let before = if told.1 == all { told.0 } else { 0 };
+        *told = (done.max(before), all);
     }
 }
 
