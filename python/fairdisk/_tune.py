@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
+from ._progress import progress_of
 from ._run import Progress, Spec, SchedulerLike, DeviceLike, run, whole
 from ._result import Result
 from ._settings import Changes, Value
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 #: What is looked for in a run: a number of it, lower is better.
 Objective = Callable[[Result], float]
-#: The wish of a group: a column of tables, and what it must be at least or at most.
-Wish = tuple[str, str, float]
+#: The wish for a column of tables: ``">="`` or ``"<="``, and a number.
+Wish = tuple[str, float]
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Tuned:
 
 def tune(
     spec: Spec,
-    wishes: Mapping[str, Mapping[str, tuple[str, float]]] | Objective,
+    wishes: Mapping[str, Mapping[str, Wish]] | Objective,
     space: Mapping[str, Union[Range, list[Value], tuple[Value, ...]]],
     *,
     trials: int = 50,
@@ -63,6 +64,7 @@ def tune(
         space: The values of each key, ``scheduler`` among them, as a list or a :class:`Range`.
         trials: So many are tried, at most; a search for wishes ends when all are kept.
         seed: What the sampler of Optuna is drawn from, if none is given.
+        progress: As that of :func:`run`, of trials in place of runs.
 
     Raises:
         SpecError: Optuna is missing, or an argument is wrong.
@@ -75,7 +77,7 @@ def tune(
     if not space:
         raise wrong("space", space, "the values of one key or more")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    count = whole("trials", trials, 1)
+    count = whole("trials", trials, 1) or 1
     objective = wishes if callable(wishes) else _distance(wishes)
 
     def run_with(values: Mapping[str, Value]) -> Result:
@@ -96,11 +98,14 @@ def tune(
         return float(objective(run_with(values)))
 
     def enough(study: optuna.Study, trial: Any) -> None:
+        if tell is not None:
+            tell(trial.number + 1, count)
         if not callable(wishes) and study.best_value <= 0.0:
             study.stop()
 
     study = optuna.create_study(sampler=sampler or optuna.samplers.TPESampler(seed=seed))
-    study.optimize(tried, n_trials=count, callbacks=[enough])
+    with progress_of(progress, "trials") as tell:
+        study.optimize(tried, n_trials=count, callbacks=[enough])
     values = dict(study.best_params)
     return Tuned(values, study.best_value, run_with(values), study)
 
@@ -115,7 +120,7 @@ def _suggested(trial: Any, key: str, space: object) -> Any:
     raise wrong(f"space[{key!r}]", space, "a list of values or a Range")
 
 
-def _distance(wishes: Mapping[str, Mapping[str, tuple[str, float]]]) -> Objective:
+def _distance(wishes: Mapping[str, Mapping[str, Wish]]) -> Objective:
     """How far a result is from wishes: the sum of relative distances, 0 if all are kept."""
     if not isinstance(wishes, Mapping) or not wishes:
         raise wrong("wishes", wishes, 'wishes as {"database": {"share_percent": (">=", 70)}}')

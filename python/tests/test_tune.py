@@ -24,6 +24,7 @@ def test_an_objective_of_ones_own_is_made_small() -> None:
     def longest_wait(result: fairdisk.Result) -> float:
         return float(result.to_polars()["wait_max_ms"].max())  # type: ignore[arg-type]
 
+    told: list[tuple[int, int]] = []
     found = fairdisk.tune(
         "two-groups",
         longest_wait,
@@ -31,8 +32,10 @@ def test_an_objective_of_ones_own_is_made_small() -> None:
         trials=4,
         scheduler="cfq-2.6.25",
         duration_s=2,
+        progress=lambda done, of: told.append((done, of)),
     )
     assert len(found.study.trials) == 4
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert found.off == min(trial.value for trial in found.study.trials if trial.value)
 
 
