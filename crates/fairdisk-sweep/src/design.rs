@@ -137,8 +137,9 @@ pub(crate) fn points(definition: &Definition) -> Result<Vec<Point>, String> {
             return Err("`over` is empty; expected values or ranges to draw from".to_owned());
         }
         _ if !definition.points.is_empty() => {
-            return Err("`point`: a design that is drawn has none; drop it, or expected a grid"
-                .to_owned());
+            return Err(
+                "`point`: only a grid has listed points; drop them, or the design".to_owned()
+            );
         }
         (_, Some(samples)) if samples as usize > POINTS_MOST => {
             return Err(format!("`samples`: {samples}; expected up to {POINTS_MOST}"));
@@ -279,7 +280,7 @@ mod tests {
             (
                 "design = \"random\"\nsamples = 3\n[over]\n\"host.hz\" = [100]\n\
                  [[point]]\n\"host.hz\" = 250",
-                "`point`: a design that is drawn has none",
+                "`point`: only a grid has listed points",
             ),
             (
                 "design = \"random\"\nsamples = 4000000000\n[over]\n\"host.hz\" = [100]",

@@ -345,9 +345,8 @@ mod tests {
 
     #[test]
     fn a_record_has_the_name_of_the_load_and_the_priorities_of_the_arm() {
-        let sweep = sweep(
-            "spec = \"ryo-2008-04-25\"\nduration_s = 0.1\n[over]\narm = [\"group-layer\"]",
-        );
+        let sweep =
+            sweep("spec = \"ryo-2008-04-25\"\nduration_s = 0.1\n[over]\narm = [\"group-layer\"]");
         let stop = AtomicBool::new(false);
         let done = sweep.run(&[0], &Nothing, &Silent, &stop).expect("nothing is kept");
         let rows = sweep.rows(&[(0, &done[0].text)]).expect("it was just written");
