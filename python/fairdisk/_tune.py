@@ -97,14 +97,15 @@ def tune(
         values = {key: _suggested(trial, key, one) for key, one in space.items()}
         return float(objective(run_with(values)))
 
-    def enough(study: optuna.Study, trial: Any) -> None:
-        if tell is not None:
-            tell(trial.number + 1, count)
-        if not callable(wishes) and study.best_value <= 0.0:
-            study.stop()
-
     study = optuna.create_study(sampler=sampler or optuna.samplers.TPESampler(seed=seed))
     with progress_of(progress, "trials") as tell:
+
+        def enough(study: optuna.Study, trial: Any) -> None:
+            if tell is not None:
+                tell(trial.number + 1, count)
+            if not callable(wishes) and study.best_value <= 0.0:
+                study.stop()
+
         study.optimize(tried, n_trials=count, callbacks=[enough])
     values = dict(study.best_params)
     return Tuned(values, study.best_value, run_with(values), study)

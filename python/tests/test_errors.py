@@ -92,6 +92,11 @@ def test_what_is_wrong_is_named_with_a_remedy(case: str) -> None:
     assert remedy in f"{error.remedy} {error}", error
 
 
+def test_a_run_that_fails_is_no_wrong_argument() -> None:
+    with pytest.raises(fairdisk.RunError, match="volume"):
+        fairdisk.run("two-groups", seeds=1, set={"volume.size_gib": 100_000})
+
+
 def test_a_file_is_named_with_its_line() -> None:
     job = fairdisk.JobFile({"reader": {"rw": "randread", "size": "1m", "ioengin": "sync"}})
     with pytest.raises(fairdisk.SpecError) as caught:

@@ -3,7 +3,7 @@
 use crate::arrow::{Table, batch};
 use crate::errors::{bad_input, bad_text, failed};
 use crate::request::Request;
-use crate::work::without_interpreter;
+use crate::work::{self, without_interpreter};
 use fairdisk_lab::advise::{Want, advise as advised, asking, to_html as advice_page};
 use fairdisk_lab::advise::{to_json as advice_json, to_table as advice_table};
 use fairdisk_lab::blame::{
@@ -74,9 +74,8 @@ pub(crate) fn run(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     let plan = request.plan().map_err(|error| bad_input(py, &error))?;
-    let done =
-        without_interpreter(py, progress.as_ref(), |tell, stop| run_and_divide(&plan, tell, stop))?;
-    let (runs, outcome) = done.map_err(|error| failed(py, error))?;
+    let (runs, outcome) =
+        work::runs(py, progress.as_ref(), |tell, stop| run_and_divide(&plan, tell, stop))?;
     Ok(Outcome {
         json: to_json(&outcome),
         text: to_table(&outcome, Style::default()),
@@ -104,9 +103,7 @@ pub(crate) fn compare(
     };
     let plans = requests.iter().map(plan).collect::<Result<Vec<Plan>, SpecError>>();
     let plans = plans.map_err(|error| bad_input(py, &error))?;
-    let done =
-        without_interpreter(py, progress.as_ref(), |tell, stop| compared(&plans, tell, stop))?;
-    let comparison = done.map_err(|error| failed(py, error))?;
+    let comparison = work::runs(py, progress.as_ref(), |tell, stop| compared(&plans, tell, stop))?;
     Ok(Outcome {
         json: comparison_json(&comparison),
         text: comparison_table(&comparison, Style::default()),
@@ -141,10 +138,8 @@ pub(crate) fn advise(
 ) -> PyResult<Outcome> {
     let wants = wished(py, &wants)?;
     let plan = with_base(&request).map_err(|error| bad_input(py, &error))?;
-    let done = without_interpreter(py, progress.as_ref(), |tell, stop| {
-        advised(&plan, &wants, tell, stop)
-    })?;
-    let advice = done.map_err(|error| bad_text(py, error))?;
+    let advice =
+        work::runs(py, progress.as_ref(), |tell, stop| advised(&plan, &wants, tell, stop))?;
     Ok(Outcome {
         json: advice_json(&advice),
         text: advice_table(&advice, Style::default()),

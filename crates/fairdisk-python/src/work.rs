@@ -1,5 +1,6 @@
 //! Work without the interpreter, with progress, and Ctrl-C heard.
 
+use crate::errors::{bad_text, failed};
 use fairdisk_lab::run::Progress;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,21 +12,26 @@ use std::time::Duration;
 /// How often signals are looked for and progress is told.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The runs done and all runs.
+/// The runs done and all runs, and whether one has begun.
 #[derive(Debug, Default)]
-struct Counts(Mutex<(usize, usize)>);
+struct Counts {
+    told: Mutex<(usize, usize)>,
+    has_begun: AtomicBool,
+}
 
 impl Counts {
     fn now(&self) -> (usize, usize) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Progress for Counts {
-    fn begins(&self, _cell: &str) {}
+    fn begins(&self, _cell: &str) {
+        self.has_begun.store(true, Ordering::Relaxed);
+    }
 
     fn done(&self, done: usize, all: usize) {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         // Threads may tell late. Another total is that of another phase, which counts anew.
         let before = if told.1 == all { told.0 } else { 0 };
         *told = (done.max(before), all);
@@ -42,8 +48,33 @@ pub(crate) fn without_interpreter<T: Send>(
     progress: Option<&Py<PyAny>>,
     work: impl FnOnce(&dyn Progress, &AtomicBool) -> T + Send,
 ) -> PyResult<T> {
-    let stop = AtomicBool::new(false);
+    watched(py, progress, &Counts::default(), work)
+}
+
+/// As [`without_interpreter`], of runs.
+///
+/// # Errors
+/// As there; `SpecError` if the work failed before a run began, else `RunError`.
+pub(crate) fn runs<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&dyn Progress, &AtomicBool) -> Result<T, String> + Send,
+) -> PyResult<T> {
     let counts = Counts::default();
+    let result = watched(py, progress, &counts, work)?;
+    result.map_err(|error| match counts.has_begun.load(Ordering::Relaxed) {
+        true => failed(py, error),
+        false => bad_text(py, error),
+    })
+}
+
+fn watched<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    counts: &Counts,
+    work: impl FnOnce(&dyn Progress, &AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    let stop = AtomicBool::new(false);
     let told = |py: Python<'_>| match (progress, counts.now()) {
         (Some(progress), (done, all)) if all > 0 => progress.call1(py, (done, all)).map(drop),
         _ => Ok(()),
@@ -51,7 +82,7 @@ pub(crate) fn without_interpreter<T: Send>(
     let (result, ended) = py.detach(|| {
         thread::scope(|scope| {
             let (send, receive) = channel();
-            let (stop, counts) = (&stop, &counts);
+            let stop = &stop;
             scope.spawn(move || {
                 // Nobody hears it only if this thread has panicked.
                 let _ = send.send(work(counts, stop));
@@ -74,5 +105,5 @@ pub(crate) fn without_interpreter<T: Send>(
     ended?;
     told(py)?;
     // A panic of the work has ended the scope with a panic before.
-    result.ok_or_else(|| crate::errors::failed(py, "the run ended without a result".to_owned()))
+    result.ok_or_else(|| failed(py, "the run ended without a result".to_owned()))
 }
