@@ -1,6 +1,6 @@
 //! What a sweep runs, as its file says it.
 
-use crate::design::{Axis, POINTS_MOST, Point, Setting, points};
+use crate::design::{Axis, Point, Setting, points};
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan};
@@ -93,6 +93,9 @@ pub enum Design {
 /// What is wrong with the definition of a sweep.
 pub type SweepError = SpecError;
 
+/// The most runs of a sweep.
+const RUNS_MOST: usize = 10_000_000;
+
 /// The keys that choose whole files, arms or rows; others change a value.
 const CHOICES: [&str; 4] = ["scheduler", "device", "arm", "row"];
 
@@ -137,9 +140,9 @@ impl Definition {
         }
         match self.seeds.count() {
             0 => return Err(bad("`seeds`: there are none; expected 1 or more".to_owned())),
-            seeds if seeds.saturating_mul(points.len()) > POINTS_MOST => {
+            seeds if seeds.saturating_mul(points.len()) > RUNS_MOST => {
                 let message = format!("`seeds`: {seeds} of {} points", points.len());
-                return Err(bad(format!("{message}; expected up to {POINTS_MOST} runs")));
+                return Err(bad(format!("{message}; expected up to {RUNS_MOST} runs")));
             }
             _ => {}
         }

@@ -8,8 +8,8 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use toml::Value;
 
-/// The most points of a sweep and the most runs; more are a mistake in a step.
-pub(crate) const POINTS_MOST: usize = 1_000_000;
+/// The most points of a sweep; more are a mistake in a step.
+const POINTS_MOST: usize = 1_000_000;
 
 /// A key and its value in a point. Formats as `KEY=VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq)]

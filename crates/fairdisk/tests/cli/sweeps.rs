@@ -91,7 +91,7 @@ fn a_wrong_definition_is_refused_with_its_place_before_anything_runs() {
         ("spec = \"x\"\nseeds = \"many\"\n", "sweep.toml:2: expected how many seeds"),
         ("spec = \"x\"\n[over]\n\"hots.hz\" = [1]\n", "unknown scope `hots`; did you mean `host`?"),
         ("spec = \"x\"\nseeds = 0\n", "`seeds`: there are none"),
-        ("spec = \"x\"\nseeds = 4000000000\n", "expected up to 1000000 runs"),
+        ("spec = \"x\"\nseeds = 4000000000\n", "expected up to 10000000 runs"),
     ] {
         refused(&place(definition).run(&["sweep", "sweep.toml"]), 2, why);
     }
