@@ -2685,7 +2685,7 @@ def mq_deadline(
         read_expire_ms: `deadline.read_expire_ms`, 500; 0 to 1000000.
         write_expire_ms: `deadline.write_expire_ms`, 5000; 0 to 1000000.
         writes_starved: `deadline.writes_starved`, 2; 0 to 4294967295.
-        prio_aging_expire_ms: `mq_deadline.prio_aging_expire_ms`, 10000; 0 to 1000000.
+        prio_aging_expire_ms: `mq_deadline.prio_aging_expire_ms`, 10000; 1 to 1000000.
     """
     return Scheduler("mq-deadline", given("mq-deadline", locals()))
 
