@@ -3,8 +3,8 @@
 //!
 //! Requests of a class keep the rules of the deadline elevator among themselves. The class of real
 //! time goes before best effort, and that before idle, whatever waits there, until a request has
-//! waited for `prio_aging_expire`, and longer than any of a higher class: then that request is next.
-//! Levels within a class do not count, and a request without a priority is best effort.
+//! waited for `prio_aging_expire`, and longer than any of a higher class: then that request is
+//! next. Levels within a class do not count, and a request without a priority is best effort.
 //!
 //! Sources: Linux, "Deadline IO scheduler tunables" and "Block io priorities"; Bart Van Assche,
 //! "Improve I/O priority support" (descriptions of the patches), linux-block, June 2021. Defaults
