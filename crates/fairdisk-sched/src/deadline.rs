@@ -6,6 +6,7 @@
 //! times. A batch starts at the oldest request of its direction if that is past its deadline, or if
 //! the previous batch was of the other direction; otherwise where the previous batch ended.
 
+use crate::at_device::AtDevice;
 use crate::family::Family;
 use crate::honours::Honours;
 use fairdisk_core::list::{List, Lists};
@@ -102,7 +103,7 @@ pub struct Deadline {
     batched: u32,
     /// Batches of reads that have passed waiting writes since the last batch of writes.
     starved: u32,
-    in_flight: u32,
+    at_device: AtDevice,
 }
 
 impl Deadline {
@@ -117,7 +118,7 @@ impl Deadline {
             direction: Direction::Read,
             batched: 0,
             starved: 0,
-            in_flight: 0,
+            at_device: AtDevice::NONE,
         }
     }
 
@@ -269,19 +270,12 @@ impl Elevator for Deadline {
     }
 
     fn decide(&mut self, now: Instant) -> Decision {
-        match self.take_next(now) {
-            Some((id, why)) => {
-                self.in_flight += 1;
-                Decision::Dispatch(id, why)
-            }
-            None if self.in_flight > 0 => Decision::WaitCompletion(Why::NothingQueued),
-            None => Decision::Idle,
-        }
+        let next = self.take_next(now);
+        self.at_device.decide(next)
     }
 
     fn complete(&mut self, _now: Instant, _completion: &Completion) {
-        debug_assert!(self.in_flight > 0, "more requests finished than were dispatched");
-        self.in_flight -= 1;
+        self.at_device.complete();
     }
 
     fn withdraw(&mut self, _now: Instant, id: RequestId) {

@@ -5,6 +5,7 @@
 
 extern crate alloc;
 
+mod at_device;
 pub mod bfq;
 pub mod cfq;
 pub mod deadline;

@@ -10,6 +10,7 @@
 //! "Improve I/O priority support" (descriptions of the patches), linux-block, June 2021. Defaults
 //! are those that a running Linux 6.18 tells in /sys.
 
+use crate::at_device::AtDevice;
 use crate::deadline::{Deadline, DeadlineParams};
 use crate::family::Family;
 use crate::honours::Honours;
@@ -66,7 +67,7 @@ pub struct MqDeadline {
     classes: [Deadline; CLASSES],
     /// The class of the request in each slot.
     class_of_slot: Vec<u8>,
-    in_flight: u32,
+    at_device: AtDevice,
 }
 
 impl MqDeadline {
@@ -74,7 +75,7 @@ impl MqDeadline {
     #[must_use]
     pub fn new(params: MqDeadlineParams) -> Self {
         let classes = core::array::from_fn(|_| Deadline::new(params.deadline));
-        Self { params, classes, class_of_slot: Vec::new(), in_flight: 0 }
+        Self { params, classes, class_of_slot: Vec::new(), at_device: AtDevice::NONE }
     }
 
     fn class(&mut self, id: RequestId) -> &mut Deadline {
@@ -101,19 +102,12 @@ impl Elevator for MqDeadline {
     }
 
     fn decide(&mut self, now: Instant) -> Decision {
-        match self.take_next(now) {
-            Some((id, why)) => {
-                self.in_flight += 1;
-                Decision::Dispatch(id, why)
-            }
-            None if self.in_flight > 0 => Decision::WaitCompletion(Why::NothingQueued),
-            None => Decision::Idle,
-        }
+        let next = self.take_next(now);
+        self.at_device.decide(next)
     }
 
     fn complete(&mut self, _now: Instant, _completion: &Completion) {
-        debug_assert!(self.in_flight > 0, "more requests finished than were dispatched");
-        self.in_flight -= 1;
+        self.at_device.complete();
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {

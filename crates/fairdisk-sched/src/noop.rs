@@ -1,6 +1,7 @@
 //! First come, first served: for devices that need no ordering, and as the baseline against which
 //! other elevators are measured.
 
+use crate::at_device::AtDevice;
 use crate::family::Family;
 use crate::honours::Honours;
 use fairdisk_core::list::{List, Lists};
@@ -31,14 +32,14 @@ impl Family for NoopParams {
 pub struct Noop {
     links: Lists<()>,
     queue: List,
-    in_flight: u32,
+    at_device: AtDevice,
 }
 
 impl Noop {
     /// An elevator with nothing queued.
     #[must_use]
     pub const fn new() -> Self {
-        Self { links: Lists::new(), queue: List::new(), in_flight: 0 }
+        Self { links: Lists::new(), queue: List::new(), at_device: AtDevice::NONE }
     }
 
     fn take_first(&mut self) -> Option<RequestId> {
@@ -55,19 +56,12 @@ impl Elevator for Noop {
     }
 
     fn decide(&mut self, _now: Instant) -> Decision {
-        match self.take_first() {
-            Some(id) => {
-                self.in_flight += 1;
-                Decision::Dispatch(id, Why::ArrivedFirst)
-            }
-            None if self.in_flight > 0 => Decision::WaitCompletion(Why::NothingQueued),
-            None => Decision::Idle,
-        }
+        let next = self.take_first();
+        self.at_device.decide(next.map(|id| (id, Why::ArrivedFirst)))
     }
 
     fn complete(&mut self, _now: Instant, _completion: &Completion) {
-        debug_assert!(self.in_flight > 0, "more requests finished than were dispatched");
-        self.in_flight -= 1;
+        self.at_device.complete();
     }
 
     fn withdraw(&mut self, _now: Instant, id: RequestId) {
