@@ -1,43 +1,46 @@
-//! Hashes the sources by which a run is determined, so that no run of an older program is taken for
-//! one of this program.
+//! Hashes all by which a run is determined, so that no run of an older program is taken for one of
+//! this program: its own sources and the versions of the crates of others.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The folders whose files determine runs, beside the crates of others.
-const FOLDERS: [&str; 7] = [
+/// The folders and files that determine runs.
+const SOURCES: [&str; 8] = [
     "../fairdisk-core/src",
     "../fairdisk-sched/src",
     "../fairdisk-sim/src",
     "../fairdisk-trace/src",
     "../fairdisk-lab/src",
     "../../catalog",
+    "../../Cargo.lock",
     "src",
 ];
 
 fn main() -> io::Result<()> {
-    let mut hash = DefaultHasher::new();
-    for folder in FOLDERS {
-        println!("cargo::rerun-if-changed={folder}");
+    let mut hash = Sha256::new();
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed={source}");
         let mut files = Vec::new();
-        walk(Path::new(folder), &mut files)?;
+        walk(Path::new(source), &mut files)?;
         files.sort();
         for file in files {
-            (file.display().to_string(), fs::read(&file)?).hash(&mut hash);
+            let (name, text) = (file.display().to_string(), fs::read(&file)?);
+            // With their lengths before them, no two lists of files are the same text.
+            for part in [name.as_bytes(), &text] {
+                hash.update(part.len().to_le_bytes());
+                hash.update(part);
+            }
         }
     }
-    println!("cargo::rustc-env=FAIRDISK_SOURCES={:016x}", hash.finish());
+    println!("cargo::rustc-env=FAIRDISK_SOURCES={:x}", hash.finalize());
     Ok(())
 }
 
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        match path.is_dir() {
-            true => walk(&path, found)?,
-            false => found.push(path),
-        }
+fn walk(path: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    if path.is_file() {
+        found.push(path.to_owned());
+        return Ok(());
     }
-    Ok(())
+    fs::read_dir(path)?.try_for_each(|entry| walk(&entry?.path(), found))
 }

@@ -10,7 +10,7 @@ from typing import Union
 from . import _fairdisk
 from ._progress import progress_of
 from ._result import Result
-from ._settings import Changes, Device, Scheduler, as_changes
+from ._settings import Changes, Device, Replay, Scheduler, as_changes, plain
 from ._spec import Experiment, JobFile
 from .errors import wrong
 
@@ -35,6 +35,7 @@ class Request:
     duration_s: float | None
     set: Sequence[str]
     approximate: bool
+    replay: Replay | None
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,7 @@ def named(spec: Spec) -> tuple[str, str | None]:
     if not isinstance(spec, str):
         expected = "a path, the id of an experiment, a text, an Experiment or a JobFile"
         raise wrong("spec", spec, expected)
-    if "\n" in spec:
-        is_experiment = any(line.startswith("[[") for line in spec.splitlines())
-        return ("text.toml" if is_experiment else "text.fio"), spec
-    return spec, None
+    return ("text", spec) if "\n" in spec else (spec, None)
 
 
 def texts(argument: str, value: object, kind: type = str) -> list[str]:
@@ -78,6 +76,7 @@ def texts(argument: str, value: object, kind: type = str) -> list[str]:
 
 def whole(argument: str, value: object, least: int = 0) -> int | None:
     """A whole number that may be left out."""
+    value = plain(value)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 10_000_000:
@@ -87,6 +86,7 @@ def whole(argument: str, value: object, least: int = 0) -> int | None:
 
 def seconds(argument: str, value: object) -> float | None:
     """A time that may be left out."""
+    value = plain(value)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 3.6e6:
@@ -105,25 +105,28 @@ def request(
     duration_s: object = None,
     set: Changes | None = None,
     approximate: bool = False,
+    replay: object = None,
 ) -> Request:
     """What is asked for, its types checked."""
     name, text = named(spec)
-    own: list[str] = []
-    if isinstance(device, Device):
-        own, device = device.settings(), device.name
-    elif device is not None and not isinstance(device, str):
+    if device is not None and not isinstance(device, (str, Device)):
         raise wrong("device", device, "a text or a Device")
+    if replay is not None and not isinstance(replay, Replay):
+        raise wrong("replay", replay, "a Replay")
+    if not isinstance(approximate, bool):
+        raise wrong("approximate", approximate, "True or False")
     return Request(
         name=name,
         text=text,
         schedulers=texts("scheduler", scheduler, Scheduler),
-        device=device,
+        device=None if device is None else str(device),
         arms=texts("arm", arm),
         rows=texts("row", row),
         seeds=whole("seeds", seeds, 1),
         duration_s=seconds("duration_s", duration_s),
-        set=own + as_changes(set),
-        approximate=bool(approximate),
+        set=as_changes(set),
+        approximate=approximate,
+        replay=replay.checked() if replay else None,
     )
 
 
@@ -136,7 +139,7 @@ def wishes(want: Wishes) -> list[str]:
     said = []
     for group, keys in want.items():
         if isinstance(keys, Mapping):
-            keys = ", ".join(f"{key}={value}" for key, value in keys.items())
+            keys = ", ".join(f"{key}={plain(value)}" for key, value in keys.items())
         if not isinstance(keys, str):
             raise wrong("want", keys, 'wishes of a group, as {"share": 70}')
         said.append(f"{group}: {keys}")
@@ -159,6 +162,7 @@ def run(
     duration_s: float | None = None,
     set: Changes | None = None,
     approximate: bool = False,
+    replay: Replay | None = None,
     progress: Progress = None,
 ) -> Result:
     """Runs a load in the lab, as ``fairdisk run`` does.
@@ -173,6 +177,7 @@ def run(
         duration_s: The length of a run in seconds.
         set: Changes of single values, as ``{"host.hz": 1000}``.
         approximate: Run a job file without what is not supported of it.
+        replay: How a trace is done again, and which part of it.
         progress: Whether to show it, or a function of the runs done and all runs. Without it, it
             is shown in terminals and notebooks where tqdm is installed.
 
@@ -189,6 +194,7 @@ def run(
         duration_s=duration_s,
         set=set,
         approximate=approximate,
+        replay=replay,
     )
     with progress_of(progress, "runs") as tell:
         return Result(_fairdisk.run(asked, tell), command("run", asked))
@@ -205,6 +211,7 @@ def compare(
     duration_s: float | None = None,
     set: Changes | None = None,
     approximate: bool = False,
+    replay: Replay | None = None,
     progress: Progress = None,
 ) -> Result:
     """Runs a load under several schedulers and on several disks, as ``fairdisk compare`` does.
@@ -225,6 +232,7 @@ def compare(
             duration_s=duration_s,
             set=set,
             approximate=approximate,
+            replay=replay,
         )
         for each in devices
     ]
@@ -244,6 +252,7 @@ def advise(
     seeds: int | None = None,
     duration_s: float | None = None,
     set: Changes | None = None,
+    replay: Replay | None = None,
     progress: Progress = None,
 ) -> Result:
     """Proposes a scheduler and settings for what groups wish, as ``fairdisk advise`` does.
@@ -261,6 +270,7 @@ def advise(
         seeds=seeds,
         duration_s=duration_s,
         set=set,
+        replay=replay,
     )
     with progress_of(progress, "runs") as tell:
         return Result(_fairdisk.advise(asked, wishes(want), tell), command("advise", asked))
@@ -282,6 +292,7 @@ def blame(
     seed: int = 1,
     duration_s: float | None = None,
     set: Changes | None = None,
+    replay: Replay | None = None,
     progress: Progress = None,
 ) -> Result:
     """Finds out which of the changes between two schedulers cost what, as ``fairdisk blame`` does.
@@ -300,6 +311,7 @@ def blame(
         row=row,
         duration_s=duration_s,
         set=set,
+        replay=replay,
     )
     if not isinstance(metric, str):
         raise wrong("metric", metric, "a text, as ios, p99 or share:GROUP")
@@ -331,6 +343,7 @@ def explain(
     device: DeviceLike | None = None,
     duration_s: float | None = None,
     set: Changes | None = None,
+    replay: Replay | None = None,
 ) -> Result:
     """Tells why a request of a run waited, as ``fairdisk explain`` does.
 
@@ -345,7 +358,7 @@ def explain(
     if (number is None) == (slowest is None):
         raise wrong("number", number, "the number of a request, or slowest")
     asked = request(
-        name, scheduler=scheduler, device=device, duration_s=duration_s, set=set
+        name, scheduler=scheduler, device=device, duration_s=duration_s, set=set, replay=replay
     )
     which, most = whole("number", number, 1), whole("slowest", slowest, 1)
     outcome = _fairdisk.explain(name, asked, which, most, whole("disk", disk))

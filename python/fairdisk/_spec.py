@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Union
 
+from ._settings import plain
 from .errors import wrong
 
 
@@ -208,6 +209,7 @@ class JobFile:
 
 
 def _option(key: str, value: object) -> str:
+    value = plain(value)
     if value is None:
         return f"{key}\n"
     return f"{key}={int(value) if isinstance(value, bool) else value}\n"
@@ -223,6 +225,7 @@ def _keys(table: str, entry: object) -> list[tuple[str, object]]:
 
 def _value(key: str, value: object) -> str:
     """A value in TOML."""
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
@@ -230,7 +233,8 @@ def _value(key: str, value: object) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{name} = {_value(name, one)}" for name, one in value.items()) + " }"
+        entries = (f"{name} = {_value(name, one)}" for name, one in value.items())
+        return "{ " + ", ".join(entries) + " }"
     if isinstance(value, Sequence):
         return "[" + ", ".join(_value(key, one) for one in value) + "]"
     if isinstance(value, (Task, Group)):

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from time import perf_counter
 from typing import Any, Literal, Protocol, Union
 from uuid import uuid4
 
 from . import _fairdisk
-from ._progress import progress_of
+from ._progress import Tell, progress_of
 from ._result import Tabular
 from ._run import Progress, Spec, named, seconds, whole
-from ._settings import Changes, Device, Scheduler, Value, as_changes, as_text
+from ._settings import Changes, Device, Scheduler, Value, as_changes, as_text, plain
 from .errors import SpecError, wrong
 
 #: A cell's number, its key, its records as JSON, and whether it was known.
 Cell = tuple[int, Union[str, None], str, bool]
 Axis = Union["Range", str, Iterable[Union[Value, Scheduler, Device]]]
 Executor = Union[None, str, Any]
+#: What is done with the cells of a portion.
+Take = Callable[[list[Cell]], None]
 
-#: So many cells are one task of a pool, at most.
-CHUNK_MOST = 250
-#: Each worker of a pool gets so many tasks, at least, so that none waits long for the last.
-TASKS_EACH = 4
+#: How long a task of a pool took, in seconds, and what came of its cells.
+Portion = tuple[float, list[Cell]]
+
+#: A task of a pool takes about so long.
+PORTION_S = 1.0
+#: So many cells are a task before it is known how long they take.
+FIRST = 4
+#: So many tasks are with each worker of a pool, one at work and one that waits.
+TASKS_EACH = 2
 
 
 @dataclass(frozen=True)
@@ -138,37 +147,74 @@ class Sweep:
         place = _opened(store)
         with progress_of(progress, "runs") as tell:
             if executor is None or executor == "threads":
-                if place is None or isinstance(place, _fairdisk.DirectoryStore):
-                    return SweepResult(self._sweep, self._sweep.run(cells, place, tell))
+                return SweepResult(self._sweep, self._here(cells, place, tell))
             return SweepResult(self._sweep, self._elsewhere(cells, executor, place, tell))
 
+    def _here(self, cells: list[int], store: Store | None, tell: Tell | None) -> list[Cell]:
+        if store is None or isinstance(store, _fairdisk.DirectoryStore):
+            return self._sweep.run(cells, store, tell)
+        found, cells = self._known(cells, store)
+
+        def tell_all(done: int, of: int) -> None:
+            if tell is not None:
+                tell(len(found) + done, len(found) + of)
+
+        return sorted(found + self._sweep.run(cells, store, tell_all))
+
+    def _known(self, cells: list[int], store: Store) -> tuple[list[Cell], list[int]]:
+        """What the store has of these cells, and the cells that are to be run."""
+        keys = dict(zip(cells, self._sweep.keys(cells)))
+        texts = store.known([key for key in keys.values() if key is not None])
+        texts = {key: text for key, text in texts.items() if _fairdisk.is_complete(text)}
+        found: list[Cell] = [(c, key, texts[key], True) for c, key in keys.items() if key in texts]
+        return found, [cell for cell, key in keys.items() if key not in texts]
+
     def _elsewhere(
-        self,
-        cells: list[int],
-        executor: Executor,
-        store: Store | None,
-        tell: Callable[[int, int], object] | None,
+        self, cells: list[int], executor: Executor, store: Store | None, tell: Tell | None
     ) -> list[Cell]:
-        found: list[Cell] = []
-        if store is not None:
-            keys = dict(zip(cells, self._sweep.keys(cells)))
-            texts = store.known([key for key in keys.values() if key is not None])
-            texts = {key: text for key, text in texts.items() if _fairdisk.is_complete(text)}
-            found = [(c, key, texts[key], True) for c, key in keys.items() if key in texts]
-            done = {cell for cell, *_ in found}
-            cells = [cell for cell in cells if cell not in done]
+        found, cells = ([], cells) if store is None else self._known(cells, store)
         of = len(cells) + len(found)
+
+        def take(part: list[Cell]) -> None:
+            for _, key, text, _ in part:
+                if store is not None and key is not None:
+                    store.keep(key, text)
+            found.extend(part)
+            if tell is not None:
+                tell(len(found), of)
+
         with pool_of(executor) as pool:
-            size = max(1, min(CHUNK_MOST, -(-len(cells) // (pool.workers * TASKS_EACH))))
-            chunks = [cells[at : at + size] for at in range(0, len(cells), size)]
-            for part in pool.map(self.definition, chunks):
-                for cell in part:
-                    if store is not None and cell[1] is not None:
-                        store.keep(cell[1], cell[2])
-                found += part
-                if tell is not None:
-                    tell(len(found), of)
+            pool.run(self.definition, Portions(cells, pool.workers), take)
         return sorted(found)
+
+
+class Portions:
+    """Cells in portions that take about a second each: who stops a sweep loses no more."""
+
+    def __init__(self, cells: Sequence[int], workers: int) -> None:
+        self._cells = cells
+        self._workers = workers
+        self._at = 0
+        self._cell_s: float | None = None
+
+    def next(self, count: int) -> Iterator[list[int]]:
+        """The next portions, as many or those that are left; each is cut when it is asked for."""
+        for _ in range(count):
+            left = len(self._cells) - self._at
+            if left == 0:
+                return
+            size = FIRST if self._cell_s is None else int(PORTION_S / self._cell_s)
+            # Towards the end they are smaller, so that none waits long for the last.
+            size = max(1, min(size, -(-left // (2 * self._workers))))
+            self._at += size
+            yield list(self._cells[self._at - size : self._at])
+
+    def done(self, portion: Portion) -> list[Cell]:
+        """Notes how long a portion took, and gives its cells."""
+        took_s, cells = portion
+        if cells:
+            self._cell_s = max(took_s / len(cells), 1e-6)
+        return cells
 
 
 def sweep(
@@ -235,17 +281,22 @@ def defined(
 ) -> Sweep:
     """A sweep whose types are checked."""
     name, text = named(spec)
+    seeds = plain(seeds)
     if isinstance(seeds, Sequence) and not isinstance(seeds, str):
         which: object = [whole("seeds", seed) for seed in seeds]
     else:
         which = whole("seeds", seeds, 1)
+    if which is None:
+        raise wrong("seeds", seeds, "how many, or a list of them")
     if design not in ("grid", "random", "latin-hypercube"):
         raise wrong("design", design, "grid, random or latin-hypercube")
+    if not isinstance(approximate, bool):
+        raise wrong("approximate", approximate, "True or False")
     definition: dict[str, object] = {
         "spec": name,
         "seeds": which,
         "set": as_changes(set),
-        "approximate": bool(approximate),
+        "approximate": approximate,
         "design": design,
         "design_seed": whole("design_seed", design_seed),
     }
@@ -257,10 +308,10 @@ def defined(
         if value is not None:
             definition[key] = value
     if isinstance(over, Mapping):
-        definition["over"] = {key: _axis(key, axis) for key, axis in over.items()}
+        definition["over"] = {_key(key): _axis(key, axis) for key, axis in over.items()}
     elif isinstance(over, Sequence) and all(isinstance(point, Mapping) for point in over):
         definition["point"] = [
-            {key: as_text(value, f"over[{key!r}]") for key, value in point.items()}
+            {_key(key): _one(key, value) for key, value in point.items()}
             for point in over
         ]
     else:
@@ -268,9 +319,17 @@ def defined(
     return Sweep(json.dumps(definition))
 
 
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise wrong("over", key, "keys that are texts, as host.hz")
+    return key
+
+
 def _axis(key: str, axis: object) -> object:
     if isinstance(axis, Range):
-        return {"from": axis.start, "to": axis.stop, "whole": axis.whole, "log": axis.log}
+        ends = [_end(key, axis, plain(end)) for end in (axis.start, axis.stop)]
+        return {"from": ends[0], "to": ends[1], "whole": axis.whole, "log": axis.log}
+    axis = plain(axis)
     if isinstance(axis, str):
         return axis
     if not isinstance(axis, Iterable):
@@ -278,11 +337,16 @@ def _axis(key: str, axis: object) -> object:
     return [_one(key, value) for value in axis]
 
 
+def _end(key: str, axis: Range, end: object) -> float:
+    if isinstance(end, bool) or not isinstance(end, (int, float)):
+        raise wrong(f"over[{key!r}]", axis, "a Range of two numbers")
+    return end
+
+
 def _one(key: str, value: object) -> str:
-    if isinstance(value, Scheduler) and key == "scheduler":
-        return str(value)
-    if isinstance(value, Device) and key == "device" and not value.changes:
-        return value.name
+    for kind, name in ((Scheduler, "scheduler"), (Device, "device")):
+        if isinstance(value, kind) and key == name:
+            return str(value)
     return as_text(value, f"over[{key!r}]")
 
 
@@ -298,9 +362,11 @@ def _opened(store: object) -> Store | None:
     raise wrong("store", store, "a directory, a place as s3://bucket/runs, or a store")
 
 
-def cells_of(definition: str, cells: Sequence[int]) -> list[Cell]:
-    """Runs cells of a sweep in this process; what a pool's tasks call."""
-    return _sweep_of(definition).run(cells)
+def portion_of(definition: str, cells: Sequence[int]) -> Portion:
+    """Runs cells of a sweep in this process, on one thread; what a pool's tasks call."""
+    began = perf_counter()
+    done = _sweep_of(definition).run(cells, threads=1)
+    return perf_counter() - began, done
 
 
 _LAST: list[tuple[str, _fairdisk.Sweep]] = []
@@ -314,30 +380,41 @@ def _sweep_of(definition: str) -> _fairdisk.Sweep:
 
 
 class Pool(Protocol):
-    """Runs chunks of cells."""
+    """Runs portions of cells, each on one thread of a worker."""
 
     workers: int
 
-    def map(self, definition: str, chunks: Sequence[Sequence[int]]) -> Iterator[list[Cell]]:
-        """What came of each chunk, as soon as it is there."""
+    def run(self, definition: str, portions: Portions, take: Take) -> None:
+        """Runs all of them, and gives what came of each as soon as it is there."""
 
 
 @dataclass
 class _Futures:
-    """An executor of concurrent.futures, or a client of Dask, which has the same call."""
+    """An executor of concurrent.futures, or a client of Dask, which has the same calls."""
 
     executor: Any
     workers: int
-    completed: Callable[[Any], Iterable[Any]]
+    #: `wait` of the same module.
+    wait: Callable[..., Any] = futures.wait
 
-    def map(self, definition: str, chunks: Sequence[Sequence[int]]) -> Iterator[list[Cell]]:
-        waiting = [self.executor.submit(cells_of, definition, list(chunk)) for chunk in chunks]
+    def run(self, definition: str, portions: Portions, take: Take) -> None:
+        waiting: set[Any] = set()
         try:
-            for future in self.completed(waiting):
-                yield future.result()
+            while True:
+                room = TASKS_EACH * self.workers - len(waiting)
+                for cells in portions.next(room):
+                    waiting.add(self.executor.submit(portion_of, definition, cells))
+                if not waiting:
+                    return
+                done, waiting = self.wait(waiting, return_when="FIRST_COMPLETED")
+                for future in done:
+                    take(portions.done(future.result()))
         finally:
-            for future in waiting:
-                future.cancel()
+            # Nothing more is begun; what an executor here is at ends soon, and is kept.
+            begun = [future for future in waiting if future.cancel() is False]
+            for future in futures.wait(begun).done:
+                if future.exception() is None:
+                    take(portions.done(future.result()))
 
 
 @dataclass
@@ -347,14 +424,19 @@ class _Ray:
     ray: Any
     workers: int
 
-    def map(self, definition: str, chunks: Sequence[Sequence[int]]) -> Iterator[list[Cell]]:
-        task = self.ray.remote(cells_of).options(num_cpus=1)
+    def run(self, definition: str, portions: Portions, take: Take) -> None:
+        task = self.ray.remote(portion_of).options(num_cpus=1)
         sent = self.ray.put(definition)
-        waiting = [task.remote(sent, list(chunk)) for chunk in chunks]
+        waiting: list[Any] = []
         try:
-            while waiting:
+            while True:
+                room = TASKS_EACH * self.workers - len(waiting)
+                waiting += [task.remote(sent, cells) for cells in portions.next(room)]
+                if not waiting:
+                    return
                 done, waiting = self.ray.wait(waiting, num_returns=1)
-                yield from self.ray.get(done)
+                for portion in self.ray.get(done):
+                    take(portions.done(portion))
         finally:
             for task in waiting:
                 self.ray.cancel(task)
@@ -367,10 +449,16 @@ class _Joblib:
     joblib: Any
     workers: int
 
-    def map(self, definition: str, chunks: Sequence[Sequence[int]]) -> Iterator[list[Cell]]:
-        task = self.joblib.delayed(cells_of)
-        parallel = self.joblib.Parallel(n_jobs=self.workers, return_as="generator_unordered")
-        yield from parallel(task(definition, list(chunk)) for chunk in chunks)
+    def run(self, definition: str, portions: Portions, take: Take) -> None:
+        task = self.joblib.delayed(portion_of)
+        parallel = self.joblib.Parallel(
+            n_jobs=self.workers,
+            return_as="generator_unordered",
+            pre_dispatch=TASKS_EACH * self.workers,
+            batch_size=1,
+        )
+        for portion in parallel(task(definition, cells) for cells in portions.next(sys.maxsize)):
+            take(portions.done(portion))
 
 
 def _needed(module: str, extra: str) -> Any:
@@ -387,15 +475,12 @@ def _needed(module: str, extra: str) -> Any:
 def pool_of(executor: Executor) -> Iterator[Pool]:
     """The pool that an argument `executor` means."""
     cores = os.cpu_count() or 1
-    if executor is None or executor == "threads":
-        with futures.ThreadPoolExecutor(1) as pool:
-            yield _Futures(pool, 1, futures.as_completed)
-    elif executor == "processes":
+    if executor == "processes":
         import multiprocessing
 
         context = multiprocessing.get_context("spawn")
         with futures.ProcessPoolExecutor(cores, mp_context=context) as pool:
-            yield _Futures(pool, cores, futures.as_completed)
+            yield _Futures(pool, cores)
     elif executor == "ray":
         ray = _needed("ray", "ray")
         if not ray.is_initialized():
@@ -409,7 +494,7 @@ def pool_of(executor: Executor) -> Iterator[Pool]:
         with distributed.Client() as client:
             yield _dask(distributed, client)
     elif isinstance(executor, futures.Executor):
-        yield _Futures(executor, getattr(executor, "_max_workers", cores), futures.as_completed)
+        yield _Futures(executor, getattr(executor, "_max_workers", cores))
     elif type(executor).__module__.startswith("distributed"):
         yield _dask(_needed("distributed", "dask"), executor)
     else:
@@ -418,4 +503,4 @@ def pool_of(executor: Executor) -> Iterator[Pool]:
 
 
 def _dask(distributed: Any, client: Any) -> _Futures:
-    return _Futures(client, len(client.nthreads()) or 1, distributed.as_completed)
+    return _Futures(client, sum(client.nthreads().values()) or 1, distributed.wait)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
+from . import _fairdisk
 from ._progress import progress_of
-from ._run import Progress, Spec, SchedulerLike, DeviceLike, run, whole
 from ._result import Result
-from ._settings import Changes, Value
+from ._run import DeviceLike, Progress, SchedulerLike, Spec, request, run, whole
+from ._settings import Changes, Device, Scheduler, Value, plain
 from ._sweep import Range
 from .errors import SpecError, wrong
 
@@ -48,6 +49,7 @@ def tune(
     seed: int = 0,
     scheduler: SchedulerLike | None = None,
     device: DeviceLike | None = None,
+    arm: str | None = None,
     row: str | None = None,
     seeds: int | None = 1,
     duration_s: float | None = None,
@@ -61,8 +63,11 @@ def tune(
         wishes: What each group is to have: columns of the table, each with ``">="`` or ``"<="``
             and a number, as ``{"database": {"share_percent": (">=", 70)}}``; or a function of a
             :class:`Result` whose number is to be low.
-        space: The values of each key, ``scheduler`` among them, as a list or a :class:`Range`.
+        space: The values of each key, as a list or a :class:`Range`: ``scheduler``, ``device``, or
+            any key of `set`.
         trials: So many are tried, at most; a search for wishes ends when all are kept.
+        scheduler: The one that is tuned, if it is not in the `space`; a load with one arm needs
+            none, and a load with several rows needs a `row`.
         seed: What the sampler of Optuna is drawn from, if none is given.
         progress: As that of :func:`run`, of trials in place of runs.
 
@@ -78,26 +83,32 @@ def tune(
         raise wrong("space", space, "the values of one key or more")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     count = whole("trials", trials, 1) or 1
+    order = whole("seed", seed)
     objective = wishes if callable(wishes) else _distance(wishes)
 
-    def run_with(values: Mapping[str, Value]) -> Result:
-        changes = {**(set or {}), **{k: v for k, v in values.items() if k != "scheduler"}}
-        return run(
-            spec,
-            scheduler=str(values["scheduler"]) if "scheduler" in values else scheduler,
-            device=device,
-            row=row,
-            seeds=seeds,
-            duration_s=duration_s,
-            set=changes,
-            progress=False,
-        )
+    def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a run with these values."""
+        places = {"scheduler": scheduler, "device": device}
+        changes = {key: value for key, value in values.items() if key not in places}
+        return {
+            **{key: values.get(key, other) for key, other in places.items()},
+            **{"arm": arm, "row": row, "seeds": seeds, "duration_s": duration_s},
+            "set": {**(set or {}), **changes},
+        }
+
+    def run_with(values: Mapping[str, Any]) -> Result:
+        return run(spec, **chosen(values), progress=False)
+
+    asked = request(spec, **chosen({key: _first(key, one) for key, one in space.items()}))
+    for argument, names in zip(("scheduler", "row"), _fairdisk.cells(asked)):
+        if len(names) > 1:
+            raise wrong(argument, None, f"one of {', '.join(names)}: the load runs all of them")
 
     def tried(trial: optuna.Trial) -> float:
         values = {key: _suggested(trial, key, one) for key, one in space.items()}
         return float(objective(run_with(values)))
 
-    study = optuna.create_study(sampler=sampler or optuna.samplers.TPESampler(seed=seed))
+    study = optuna.create_study(sampler=sampler or optuna.samplers.TPESampler(seed=order))
     with progress_of(progress, "trials") as tell:
 
         def enough(study: optuna.Study, trial: Any) -> None:
@@ -111,20 +122,38 @@ def tune(
     return Tuned(values, study.best_value, run_with(values), study)
 
 
-def _suggested(trial: Any, key: str, space: object) -> Any:
+def _first(key: str, space: object) -> Any:
+    """A value of a key: the least of a range, the first of a list."""
+    if isinstance(space, Range):
+        return int(space.start) if space.whole else float(space.start)
+    values = plain(space)
+    if isinstance(values, (list, tuple)) and values:
+        return _simple(values[0])
+    raise wrong(f"space[{key!r}]", space, "a list of values or a Range")
+
+
+def _simple(value: Any) -> Any:
+    """A value as Optuna keeps it."""
+    return str(value) if isinstance(value, (Scheduler, Device)) else plain(value)
+
+
+def _suggested(trial: Any, key: str, space: Any) -> Any:
     if isinstance(space, Range):
         if space.whole:
             return trial.suggest_int(key, int(space.start), int(space.stop), log=space.log)
         return trial.suggest_float(key, space.start, space.stop, log=space.log)
-    if isinstance(space, (list, tuple)) and space:
-        return trial.suggest_categorical(key, list(space))
-    raise wrong(f"space[{key!r}]", space, "a list of values or a Range")
+    return trial.suggest_categorical(key, [_simple(value) for value in plain(space)])
 
 
 def _distance(wishes: Mapping[str, Mapping[str, Wish]]) -> Objective:
     """How far a result is from wishes: the sum of relative distances, 0 if all are kept."""
     if not isinstance(wishes, Mapping) or not wishes:
         raise wrong("wishes", wishes, 'wishes as {"database": {"share_percent": (">=", 70)}}')
+    for group, columns in wishes.items():
+        for column, wish in columns.items():
+            ends = wish if isinstance(wish, (tuple, list)) and len(wish) == 2 else ("", None)
+            if ends[0] not in (">=", "<=") or not isinstance(plain(ends[1]), (int, float)):
+                raise wrong(f"wishes[{group!r}][{column!r}]", wish, '">=" or "<=", and a number')
 
     def distance(result: Result) -> float:
         frame = result.to_polars()
@@ -137,8 +166,6 @@ def _distance(wishes: Mapping[str, Mapping[str, Wish]]) -> Objective:
             for column, (sign, bound) in columns.items():
                 if column not in rows.columns:
                     raise wrong("wishes", column, "a column of the table, as share_percent")
-                if sign not in (">=", "<="):
-                    raise wrong("wishes", sign, '">=" or "<="')
                 mean = rows[column].mean()
                 if mean is None:
                     off += 1.0

@@ -22,9 +22,27 @@ impl Progress for Silent {
     fn done(&self, _done: usize, _all: usize) {}
 }
 
-/// Does all jobs, each of a cell with this name, on all cores and returns what each gave, in order.
-/// Setting `stop` ends early; what ends after that gives nothing.
+/// The threads that use all cores that this process may use.
+#[must_use]
+pub fn cores() -> NonZero<usize> {
+    thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)
+}
+
+/// As [`on_up_to`], on all cores.
 pub fn on_cores<J: Sync, R: Send>(
+    jobs: &[J],
+    cell: impl Fn(&J) -> String + Sync,
+    progress: &dyn Progress,
+    stop: &AtomicBool,
+    run: impl Fn(&J) -> R + Sync,
+) -> Vec<Option<R>> {
+    on_up_to(cores(), jobs, cell, progress, stop, run)
+}
+
+/// Does all jobs, each of a cell with this name, on so many threads or fewer and returns what each
+/// gave, in order. Setting `stop` ends early; what ends after that gives nothing.
+pub fn on_up_to<J: Sync, R: Send>(
+    threads: NonZero<usize>,
     jobs: &[J],
     cell: impl Fn(&J) -> String + Sync,
     progress: &dyn Progress,
@@ -49,7 +67,7 @@ pub fn on_cores<J: Sync, R: Send>(
             progress.done(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
         }
     };
-    on_threads(thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len()), work);
+    on_threads(threads.get().min(jobs.len()), work);
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -7,9 +7,11 @@
 
 mod arrow;
 mod errors;
+mod replay;
 mod request;
 mod results;
 mod sweep;
+mod tables;
 mod work;
 
 use pyo3::prelude::*;
@@ -18,7 +20,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _fairdisk {
     #[pymodule_export]
-    use crate::request::{catalog, device_keys, schedulers_of_today, tunables};
+    use crate::request::{catalog, cells, device_keys, schedulers_of_today, tunables};
     #[pymodule_export]
     use crate::results::{Outcome, advise, blame, compare, explain, run, trace};
     #[pymodule_export]

@@ -1,13 +1,14 @@
 //! What a program asks for: a load and what is changed about it.
 
 use crate::errors::{bad_input, bad_text};
+use crate::replay::Given;
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::device;
 use fairdisk_lab::catalog::library::{Kind, find};
-use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::catalog::overrides::{Override, of_name};
 use fairdisk_lab::catalog::revision::Revision;
 use fairdisk_lab::catalog::revision::tunables::tuned;
-use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::plan::{Options, Plan, Replay};
 use fairdisk_lab::spec::{self, SpecError};
 use pyo3::prelude::*;
 use toml::{Table, Value};
@@ -19,6 +20,7 @@ pub(crate) struct Request {
     pub(crate) name: String,
     pub(crate) text: Option<String>,
     pub(crate) schedulers: Vec<String>,
+    /// A name, or `NAME[KEY=VALUE;KEY=VALUE]`.
     device: Option<String>,
     arms: Vec<String>,
     rows: Vec<String>,
@@ -26,6 +28,7 @@ pub(crate) struct Request {
     duration_s: Option<f64>,
     set: Vec<String>,
     approximate: bool,
+    replay: Option<Given>,
 }
 
 impl Request {
@@ -40,21 +43,35 @@ impl Request {
 
     /// The options of a plan.
     pub(crate) fn options(&self) -> Result<Options, SpecError> {
+        let (device, changes) = self.device.as_deref().map(of_name).unzip();
+        let own = changes.into_iter().flatten().map(|change| format!("device.{change}"));
+        let set: Vec<String> = own.chain(self.set.iter().cloned()).collect();
         Ok(Options {
             schedulers: self.schedulers.clone(),
-            device: self.device.clone(),
+            device: device.map(str::to_owned),
             arms: self.arms.clone(),
             rows: self.rows.clone(),
             seeds: self.seeds,
             duration: self.duration_s.map(|it| Span::from_ns((it * 1e9) as u64)),
-            overrides: Self::overrides(&self.set)?,
+            overrides: Self::overrides(&set)?,
             approximates: self.approximate,
+            replay: self.replay.as_ref().map_or_else(|| Ok(Replay::default()), Given::replay)?,
             ..Options::default()
         })
     }
 
+    /// Checks that a replay is of a trace.
+    pub(crate) fn demand_trace(&self, spec: &str) -> Result<(), SpecError> {
+        if self.replay.is_some() && (self.text.is_some() || !spec::is_trace(spec)) {
+            let message = format!("`replay`: {spec} is no trace; expected one");
+            return Err(SpecError::new(message));
+        }
+        Ok(())
+    }
+
     /// The plan of this load with these options.
     pub(crate) fn plan_with(&self, options: &Options) -> Result<Plan, SpecError> {
+        self.demand_trace(&self.name)?;
         match &self.text {
             Some(text) => spec::load_text(&self.name, text, options),
             None => spec::load(&self.name, options),
@@ -65,6 +82,14 @@ impl Request {
     pub(crate) fn plan(&self) -> Result<Plan, SpecError> {
         self.plan_with(&self.options()?)
     }
+}
+
+/// The names of the arms and of the rows that a load is run with.
+#[pyfunction]
+pub(crate) fn cells(py: Python<'_>, request: Request) -> PyResult<(Vec<String>, Vec<String>)> {
+    let plan = request.plan().map_err(|error| bad_input(py, &error))?;
+    let arms = plan.arms.into_iter().map(|arm| arm.name);
+    Ok((arms.collect(), plan.rows.into_iter().map(|row| row.label).collect()))
 }
 
 /// The ids of the catalogue, each with the text of its file: `devices`, `hosts`, `schedulers` or

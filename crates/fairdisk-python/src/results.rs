@@ -3,7 +3,10 @@
 use crate::arrow::{Table, batch};
 use crate::errors::{bad_input, bad_text, failed};
 use crate::request::Request;
+use crate::tables;
 use crate::work::{self, without_interpreter};
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
 use fairdisk_lab::advise::{Want, advise as advised, asking, to_html as advice_page};
 use fairdisk_lab::advise::{to_json as advice_json, to_table as advice_table};
 use fairdisk_lab::blame::{
@@ -15,18 +18,20 @@ use fairdisk_lab::compare::{
     BASE, compare as compared, run_and_divide, to_html as comparison_page,
     to_json as comparison_json, to_table as comparison_table,
 };
-use fairdisk_lab::explain::{Answer, Retold, Untold};
+use fairdisk_lab::explain::{Answer, Retold, Untold, split};
 use fairdisk_lab::outcome::{Style, to_html, to_json, to_table};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::Progress;
 use fairdisk_lab::spec::SpecError;
+use fairdisk_lab::threads::cores;
 use fairdisk_sweep::{Row, of_runs};
 use pyo3::prelude::*;
 use serde_json::Value;
-use std::num::NonZero;
 use std::path::PathBuf;
-use std::thread;
+
+/// Lays JSON out as a table.
+type Layout = dyn Fn(&Value) -> Result<RecordBatch, ArrowError> + Send + Sync;
 
 /// What came of a run, a comparison, advice, blame or a trace.
 #[pyclass(frozen, module = "fairdisk._fairdisk")]
@@ -34,7 +39,8 @@ pub(crate) struct Outcome {
     json: Value,
     text: String,
     page: Box<dyn Fn(&Made<'_>) -> String + Send + Sync>,
-    rows: Vec<Row>,
+    /// Lays the JSON out, or what it was made of.
+    table: Box<Layout>,
 }
 
 #[pymethods]
@@ -54,9 +60,9 @@ impl Outcome {
         (self.page)(&Made { command, partial: None })
     }
 
-    /// The rows, one for each group of each run.
+    /// The table: of a run a row for each group of each run.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
-        Ok(Table(batch(&self.rows).map_err(|error| failed(py, error.to_string()))?))
+        Ok(Table((self.table)(&self.json).map_err(|error| failed(py, error.to_string()))?))
     }
 }
 
@@ -79,7 +85,7 @@ pub(crate) fn run(
     Ok(Outcome {
         json: to_json(&outcome),
         text: to_table(&outcome, Style::default()),
-        rows: rows(of_runs(&plan, &runs)),
+        table: Box::new(move |_| batch(&rows(of_runs(&plan, &runs)))),
         page: Box::new(move |made| to_html(&outcome, made)),
     })
 }
@@ -107,7 +113,7 @@ pub(crate) fn compare(
     Ok(Outcome {
         json: comparison_json(&comparison),
         text: comparison_table(&comparison, Style::default()),
-        rows: Vec::new(),
+        table: Box::new(tables::comparison),
         page: Box::new(move |made| comparison_page(&comparison, made)),
     })
 }
@@ -140,10 +146,11 @@ pub(crate) fn advise(
     let plan = with_base(&request).map_err(|error| bad_input(py, &error))?;
     let advice =
         work::runs(py, progress.as_ref(), |tell, stop| advised(&plan, &wants, tell, stop))?;
+    let tried = comparison_json(&advice.comparison);
     Ok(Outcome {
         json: advice_json(&advice),
         text: advice_table(&advice, Style::default()),
-        rows: Vec::new(),
+        table: Box::new(move |advice| tables::advice(advice, &tried)),
         page: Box::new(move |made| advice_page(&advice, made)),
     })
 }
@@ -198,7 +205,7 @@ pub(crate) fn blame(
             seeds_max: most,
             runs,
             seed,
-            threads: thread::available_parallelism().map_or(1, NonZero::get),
+            threads: cores().get(),
             is_real: false,
         };
         let findings = blamed(&between, &design, Vec::new(), &Told(tell), stop);
@@ -209,7 +216,7 @@ pub(crate) fn blame(
     Ok(Outcome {
         json: blame_json(&report),
         text: blame_table(&report, Style::default()),
-        rows: Vec::new(),
+        table: Box::new(tables::blame),
         page: Box::new(move |made| blame_page(&report, made)),
     })
 }
@@ -236,7 +243,8 @@ pub(crate) fn explain(
     slowest: Option<usize>,
     disk: Option<u32>,
 ) -> PyResult<Outcome> {
-    let options = request.options().map_err(|error| bad_input(py, &error))?;
+    let options = request.demand_trace(split(run).0).and_then(|()| request.options());
+    let options = options.map_err(|error| bad_input(py, &error))?;
     let told = without_interpreter(py, None, |_, stop| {
         let run = Retold::named(run, options, disk)?;
         match slowest {
@@ -248,7 +256,12 @@ pub(crate) fn explain(
         Untold::Wrong(error) => bad_input(py, &error),
         Untold::Refused(why) | Untold::Stopped(why) => failed(py, why),
     })?;
-    Ok(Outcome { json, text, rows: Vec::new(), page: Box::new(|_| String::new()) })
+    Ok(Outcome {
+        json,
+        text,
+        table: Box::new(tables::nothing),
+        page: Box::new(|_| String::new()),
+    })
 }
 
 /// `fairdisk trace`.
@@ -285,7 +298,7 @@ pub(crate) fn trace(py: Python<'_>, path: PathBuf, by: &str) -> PyResult<Outcome
     Ok(Outcome {
         json,
         text: report.to_text(50),
-        rows: Vec::new(),
+        table: Box::new(tables::nothing),
         page: Box::new(|_| String::new()),
     })
 }

@@ -3,10 +3,12 @@
 use crate::arrow::{Table, batch};
 use crate::errors::{bad_input, failed};
 use crate::work::without_interpreter;
-use fairdisk_sweep::{Definition, Done, Folder, Nothing, Shard, Store as _};
+use fairdisk_lab::threads::cores;
+use fairdisk_sweep::{Definition, Done, Folder, Nothing, Shard, Store};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 /// A directory that keeps finished cells, as that of `fairdisk sweep --store`.
@@ -44,6 +46,31 @@ impl DirectoryStore {
 fn not_kept(py: Python<'_>, path: &Path, error: &io::Error) -> PyErr {
     let remedy = "make room there, or give another place";
     failed(py, format!("store {}: {error}; {remedy}", path.display()))
+}
+
+/// Where a program keeps cells.
+#[derive(FromPyObject)]
+enum Place {
+    /// A directory.
+    Directory(Py<DirectoryStore>),
+    /// A store of its own.
+    Other(Own),
+}
+
+/// A store of the program's own, which has been asked before for what it has.
+#[derive(FromPyObject)]
+#[pyo3(transparent)]
+struct Own(Py<PyAny>);
+
+impl Store for Own {
+    fn get(&self, _key: &str) -> io::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn put(&self, key: &str, text: &str) -> io::Result<()> {
+        let kept = Python::attach(|py| self.0.call_method1(py, "keep", (key, text)));
+        kept.map(drop).map_err(io::Error::other)
+    }
 }
 
 /// Whether a store's text is all of a cell's records.
@@ -84,22 +111,31 @@ impl Sweep {
         without_interpreter(py, None, |_, stop| self.0.keys(&cells, stop))
     }
 
-    /// Runs cells on all cores, or takes them from `store`, which is given what is new.
-    #[pyo3(signature = (cells, store = None, progress = None))]
+    /// Runs cells on so many threads, or all cores. A `DirectoryStore` is asked for each before,
+    /// and every store is given what is new at once.
+    #[pyo3(signature = (cells, store = None, progress = None, threads = None))]
     fn run(
         &self,
         py: Python<'_>,
         cells: Vec<usize>,
-        store: Option<Py<DirectoryStore>>,
+        store: Option<Place>,
         progress: Option<Py<PyAny>>,
+        threads: Option<NonZero<usize>>,
     ) -> PyResult<Vec<Cell>> {
-        let store = store.as_ref().map(Py::get);
-        let done = without_interpreter(py, progress.as_ref(), |tell, stop| match store {
-            Some(store) => self.0.run(&cells, &store.folder, tell, stop),
-            None => self.0.run(&cells, &Nothing, tell, stop),
+        let kept: &dyn Store = match &store {
+            Some(Place::Directory(store)) => &store.get().folder,
+            Some(Place::Other(store)) => store,
+            None => &Nothing,
+        };
+        let threads = threads.unwrap_or_else(cores);
+        let done = without_interpreter(py, progress.as_ref(), |tell, stop| {
+            self.0.run(&cells, kept, threads, tell, stop)
         })?;
-        let path = store.map_or(Path::new(""), |store| &store.path);
-        let done = done.map_err(|error| not_kept(py, path, &error))?;
+        let done = done.map_err(|error| match (&store, error.downcast::<PyErr>()) {
+            (_, Ok(raised)) => raised,
+            (Some(Place::Directory(store)), Err(error)) => not_kept(py, &store.get().path, &error),
+            (_, Err(error)) => failed(py, error.to_string()),
+        })?;
         Ok(done
             .into_iter()
             .map(|Done { cell, key, text, known }| (cell, key, text, known))

@@ -2,7 +2,7 @@
 
 use crate::design::{Axis, Point, Setting, points};
 use fairdisk_core::Span;
-use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::catalog::overrides::{Override, of_name};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::spec::{self, SpecError};
 use serde::Deserialize;
@@ -36,8 +36,8 @@ pub struct Definition {
     /// The seed from which a random design is drawn.
     #[serde(default)]
     pub design_seed: u64,
-    /// What changes from point to point, and its values: `scheduler`, `device`, `arm`, `row`, or
-    /// any key of `--set`.
+    /// What changes from point to point, and its values: `scheduler` and `device`, each a name or
+    /// `NAME[KEY=VALUE;KEY=VALUE]`, `arm`, `row`, or any key of `--set`.
     #[serde(default)]
     pub over: BTreeMap<String, Axis>,
     /// The points of a list, each with its values.
@@ -108,9 +108,9 @@ impl Definition {
         toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let line = text.get(..at).map_or(1, |before| before.matches('\n').count() + 1);
-            let fault = SweepError::new(error.message().to_owned());
+            let fault = fault(error.message());
             SweepError {
-                message: format!("{path}:{line}: {}", error.message()),
+                message: format!("{path}:{line}: {}", fault.message),
                 file: Some(path.to_owned()),
                 line: Some(line),
                 ..fault
@@ -123,7 +123,7 @@ impl Definition {
     /// # Errors
     /// Returns what is wrong with it.
     pub fn of_json(text: &str) -> Result<Self, SweepError> {
-        serde_json::from_str(text).map_err(|error| SweepError::new(error.to_string()))
+        serde_json::from_str(text).map_err(|error| fault(&error.to_string()))
     }
 
     /// The points of the sweep.
@@ -133,6 +133,8 @@ impl Definition {
     pub(crate) fn points(&self) -> Result<Vec<Point>, SweepError> {
         let bad = |message: String| SweepError::new(message);
         let points = points(self).map_err(bad)?;
+        let points: Vec<Point> =
+            points.into_iter().map(|point| point.into_iter().flat_map(apart).collect()).collect();
         for Setting { key, value } in points.iter().flatten() {
             if !CHOICES.contains(&key.as_str()) {
                 Override::given("over", &format!("{key}={value}")).map_err(bad)?;
@@ -188,8 +190,58 @@ impl Definition {
     }
 }
 
+/// A fault of the text, with the remedy of one that lacks its load.
+fn fault(message: &str) -> SweepError {
+    let is_empty = message.starts_with("missing field `spec`");
+    let remedy = if is_empty { "; expected a load, as spec = \"two-groups\"" } else { "" };
+    SweepError::new(format!("{message}{remedy}"))
+}
+
+/// A device with changes, `NAME[KEY=VALUE;KEY=VALUE]`, as its name and the change of each value.
+fn apart(Setting { key, value }: Setting) -> Vec<Setting> {
+    if key != "device" {
+        return vec![Setting { key, value }];
+    }
+    let (name, changes) = of_name(&value);
+    let change = |change: &str| {
+        let (key, value) = change.split_once('=').unwrap_or((change, ""));
+        Setting { key: format!("device.{}", key.trim()), value: value.trim().to_owned() }
+    };
+    let name = Setting { key, value: name.to_owned() };
+    [name].into_iter().chain(changes.map(change)).collect()
+}
+
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.key, self.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points_of(text: &str) -> Vec<String> {
+        let definition = Definition::parse("x.toml", text).expect("it is well-formed");
+        let points = definition.points().expect("it is right");
+        points.iter().map(|point| crate::design::label(point)).collect()
+    }
+
+    #[test]
+    fn a_device_with_changes_is_its_name_and_a_change_of_each_value() {
+        let text = "spec = \"two-groups\"\n[over]\n\
+                    device = [\"nvme\", \"hdd-ncq[rpm=5400; queue.depth=4]\"]";
+        let expected = ["device=nvme", "device=hdd-ncq device.rpm=5400 device.queue.depth=4"];
+        assert_eq!(points_of(text), expected);
+    }
+
+    #[test]
+    fn a_definition_without_a_load_is_told_how_one_is_written() {
+        for error in [Definition::parse("x.toml", "").err(), Definition::of_json("{}").err()] {
+            let error = error.expect("it has no load");
+            assert_eq!(error.key.as_deref(), Some("spec"), "{error}");
+            let remedy = error.remedy.as_deref().unwrap_or_default();
+            assert!(remedy.contains("spec = \"two-groups\""), "{error:?}");
+        }
     }
 }

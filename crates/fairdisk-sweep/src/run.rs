@@ -7,10 +7,11 @@ use crate::store::Store;
 use fairdisk_lab::plan::{Obstacle, Plan};
 use fairdisk_lab::run::{Progress, Silent, run_once};
 use fairdisk_lab::spec;
-use fairdisk_lab::threads::on_cores;
+use fairdisk_lab::threads::{on_cores, on_up_to};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use std::io;
+use std::num::NonZero;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -119,9 +120,9 @@ impl Sweep {
             .collect()
     }
 
-    /// Runs these cells on all cores, or takes them from the store, which is given what is new.
-    /// Setting `stop` ends early with what is known by then. An error in a point is a record of
-    /// its cells.
+    /// Runs these cells on up to `threads` threads, or takes them from the store, which is given
+    /// what is new. Setting `stop` ends early with what is known by then. An error in a point is a
+    /// record of its cells.
     ///
     /// # Errors
     /// The store cannot be read or written; this sets `stop`, too.
@@ -129,6 +130,7 @@ impl Sweep {
         &self,
         cells: &[usize],
         store: &dyn Store,
+        threads: NonZero<usize>,
         progress: &dyn Progress,
         stop: &AtomicBool,
     ) -> io::Result<Vec<Done>> {
@@ -136,7 +138,8 @@ impl Sweep {
         let (done, all) = (AtomicUsize::new(0), cells.len());
         let failed = OnceLock::new();
         let tell = || progress.done(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-        let results = on_cores(
+        let results = on_up_to(
+            threads,
             &jobs,
             |_| String::new(),
             &Silent,
@@ -320,7 +323,7 @@ fn key(identity: &str, seed: u32) -> String {
 mod tests {
     use super::*;
     use crate::store::Nothing;
-    use std::thread::available_parallelism;
+    use fairdisk_lab::threads::cores;
 
     fn sweep(definition: &str) -> Sweep {
         let definition = Definition::parse("x.toml", definition).expect("it is well-formed");
@@ -348,7 +351,7 @@ mod tests {
         let sweep =
             sweep("spec = \"ryo-2008-04-25\"\nduration_s = 0.1\n[over]\narm = [\"group-layer\"]");
         let stop = AtomicBool::new(false);
-        let done = sweep.run(&[0], &Nothing, &Silent, &stop).expect("nothing is kept");
+        let done = sweep.run(&[0], &Nothing, cores(), &Silent, &stop).expect("nothing is kept");
         let rows = sweep.rows(&[(0, &done[0].text)]).expect("it was just written");
         let records: Vec<&Record> = rows.iter().map(|row| &row.record).collect();
         assert!(records.iter().all(|record| record.experiment == "ryo-2008-04-25"));
@@ -378,10 +381,9 @@ mod tests {
     fn an_error_of_the_store_ends_a_sweep_at_once() {
         let sweep = sweep("spec = \"two-groups\"\nseeds = 500\nduration_s = 0.01");
         let (store, stop) = (Full::default(), AtomicBool::new(false));
-        let ended = sweep.run(&sweep.shard(Shard::WHOLE), &store, &Silent, &stop);
+        let ended = sweep.run(&sweep.shard(Shard::WHOLE), &store, cores(), &Silent, &stop);
         assert_eq!(ended.expect_err("there is no room").kind(), io::ErrorKind::StorageFull);
         // What others do at that time they try to keep, and then they end, too.
-        let cores = available_parallelism().map_or(1, usize::from);
-        assert!((1..=cores).contains(&store.tried.into_inner()));
+        assert!((1..=cores().get()).contains(&store.tried.into_inner()));
     }
 }

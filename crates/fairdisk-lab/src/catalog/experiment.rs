@@ -19,7 +19,7 @@ pub use tasks::{Defaults, OpMix, Task, TaskAdvice, TaskOrder, TaskStream, Tasks}
 
 use super::error::CatalogError;
 use super::library::{Document, beside};
-use super::overrides::{Override, read};
+use super::overrides::{Override, of_name, read};
 use super::source::Source;
 use fairdisk_core::{Qos, Rates, Span, Weight};
 use serde::de::{Error, Unexpected};
@@ -310,14 +310,9 @@ impl Arm {
     /// An arm for a scheduler as callers name it, and named like that: `NAME`, or with changes,
     /// `NAME[KEY=VALUE;KEY=VALUE]`.
     pub(crate) fn asked(text: &str) -> Self {
-        let arm = |scheduler: &str| Self::new(text.to_owned(), scheduler.to_owned());
-        match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
-            None => arm(text),
-            Some((scheduler, changes)) => {
-                let changes = changes.split(';').map(str::trim).filter(|one| !one.is_empty());
-                Self { set: changes.map(str::to_owned).collect(), ..arm(scheduler) }
-            }
-        }
+        let (scheduler, changes) = of_name(text);
+        let set = changes.map(str::to_owned).collect();
+        Self { set, ..Self::new(text.to_owned(), scheduler.to_owned()) }
     }
 
     /// An arm for an unchanged scheduler.

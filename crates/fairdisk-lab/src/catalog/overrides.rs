@@ -48,6 +48,14 @@ fn leaves(below: &str, table: &Table, keys: &mut BTreeSet<String>) {
     }
 }
 
+/// What callers write as `NAME` or, with changes, as `NAME[KEY=VALUE;KEY=VALUE]`: the name, and
+/// each change.
+pub fn of_name(text: &str) -> (&str, impl Iterator<Item = &str>) {
+    let parts = text.strip_suffix(']').and_then(|text| text.split_once('['));
+    let (name, changes) = parts.unwrap_or((text, ""));
+    (name, changes.split(';').map(str::trim).filter(|one| !one.is_empty()))
+}
+
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Override {

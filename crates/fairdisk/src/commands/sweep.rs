@@ -6,6 +6,7 @@ use crate::{interrupt, output, progress};
 use clap::ValueHint;
 use fairdisk_lab::run::Silent;
 use fairdisk_lab::text_file;
+use fairdisk_lab::threads::cores;
 use fairdisk_sweep::columns::{Value, changed, columns, value_of};
 use fairdisk_sweep::{Definition, Done, Folder, Nothing, Row, Shard, Store, Sweep, is_complete};
 use serde_json::{Value as Json, json};
@@ -60,7 +61,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     };
     let done = match args.merge {
         true => merged(&sweep, &cells, &*store, &stop).map_err(failed)?,
-        false => progress::of_runs(args.quiet, |tell| sweep.run(&cells, &*store, tell, &stop))
+        false => progress::of_runs(args.quiet, |tell| sweep.run(&cells, &*store, cores(), tell, &stop))
             .map_err(failed)?,
     };
     if args.shard.is_none() && (!args.merge || done.len() == cells.len()) {
@@ -132,7 +133,7 @@ fn merged(
             }
         }
     }
-    done.extend(sweep.run(&unplanned, store, &Silent, stop)?);
+    done.extend(sweep.run(&unplanned, store, cores(), &Silent, stop)?);
     Ok(done)
 }
 
