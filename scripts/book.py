@@ -104,6 +104,7 @@ def notebook(path: Path, source: Path, work: Path) -> str:
                 line for line in cell.source.splitlines() if not line.startswith("%")
             )
             cell.outputs = [one for one in cell.outputs if one.get("name") != "stderr"]
+            assert cell.outputs, f"{path}: a cell shows nothing:\n{cell.source}"
     text, resources = nbconvert.MarkdownExporter().from_notebook_node(cells)
     for name, data in (resources.get("outputs") or {}).items():
         own = f"{path.stem}-{name}"

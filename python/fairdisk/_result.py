@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _fairdisk
+from .errors import wrong
 
 if TYPE_CHECKING:
     import altair
@@ -21,8 +22,8 @@ class Tabular:
     """What has a table: a row for each group of each run, of every arm and row.
 
     Names of columns end in the unit. ``latency_*`` is of reads and writes together, ``flush_*`` of
-    ``fsync``. The columns ``…_histogram_to_ms`` and ``…_histogram_count`` are lists: the upper ends
-    of buckets, and how many operations each has. ``error`` says why a run has no figures.
+    ``fsync``. The columns ``…_histogram_to_ms`` and ``…_histogram_count`` are lists: the upper
+    ends of buckets, and how many operations each has. ``error`` says why a run has no figures.
     """
 
     @cached_property
@@ -57,26 +58,45 @@ class Tabular:
         """The table as a data frame of pandas, by way of pyarrow."""
         return self.to_arrow().to_pandas()
 
-    def chart(self, x: str = "group", y: str = "share_percent", **more: Any) -> altair.Chart:
+    def _axes(self, x: str | None, y: str | None) -> tuple[str, str]:
+        """The columns of a chart: those that are named, else what the table is about."""
+        names = self.table.column_names
+        for of_x, of_y in (("group", "share_percent"), ("group", "got_percent"), ("change", "part")):
+            if of_x in names and of_y in names:
+                return x or of_x, y or of_y
+        raise wrong("x", x, "a result that has a table")
+
+    def chart(self, x: str | None = None, y: str | None = None, **more: Any) -> altair.Chart:
         """A chart of Altair: means of `y` over `x`, side by side for each scheduler.
+
+        Without `x` and `y`, the parts of groups, or those of changes.
 
         Args:
             more: Further channels, as for ``altair.Chart.encode``.
         """
         import altair
 
+        x, y = self._axes(x, y)
         columns = {x, y, "scheduler", *(name for name in more.values() if isinstance(name, str))}
         frame = self.to_polars().select(sorted(columns & set(self.table.column_names)))
-        channels = {"x": x, "y": f"mean({y})", "xOffset": "scheduler", "color": "scheduler", **more}
+        channels = {"x": x, "y": f"mean({y})", **more}
+        if "scheduler" in frame.columns:
+            channels = {"xOffset": "scheduler", "color": "scheduler", **channels}
         return altair.Chart(frame).mark_bar().encode(**channels)
 
-    def draw(self, axes: Any = None, *, x: str = "group", y: str = "share_percent") -> Any:
-        """Bars of Matplotlib: means of `y` over `x`, side by side for each scheduler."""
+    def draw(self, axes: Any = None, *, x: str | None = None, y: str | None = None) -> Any:
+        """Bars of Matplotlib: means of `y` over `x`, side by side for each scheduler.
+
+        Without `x` and `y`, the parts of groups, or those of changes.
+        """
+        x, y = self._axes(x, y)
         if axes is None:
             from matplotlib import pyplot
 
             axes = pyplot.subplots()[1]
-        pivot = self.to_pandas().pivot_table(index=x, columns="scheduler", values=y, aggfunc="mean")
+        frame = self.to_pandas()
+        columns = "scheduler" if "scheduler" in frame else None
+        pivot = frame.pivot_table(index=x, columns=columns, values=y, aggfunc="mean")
         pivot.plot.bar(ax=axes, ylabel=y, rot=0)
         return axes
 
@@ -90,7 +110,12 @@ class Result(Tabular):
 
     @cached_property
     def table(self) -> _fairdisk.Table:
-        """The table; of comparisons, advice, blame and traces it is empty: see :attr:`data`."""
+        """The table.
+
+        Of a run it has a row for each arm, row, seed and group; of a comparison for each device,
+        row, arm and group, and for what was refused; of advice for each try and group; of blame for
+        each change. Explanations and traces have none: see :attr:`data`.
+        """
         return self._outcome.table()
 
     @cached_property

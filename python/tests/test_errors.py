@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
 import fairdisk
+import numpy
 import pytest
 
 WRONG: dict[str, tuple[Callable[[], object], str, str]] = {
@@ -74,6 +78,56 @@ WRONG: dict[str, tuple[Callable[[], object], str, str]] = {
         "executor",
         "expected threads, processes, ray",
     ),
+    "a keyword that is misspelt": (
+        lambda: fairdisk.schedulers.fair(round_s=5),  # type: ignore[call-arg]
+        "round_s",
+        "did you mean `round_ms`?",
+    ),
+    "a keyword of the wrong type": (
+        lambda: fairdisk.devices.nvme(read_us="fast"),  # type: ignore[arg-type]
+        "read_us",
+        "expected a number",
+    ),
+    "a switch that is a number": (
+        lambda: fairdisk.devices.hdd_ncq(write_cache_enabled=1),  # type: ignore[arg-type]
+        "write_cache_enabled",
+        "expected True or False",
+    ),
+    "an array where one number is meant": (
+        lambda: fairdisk.run("two-groups", seeds=numpy.arange(3)),  # type: ignore[arg-type]
+        "seeds",
+        "expected a whole number from 1",
+    ),
+    "a number of numpy that is not whole": (
+        lambda: fairdisk.run("two-groups", seeds=numpy.float64(2.5)),  # type: ignore[arg-type]
+        "seeds",
+        "expected a whole number from 1",
+    ),
+    "seeds of a sweep that are None": (
+        lambda: fairdisk.sweep("two-groups", {"host.hz": [100]}, seeds=None),  # type: ignore[arg-type]
+        "seeds",
+        "expected how many",
+    ),
+    "a spec that is None": (
+        lambda: fairdisk.run(None),  # type: ignore[arg-type]
+        "spec",
+        "expected a path, the id of an experiment",
+    ),
+    "a replay of what is no trace": (
+        lambda: fairdisk.run("two-groups", replay=fairdisk.Replay(scale={"/a": 2})),
+        "replay",
+        "expected one",
+    ),
+    "a window that ends before it begins": (
+        lambda: fairdisk.run("x.csv", replay=fairdisk.Replay(window_s=(5, 2))),
+        "window_s",
+        "expected two times in seconds",
+    ),
+    "a pace that is none": (
+        lambda: fairdisk.explain("x/noop", 1, replay=fairdisk.Replay(pace="fast")),  # type: ignore[arg-type]
+        "replay",
+        "expected one",
+    ),
     "an experiment without tasks": (
         lambda: fairdisk.run(fairdisk.Experiment()),
         "tasks",
@@ -90,6 +144,19 @@ def test_what_is_wrong_is_named_with_a_remedy(case: str) -> None:
     error = caught.value
     assert key in f"{error.key} {error}", error
     assert remedy in f"{error.remedy} {error}", error
+
+
+def test_numbers_of_others_are_numbers() -> None:
+    def hashes(seeds: Any, duration_s: Any, hz: Any, read_us: Any) -> list[str]:
+        device = fairdisk.devices.nvme(read_us=read_us)
+        result = fairdisk.run(
+            "two-groups", device=device, seeds=seeds, duration_s=duration_s, set={"host.hz": hz}
+        )
+        return [row["journal_hash"] for row in result.data["rows"]]
+
+    own = hashes(1, 0.25, 100, 80)
+    assert hashes(numpy.int64(1), numpy.float32(0.25), numpy.int32(100), numpy.float64(80)) == own
+    assert hashes(numpy.array(1), Fraction(1, 4), numpy.uint8(100), Decimal(80)) == own
 
 
 def test_a_run_that_fails_is_no_wrong_argument() -> None:

@@ -122,6 +122,76 @@ def test_charts_of_others_are_drawn(result: fairdisk.Result) -> None:
     assert result.chart().to_dict()["encoding"]["xOffset"]["field"] == "scheduler"
 
 
+def test_a_comparison_is_a_table_with_units() -> None:
+    compared = fairdisk.compare(
+        "two-groups", scheduler=["fair", "io-throttle"], device=["nvme"], seeds=1, duration_s=1
+    )
+    frame = compared.to_polars()
+    groups = [(cell["arm"], group) for cell in compared.data["cells"] for group in cell["groups"]]
+    assert frame.height == len(groups) + len(compared.data["refused"])
+    for (arm, group), row in zip(groups, frame.iter_rows(named=True)):
+        assert (arm, group["name"]) == (row["arm"], row["group"])
+        assert row["got_percent"] == pytest.approx(100 * group["got"])
+        assert row["latency_p99_ms"] == group["latency_ms"]["p99"]
+        assert row["latency_histogram_count"] == group["latency_histogram"]["count"]
+    assert compared.to_pandas().groupby("arm").got_percent.sum().to_list() == pytest.approx([100] * 3)
+    assert len(compared.draw().patches) == 2 * 3
+
+
+def test_advice_is_a_table_of_tries() -> None:
+    advice = fairdisk.advise("two-groups", want={"database": {"share": 70}}, seeds=1, duration_s=1)
+    frame = advice.to_polars()
+    tries = {one["name"]: one for one in advice.data["tried"]}
+    assert set(frame["arm"]) == set(tries)
+    for row in frame.iter_rows(named=True):
+        one = tries[row["arm"]]
+        assert row["wishes_met"] == one["met"]
+        assert row["weight"] == one["groups"][row["group"]].get("weight")
+    proposed = frame.filter(polars.col("is_proposed"))["arm"].unique().to_list()
+    assert proposed == [advice.data["proposed"]["name"]]
+
+
+def test_blame_is_a_table_of_changes() -> None:
+    cfq = fairdisk.schedulers.cfq_2_6_25
+    load = fairdisk.Experiment(
+        groups=[fairdisk.Group("a"), fairdisk.Group("b")],
+        tasks=[fairdisk.Task("a", order="sequential"), fairdisk.Task("b", order="sequential")],
+    )
+    bad = cfq(slice_idle_ms=0, slice_sync_ms=5)
+    blamed = fairdisk.blame(cfq(), bad, load, seeds=2, duration_s=5)
+    frame = blamed.to_polars()
+    assert frame["change"].to_list() == [one["name"] for one in blamed.data["changes"]]
+    effects = {one["change"]: one["part"] for one in blamed.data["effects"]}
+    found = frame.drop_nulls("part")
+    assert dict(found.select("change", "part").iter_rows()) == effects and effects
+    assert blamed.chart().to_dict()["encoding"]["x"]["field"] == "change"
+
+
+def test_a_trace_is_done_again_as_the_program_does_it(tmp_path: Any) -> None:
+    trace = tmp_path / "load.csv"
+    lines = ["queued_ns,issued_ns,done_ns,device,group,task,op,traits,start_sector,sectors"]
+    for at in range(200):
+        group, begin = ("/db" if at % 2 else "/backup"), at * 5_000_000
+        lines.append(f"{begin},{begin},{begin + 100_000},0,{group},{group},read,,{at * 128},8")
+    trace.write_text("\n".join(lines) + "\n")
+    options = ["--window=200ms..600ms", "--rename=/db=/main", "--scale=/main=2", "--weight=/main=300"]
+    more = ["--replay=as-it-came", "--drop=/backup", "--limit=/main=max_iops=90"]
+    said = printed("run", str(trace), "--scheduler=noop", "--seeds=1", *options, *more)
+    replay = fairdisk.Replay(
+        pace="as-it-came",
+        window_s=(0.2, 0.6),
+        rename={"/db": "/main"},
+        drop=["/backup"],
+        scale={"/main": 2},
+        weight={"/main": 300},
+        limit={"/main": {"max_iops": 90}},
+    )
+    mine = fairdisk.run(trace, scheduler="noop", seeds=1, replay=replay)
+    assert mine.data["rows"] == said["rows"]
+    whole = fairdisk.run(trace, scheduler="noop", seeds=1)
+    assert mine.to_polars()["journal_hash"][0] != whole.to_polars()["journal_hash"][0]
+
+
 def test_loads_are_built_here() -> None:
     experiment = fairdisk.Experiment(
         groups=[fairdisk.Group("a", weight=400), fairdisk.Group("b", weight=100)],

@@ -42,4 +42,29 @@ def test_an_objective_of_ones_own_is_made_small() -> None:
 def test_a_wish_of_nobody_is_refused() -> None:
     wishes = {"nobody": {"share_percent": (">=", 70.0)}}
     with pytest.raises(fairdisk.SpecError, match="a group among backup, database"):
-        fairdisk.tune("two-groups", wishes, {"host.hz": [100]}, trials=1, duration_s=0.1)
+        fairdisk.tune(
+            "two-groups", wishes, {"host.hz": [100]}, scheduler="noop", trials=1, duration_s=0.1
+        )
+
+
+def test_several_arms_or_rows_are_not_mixed() -> None:
+    wishes = {"database": {"share_percent": (">=", 70.0)}}
+    with pytest.raises(fairdisk.SpecError, match="one of flat, two-layer, fair") as caught:
+        fairdisk.tune("two-groups", wishes, {"host.hz": [100]}, trials=1)
+    assert caught.value.key == "scheduler"
+    with pytest.raises(fairdisk.SpecError, match="several readers|one of .*: the load runs") as caught:
+        fairdisk.tune("isolation", wishes, {"host.hz": [100]}, scheduler="noop", trials=1)
+    assert caught.value.key == "row"
+
+
+def test_devices_are_a_part_of_the_space() -> None:
+    slow, fast = fairdisk.devices.nvme(read_us=500), fairdisk.devices.nvme()
+    found = fairdisk.tune(
+        "two-groups",
+        {"backup": {"latency_p50_ms": ("<=", 0.1)}},
+        {"device": [slow, fast]},
+        scheduler="noop",
+        trials=8,
+        duration_s=0.1,
+    )
+    assert (found.values, found.off) == ({"device": "nvme"}, 0)

@@ -256,12 +256,7 @@ pub(crate) fn explain(
         Untold::Wrong(error) => bad_input(py, &error),
         Untold::Refused(why) | Untold::Stopped(why) => failed(py, why),
     })?;
-    Ok(Outcome {
-        json,
-        text,
-        table: Box::new(tables::nothing),
-        page: Box::new(|_| String::new()),
-    })
+    Ok(Outcome { json, text, table: Box::new(tables::nothing), page: Box::new(|_| String::new()) })
 }
 
 /// `fairdisk trace`.

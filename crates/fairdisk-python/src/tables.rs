@@ -3,11 +3,12 @@
 use arrow_array::builder::{Float64Builder, ListBuilder, StringViewBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema};
+use fairdisk_core::QosKey;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// A column: its name, where its value is in the objects of a row, and its kind.
-type Column = (&'static str, &'static str, Kind);
+type Column<'a> = (&'a str, &'a str, Kind);
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -20,7 +21,7 @@ enum Kind {
 use Kind::{Flag, Number, Numbers, Text};
 
 /// What is said of a group beside other groups. `/0` is the cell, `/1` the group in it.
-const COMPARED: [Column; 28] = [
+const COMPARED: [Column<'static>; 28] = [
     ("device", "/0/device", Text),
     ("row", "/0/row", Text),
     ("arm", "/0/arm", Text),
@@ -51,12 +52,14 @@ const COMPARED: [Column; 28] = [
     ("error", "/0/reason", Text),
 ];
 
-/// What advice says of a try, beside the figures of its groups. `/2` is the try.
-const TRIED: [Column; 2] =
+/// What advice says of a try, beside the figures of its groups. `/2` is the try. What it gives each
+/// group, `/3`, comes after it: that of the load is not said, and has no column.
+const TRIED: [Column<'static>; 2] =
     [("wishes_met", "/2/met", Number(1.0)), ("is_proposed", "/2/is_proposed", Flag)];
+const OF_LOAD: [&str; 2] = ["weight", "priority"];
 
 /// What is said of a change. `/0` is the change, `/1` its effect, `/2` the report.
-const BLAMED: [Column; 12] = [
+const BLAMED: [Column<'static>; 12] = [
     ("change", "/0/name", Text),
     ("good", "/0/good", Text),
     ("bad", "/0/bad", Text),
@@ -97,10 +100,19 @@ pub(crate) fn advice(advice: &Value, tried: &Value) -> Result<RecordBatch, Arrow
     let mut rows = compared(tried);
     for row in &mut rows {
         row.resize(2, &Value::Null);
-        row.extend(tries.iter().find(|one| one["name"] == row[0]["arm"]));
+        if let Some(found) = tries.iter().find(|one| one["name"] == row[0]["arm"]) {
+            let group = row[1]["name"].as_str().unwrap_or_default();
+            row.extend([found, &found["groups"][group]]);
+        }
     }
-    let columns: Vec<Column> = COMPARED.into_iter().chain(TRIED).collect();
-    batch(&columns, &rows)
+    let given: Vec<(&str, String)> = (["weight"].into_iter())
+        .chain(QosKey::ALL.map(QosKey::name))
+        .filter(|key| rows.iter().any(|row| row.get(3).is_some_and(|it| it.get(key).is_some())))
+        .map(|key| (key, format!("/3/{key}")))
+        .collect();
+    let given = given.iter().map(|(key, path)| (*key, path.as_str(), Number(1.0)));
+    let figures = COMPARED.into_iter().filter(|(name, ..)| !OF_LOAD.contains(name));
+    batch(&figures.chain(TRIED).chain(given).collect::<Vec<_>>(), &rows)
 }
 
 /// Blame: a row for each change between both ends, with its effect if it is a suspect.
@@ -116,7 +128,7 @@ pub(crate) fn nothing(_: &Value) -> Result<RecordBatch, ArrowError> {
     Ok(RecordBatch::new_empty(Arc::new(Schema::empty())))
 }
 
-fn batch(columns: &[Column], rows: &[Vec<&Value>]) -> Result<RecordBatch, ArrowError> {
+fn batch(columns: &[Column<'_>], rows: &[Vec<&Value>]) -> Result<RecordBatch, ArrowError> {
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns
         .iter()
         .map(|&(name, path, kind)| {

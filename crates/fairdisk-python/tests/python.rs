@@ -56,6 +56,11 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The module that was built beside this test.
+fn module(profile: &Path) -> PathBuf {
+    profile.join("deps/lib_fairdisk.so")
+}
+
 /// Runs one file of tests; what it prints is shown if it fails.
 fn passes(tests: &str) {
     let profile = profile();
@@ -63,7 +68,7 @@ fn passes(tests: &str) {
         println!("skipped: no environment for Python; run scripts/python.sh");
         return;
     };
-    let module = profile.join("deps/lib_fairdisk.so");
+    let module = module(&profile);
     let place = installed(&module);
     let program = fairdisk_tidy::binary::fairdisk().unwrap();
     let output = Command::new(python)
@@ -113,7 +118,34 @@ fn types_are_checked() {
     passes("test_types.py");
 }
 
+/// Runs a script of the project, which makes something in a folder of its own, with the module.
+fn makes(script: &str, expected: &str) {
+    let profile = profile();
+    if interpreter(&profile).is_none() {
+        println!("skipped: no environment for Python; run scripts/python.sh");
+        return;
+    }
+    let made = tempfile::tempdir().unwrap();
+    let output = Command::new("bash")
+        .arg(fairdisk_tidy::files::root().join("scripts").join(script))
+        .arg(made.path())
+        .env("CARGO_TARGET_DIR", profile.parent().unwrap())
+        .env("FAIRDISK_MODULE", module(&profile))
+        .env("FAIRDISK_PROGRAM", fairdisk_tidy::binary::fairdisk().unwrap())
+        .env("SHORT", "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let failed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains(expected), "{said}{failed}");
+}
+
 #[test]
-fn notebooks_run_from_top_to_bottom() {
-    passes("test_notebooks.py");
+fn notebooks_run_from_top_to_bottom_and_the_book_has_no_broken_link() {
+    makes("docs.sh", " 0 broken links");
+}
+
+#[test]
+fn the_wheel_installs_in_a_fresh_environment_and_equals_the_program() {
+    makes("wheel.sh", " passed");
 }

@@ -61,8 +61,10 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     };
     let done = match args.merge {
         true => merged(&sweep, &cells, &*store, &stop).map_err(failed)?,
-        false => progress::of_runs(args.quiet, |tell| sweep.run(&cells, &*store, cores(), tell, &stop))
-            .map_err(failed)?,
+        false => {
+            progress::of_runs(args.quiet, |tell| sweep.run(&cells, &*store, cores(), tell, &stop))
+                .map_err(failed)?
+        }
     };
     if args.shard.is_none() && (!args.merge || done.len() == cells.len()) {
         print(args, &sweep, &done)?;
