@@ -123,9 +123,9 @@ part_real-disk() {
 }
 
 # A mount and what it is compared with; the short forms are tests.
-# FAIRDISK_PYTHON_RUNS is the length of the sweep on Ray beside threads.
+# FAIRDISK_PYTHON_RUNS is the length of the sweep on pools beside threads.
 part_python() {
-  echo "== Python: a call, a large table, a sweep on Ray beside threads"
+  echo "== Python: a call, a large table, a sweep on Ray, Dask and joblib beside threads"
   local environment work
   environment=$(scripts/python.sh) || { failed=1; return; }
   cargo build --release --locked --quiet -p fairdisk-python || { failed=1; return; }

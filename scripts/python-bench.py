@@ -1,4 +1,4 @@
-"""Measures the Python package: a call, a large table, and a sweep on Ray beside threads.
+"""Measures the Python package: a call, a large table, and a sweep on pools beside threads.
 
 python-bench.py [RUNS], with the package on the path; 10,000 runs without it.
 """
@@ -6,6 +6,7 @@ python-bench.py [RUNS], with the package on the path; 10,000 runs without it.
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +18,8 @@ from fairdisk._sweep import defined
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
 #: How long a run lasts, in simulated seconds.
 DURATION_S = 2.0
+#: So often threads and a pool are measured, one after the other.
+TURNS = 5
 
 
 def best(work: Callable[[], object], times: int = 5) -> float:
@@ -44,17 +47,33 @@ def main() -> None:
     frame_s = best(lambda: polars.DataFrame(many))
     print(f"{len(many)} rows to Polars: {frame_s:.3f} s")
 
-    sweep = defined("two-groups", over, seeds=RUNS, duration_s=DURATION_S)
-    threads_s = best(sweep.run, 1)
-    print(f"{RUNS} runs on threads: {threads_s:.2f} s")
+    figures = {"call_ms": call_ms, "million_rows_s": frame_s, **of_threads()}
+    print(json.dumps({key: round(value, 4) for key, value in figures.items()}))
+
+
+def of_threads() -> dict[str, float]:
+    """The throughput of pools as a part of that of threads here, in turns; medians."""
+    import distributed
     import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    defined("two-groups", over, seeds=8, duration_s=DURATION_S).run(executor="ray")
-    ray_s = best(lambda: sweep.run(executor="ray"), 1)
-    print(f"{RUNS} runs on Ray with two workers: {ray_s:.2f} s, {threads_s / ray_s:.2f} of threads")
-    figures = {"call_ms": call_ms, "million_rows_s": frame_s, "ray_of_threads": threads_s / ray_s}
-    print(json.dumps({key: round(value, 4) for key, value in figures.items()}))
+    client = distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    over = {"scheduler": ["noop"]}
+    sweep = defined("two-groups", over, seeds=RUNS, duration_s=DURATION_S)
+    few = defined("two-groups", over, seeds=8, duration_s=DURATION_S)
+    found = {}
+    for name, pool in {"ray": "ray", "dask": client, "joblib": "joblib"}.items():
+        few.run(executor=pool)
+        turns = []
+        for _ in range(TURNS):
+            threads_s = best(sweep.run, 1)
+            pool_s = best(lambda: sweep.run(executor=pool), 1)
+            print(f"{RUNS} runs: {threads_s:.2f} s on threads, {pool_s:.2f} s on {name}")
+            turns.append(threads_s / pool_s)
+        found[f"{name}_of_threads"] = statistics.median(turns)
+        print(f"{name} with two workers: {found[f'{name}_of_threads']:.2f} of threads")
+    client.close()
+    return found
 
 
 if __name__ == "__main__":

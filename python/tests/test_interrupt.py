@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import fairdisk
 import pytest
@@ -36,6 +37,42 @@ def test_ctrl_c_ends_a_run() -> None:
     finally:
         child.kill()
     assert (out, child.returncode) == ("interrupted\n", 0)
+
+
+SWEPT = (
+    "import fairdisk, signal, sys\n"
+    "from concurrent.futures import ThreadPoolExecutor\n"
+    "from fairdisk._sweep import FsspecStore\n"
+    "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "told = []\n"
+    "def tell(done, of):\n"
+    "    if not told:\n"
+    "        print('begun', flush=True)\n"
+    "    told.append(done)\n"
+    "pool = ThreadPoolExecutor(2) if sys.argv[1] == 'pool' else None\n"
+    "try:\n"
+    "    fairdisk.sweep('two-groups', {'scheduler': ['fair']}, seeds=2000, duration_s=20,\n"
+    "        executor=pool, store=FsspecStore(sys.argv[2]), progress=tell)\n"
+    "except KeyboardInterrupt:\n"
+    "    print(f'interrupted {told[-1]}', flush=True)\n"
+)
+
+
+@pytest.mark.parametrize("executor", ["pool", "threads"])
+def test_ctrl_c_of_a_sweep_keeps_what_was_run(executor: str, tmp_path: Path) -> None:
+    words = [sys.executable, "-c", SWEPT, executor, str(tmp_path)]
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None and child.stdout.readline() == "begun\n"
+    try:
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    said, told = out.split()
+    kept = sum(1 for _ in tmp_path.rglob("*.json"))
+    # On threads here cells are kept before they are told of.
+    assert said == "interrupted" and 0 < int(told) <= kept < 2000
+    assert executor == "threads" or int(told) == kept
 
 
 def test_other_threads_work_meanwhile() -> None:

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import fairdisk
+import numpy
 import polars
 import pytest
+from fairdisk._sweep import FIRST, Portions
 
 PROGRAM = os.environ["FAIRDISK_PROGRAM"]
 OVER = {"scheduler": ["fair", "noop"], "host.hz": [100, 1000]}
@@ -49,6 +51,19 @@ def test_executors_give_the_same(executor: str, here: polars.DataFrame, tmp_path
             chosen.close()
         if executor == "ray":
             ray.shutdown()
+
+
+def test_a_pool_gets_portions_of_about_a_second() -> None:
+    portions = Portions(range(10_000), workers=2)
+    [first] = portions.next(1)
+    assert len(first) == FIRST
+    portions.done((FIRST * 0.01, [(cell, None, "", False) for cell in first]))
+    sizes = [len(portion) for portion in portions.next(10_000)]
+    assert sizes[:50] == [100] * 50 and sizes[-1] == 1, sizes
+    assert sum(sizes) == 10_000 - FIRST
+    slow = Portions(range(100), workers=2)
+    slow.done((60.0, [(0, None, "", False)]))
+    assert len(next(slow.next(1))) == 1
 
 
 def test_an_executor_of_ones_own_is_used(here: polars.DataFrame) -> None:
@@ -87,12 +102,16 @@ def test_the_program_and_python_share_a_store(here: polars.DataFrame, tmp_path: 
     assert whole.known == 4 and whole.to_polars().equals(here)
 
 
-def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize("executor", ["threads", "ray"])
+def test_a_sweep_that_is_killed_goes_on_where_it_was(executor: str, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
+    options = {"seeds": 1000, "duration_s": 5.0, "store": str(runs)}
     program = (
-        "import fairdisk, sys\n"
-        "fairdisk.sweep('two-groups', {'scheduler': ['fair']}, seeds=4000, duration_s=5,"
-        f" store={str(runs)!r})\n"
+        "import fairdisk, ray\n"
+        f"if {executor!r} == 'ray':\n"
+        "    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)\n"
+        "fairdisk.sweep('two-groups', {'scheduler': ['fair']}, executor="
+        f"{executor!r}, **{options!r})\n"
     )
     child = subprocess.Popen([sys.executable, "-c", program])
     kept = lambda: sum(1 for _ in runs.rglob("*.json"))  # noqa: E731
@@ -104,13 +123,10 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
         child.send_signal(signal.SIGKILL)
         child.wait()
     before = kept()
-    assert 20 <= before < 4000
-    cells = 2 * before
-    over = {"scheduler": ["fair"]}
-    again = fairdisk.sweep("two-groups", over, seeds=cells, duration_s=5, store=runs)
-    # Threads do not finish in order: a few of those kept may have higher seeds.
-    assert before - 64 <= again.known <= before
-    assert again.cells == cells and again.to_polars()["error"].null_count() == 2 * cells
+    assert 20 <= before < 1000
+    again = fairdisk.sweep("two-groups", {"scheduler": ["fair"]}, **options)  # type: ignore[arg-type]
+    assert (again.known, again.cells) == (before, 1000)
+    assert again.to_polars()["error"].null_count() == 2 * 1000
 
 
 def test_an_error_is_a_row(here: polars.DataFrame) -> None:
@@ -135,6 +151,21 @@ def test_points_are_drawn_from_ranges() -> None:
     ]
     assert both[0].equals(both[1]) and both[0]["error"].null_count() == len(both[0])
     assert sorted(int((mib - 100) // 100.01) for mib in set(both[0]["host.memory.mib"])) == list(range(9))
+
+
+def test_devices_with_changes_are_an_axis() -> None:
+    devices = ["nvme", fairdisk.devices.nvme(read_us=500, collection_busy_us=0)]
+    over = {"device": devices, "scheduler": ["noop"]}
+    frame = fairdisk.sweep("two-groups", over, duration_s=0.1).to_polars()
+    assert frame["device.read_us"].to_list() == [None, None, 500, 500]
+    ios = frame.group_by("device.read_us").agg(polars.col("ios").sum())
+    assert ios.sort("device.read_us")["ios"][0] > 2 * ios.sort("device.read_us")["ios"][1]
+
+
+def test_arrays_of_others_are_values_and_seeds() -> None:
+    over = {"host.hz": numpy.array([100, 1000]), "scheduler": ["noop"]}
+    frame = fairdisk.sweep("two-groups", over, seeds=numpy.arange(3), duration_s=0.1).to_polars()
+    assert sorted(set(frame["seed"])) == [0, 1, 2] and set(frame["host.hz"]) == {100, 1000}
 
 
 def test_a_list_of_points_is_run() -> None:
