@@ -18,6 +18,8 @@ Spec = Union[str, "os.PathLike[str]", Experiment, JobFile]
 Progress = Union[bool, None, Callable[[int, int], object]]
 SchedulerLike = Union[str, Scheduler]
 DeviceLike = Union[str, Device]
+#: The largest count that is taken.
+MOST = 10_000_000
 Wishes = Union[None, str, Sequence[str], Mapping[str, Union[str, Mapping[str, object]]]]
 
 
@@ -79,8 +81,8 @@ def whole(argument: str, value: object, least: int = 0) -> int | None:
     value = plain(value)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 10_000_000:
-        raise wrong(argument, value, f"a whole number from {least}")
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
+        raise wrong(argument, value, f"a whole number from {least} to {MOST}")
     return value
 
 
@@ -90,7 +92,7 @@ def seconds(argument: str, value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 3.6e6:
-        raise wrong(argument, value, "seconds, more than 0")
+        raise wrong(argument, value, "seconds, more than 0 and at most 3600000")
     return float(value)
 
 
@@ -220,8 +222,7 @@ def compare(
     all of the catalogue are. The other arguments are those of :func:`run` and :func:`advise`.
     """
     every = texts("scheduler", scheduler, Scheduler) or list(dict(_fairdisk.catalog("schedulers")))
-    one = device is None or isinstance(device, (str, Device))
-    devices = [device] if one else list(device)  # type: ignore[arg-type]
+    devices: list[str | None] = [*texts("device", device, Device)] or [None]
     asked = [
         request(
             spec,
@@ -236,8 +237,6 @@ def compare(
         )
         for each in devices
     ]
-    if not asked:
-        raise wrong("device", device, "one or more")
     with progress_of(progress, "runs") as tell:
         return Result(_fairdisk.compare(asked, wishes(want), tell), command("compare", asked[0]))
 
@@ -373,4 +372,6 @@ def trace(path: str | os.PathLike[str], *, by: str = "group") -> Result:
     """
     if not isinstance(path, (str, os.PathLike)):
         raise wrong("path", path, "a path")
+    if by not in ("group", "task", "device"):
+        raise wrong("by", by, "group, task or device")
     return Result(_fairdisk.trace(path, by), f"fairdisk.trace({os.fspath(path)!r})")

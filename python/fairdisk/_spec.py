@@ -161,6 +161,12 @@ class Experiment:
 
     def text(self) -> str:
         """The experiment as the text of its file."""
+        for name in ("tasks", "groups", "rows", "arms", "volumes"):
+            entries = getattr(self, name)
+            if isinstance(entries, str) or not isinstance(entries, Sequence):
+                raise wrong(name, entries, "a list")
+        if not isinstance(self.defaults, Mapping):
+            raise wrong("defaults", self.defaults, "a mapping of keys to values")
         rows = list(self.rows)
         if self.tasks:
             rows.append(Row("tasks", self.tasks))
@@ -201,6 +207,9 @@ class JobFile:
         """The text of the file."""
         if not isinstance(self.sections, Mapping) or not self.sections:
             raise wrong("sections", self.sections, "sections by name, each with its options")
+        for name, options in self.sections.items():
+            if not isinstance(options, Mapping):
+                raise wrong(f"sections[{name!r}]", options, 'options, as {"rw": "read"}')
         sections = [
             f"[{name}]\n" + "".join(_option(key, value) for key, value in options.items())
             for name, options in self.sections.items()

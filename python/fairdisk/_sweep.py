@@ -143,6 +143,8 @@ class Sweep:
         progress: Progress = None,
     ) -> SweepResult:
         """Runs all cells or a shard of them; see :func:`sweep`."""
+        if shard is not None and not isinstance(shard, str):
+            raise wrong("shard", shard, "a part and how many there are, as 3/16")
         cells = self._sweep.shard("1/1" if shard is None else shard)
         place = _opened(store)
         with progress_of(progress, "runs") as tell:
@@ -298,7 +300,7 @@ def defined(
         "set": as_changes(set),
         "approximate": approximate,
         "design": design,
-        "design_seed": whole("design_seed", design_seed),
+        "design_seed": whole("design_seed", design_seed) or 0,
     }
     for key, value in {
         "text": text,

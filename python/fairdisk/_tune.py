@@ -82,7 +82,9 @@ def tune(
     if not space:
         raise wrong("space", space, "the values of one key or more")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    count = whole("trials", trials, 1) or 1
+    count = whole("trials", trials, 1)
+    if count is None:
+        raise wrong("trials", trials, "how many")
     order = whole("seed", seed)
     objective = wishes if callable(wishes) else _distance(wishes)
 

@@ -128,6 +128,31 @@ WRONG: dict[str, tuple[Callable[[], object], str, str]] = {
         "replay",
         "expected one",
     ),
+    "a device of a comparison that is a number": (
+        lambda: fairdisk.compare("two-groups", device=5),  # type: ignore[arg-type]
+        "device",
+        "expected a text or a Device, or several",
+    ),
+    "a shard that is a number": (
+        lambda: fairdisk.sweep("two-groups", {"host.hz": [100]}, shard=3),  # type: ignore[arg-type]
+        "shard",
+        "as 3/16",
+    ),
+    "options of a job that are a text": (
+        lambda: fairdisk.run(fairdisk.JobFile({"a": "rw=read"})),  # type: ignore[dict-item]
+        "sections['a']",
+        "expected options",
+    ),
+    "one task where several are meant": (
+        lambda: fairdisk.run(fairdisk.Experiment(tasks=fairdisk.Task("a"))),  # type: ignore[arg-type]
+        "tasks",
+        "expected a list",
+    ),
+    "an order of a trace that is none": (
+        lambda: fairdisk.trace("x.fdt", by="disk"),
+        "by",
+        "expected group, task or device",
+    ),
     "an experiment without tasks": (
         lambda: fairdisk.run(fairdisk.Experiment()),
         "tasks",
