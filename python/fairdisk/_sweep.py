@@ -33,6 +33,8 @@ Portion = tuple[float, list[Cell]]
 
 #: A task of a pool takes about so long.
 PORTION_S = 1.0
+#: Towards the end tasks are shorter, so that no worker waits long for the last, but not than this.
+SHORTEST_S = 0.05
 #: So many cells are a task before it is known how long they take.
 FIRST = 4
 #: So many tasks are with each worker of a pool, one at work and one that waits.
@@ -205,9 +207,11 @@ class Portions:
             left = len(self._cells) - self._at
             if left == 0:
                 return
-            size = FIRST if self._cell_s is None else int(PORTION_S / self._cell_s)
-            # Towards the end they are smaller, so that none waits long for the last.
-            size = max(1, min(size, -(-left // (2 * self._workers))))
+            size = FIRST
+            if self._cell_s is not None:
+                fair_s = left * self._cell_s / (2 * self._workers)
+                size = int(min(PORTION_S, max(SHORTEST_S, fair_s)) / self._cell_s)
+            size = min(left, max(1, size))
             self._at += size
             yield list(self._cells[self._at - size : self._at])
 

@@ -15,8 +15,10 @@ use std::num::NonZero;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// So many cells of a point are planned together, at most.
+/// So many cells of a point are planned together, at least: a plan takes as long as a few short runs.
 const PLANNED_TOGETHER: usize = 16;
+/// Each thread gets so many portions, at least, so that none waits long for the last.
+const PORTIONS_EACH: usize = 8;
 
 /// A sweep: its definition and its points. Its cells are numbered: all seeds of the first point,
 /// then of the second.
@@ -101,7 +103,7 @@ impl Sweep {
     /// planned. Setting `stop` ends early.
     #[must_use]
     pub fn keys(&self, cells: &[usize], stop: &AtomicBool) -> Vec<Option<String>> {
-        let jobs = self.jobs(cells);
+        let jobs = self.jobs(cells, usize::MAX);
         let keys = on_cores(
             &jobs,
             |_| String::new(),
@@ -134,7 +136,11 @@ impl Sweep {
         progress: &dyn Progress,
         stop: &AtomicBool,
     ) -> io::Result<Vec<Done>> {
-        let jobs = self.jobs(cells);
+        let most = match threads.get() {
+            1 => usize::MAX,
+            threads => (cells.len() / (threads * PORTIONS_EACH)).max(PLANNED_TOGETHER),
+        };
+        let jobs = self.jobs(cells, most);
         let (done, all) = (AtomicUsize::new(0), cells.len());
         let failed = OnceLock::new();
         let tell = || progress.done(done.fetch_add(1, Ordering::Relaxed) + 1, all);
@@ -273,13 +279,13 @@ impl Sweep {
         self.seeds[self.seed_at(cell)]
     }
 
-    /// The cells in portions that have a plan in common.
-    fn jobs(&self, cells: &[usize]) -> Vec<Portion> {
+    /// The cells in portions of up to `most` that have a plan in common.
+    fn jobs(&self, cells: &[usize], most: usize) -> Vec<Portion> {
         let mut portions: Vec<Portion> = Vec::new();
         for &cell in cells.iter().filter(|cell| **cell < self.cells()) {
             let point = cell / self.seeds.len();
             match portions.last_mut() {
-                Some(last) if last.point == point && last.cells.len() < PLANNED_TOGETHER => {
+                Some(last) if last.point == point && last.cells.len() < most => {
                     last.cells.push(cell);
                 }
                 _ => portions.push(Portion { point, cells: vec![cell] }),
