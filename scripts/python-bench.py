@@ -6,6 +6,7 @@ python-bench.py [RUNS], with the package on the path; 10,000 runs without it.
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import sys
 import time
@@ -53,6 +54,8 @@ def main() -> None:
 
 def of_threads() -> dict[str, float]:
     """The throughput of pools as a part of that of threads here, in turns; medians."""
+    # Workers of Ray are nice by default: beside other work on the machine they would get less.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     import distributed
     import ray
 

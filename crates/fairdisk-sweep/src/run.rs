@@ -15,7 +15,7 @@ use std::num::NonZero;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// So many cells of a point are planned together, at least: a plan takes as long as a few short runs.
+/// So many cells of a point are planned together, at least: a plan takes as long as short runs.
 const PLANNED_TOGETHER: usize = 16;
 /// Each thread gets so many portions, at least, so that none waits long for the last.
 const PORTIONS_EACH: usize = 8;
