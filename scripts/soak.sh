@@ -75,6 +75,7 @@ other_values() {
 }
 step "other values, $experiment" other_values
 
+step "all that reads files of others, $((225 * scale)) s each" scripts/fuzz.sh $((225 * scale))
 step "the wheel in a fresh environment" scripts/wheel.sh
 
 echo "$failed steps failed"
