@@ -21,6 +21,8 @@ RUSTFLAGS="${coverage[*]}" CARGO_TARGET_DIR=$target CARGO_PROFILE_RELEASE_LTO=of
   CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
   cargo build --release --quiet --locked --target "$host" -p fairdisk-fuzz --features libfuzzer ||
   exit 1
+# Readers of traces open files, thousands a second.
+[ -d /dev/shm ] && export TMPDIR=/dev/shm
 program=$target/$host/release/fuzz
 kept=crates/fairdisk-fuzz/corpus
 

@@ -79,14 +79,14 @@ calibrated() {
   "$fairdisk" calibrate "${@:2}" -q -o "$scratch/$1.toml" || die "the disk cannot be calibrated"
 }
 
-# NAME LAB-OPTIONS…: its recording beside replays, as calibrated and as the recording refines it.
+# NAME: its recording beside replays, as calibrated and as the recording refines it.
 validate() {
   echo "== $1, as calibrated"
-  "$fairdisk" validate "$scratch/$1.fdt" --device "$scratch/$1.toml" "${@:2}" || failed=1
+  "$fairdisk" validate "$scratch/$1.fdt" --device "$scratch/$1.toml" || failed=1
   "$fairdisk" calibrate --from "$scratch/$1.fdt" "$scratch/$1.toml" -q \
     -o "$scratch/better.toml" || failed=1
   echo "== $1, as the recording refines it"
-  "$fairdisk" validate "$scratch/$1.fdt" --device "$scratch/better.toml" --no-values "${@:2}" ||
+  "$fairdisk" validate "$scratch/$1.fdt" --device "$scratch/better.toml" --no-values ||
     failed=1
 }
 
@@ -113,7 +113,7 @@ part_loop() {
   record "$scratch/loop.fdt" "$loop"
   kernel_scheduler "$loop" none || die "no scheduler but BFQ"
   calibrated loop "$loop" --overwrite
-  validate loop --set scheduler.bfq.low_latency=false
+  validate loop
   unmount_all
 }
 
@@ -165,7 +165,7 @@ part_what-if() {
   what_if "bfq, db 800 stream 100 log 200" bfq "db=800 stream=100 log=200" --
   what_if "bfq, db 100 stream 800 log 200" bfq "db=100 stream=800 log=200" --
   what_if "two-layer-cfq, 800 100 200" two-layer-cfq "db=800 stream=100 log=200" --
-  what_if "noop, depth 2" noop "$given" --depth 2 -- --set device.depth=2
+  what_if "noop, depth 2" noop "$given" --depth 2 -- --set host.queue.depth=2
   weights=$given
 }
 

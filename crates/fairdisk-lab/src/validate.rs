@@ -10,6 +10,7 @@ pub use fit::{Fit, KeyChange, KeyFit, fit};
 use crate::catalog::error::CatalogError;
 use crate::plan::{Obstacle, Options, Plan, Recorded};
 use crate::run::record_once;
+use crate::threads::Progress;
 use fairdisk_core::{Instant, Span};
 use serde::Serialize;
 use side::{Kind, Side};
@@ -145,9 +146,9 @@ impl std::error::Error for ValidateError {}
 const COUNT_LEAST: usize = 100;
 
 /// What a replay does not know.
-const NOT_RECORDED: &str = "Of settings a recording has the scheduler, and weights, floors, \
-                            ceilings and targets of groups: tunables and the depth of a mount are \
-                            not replayed.";
+const NOT_RECORDED: &str = "Of settings a recording has the scheduler with its tunables, a mount's \
+                            depth, and weights, floors, ceilings and targets of groups; under the \
+                            kernel weights alone. None are as they were changed later.";
 
 /// Replays the recording as `options` say and lays both beside each other. Values of the device are
 /// varied to see which fits worst, if `fits`.
@@ -158,6 +159,7 @@ pub fn validate(
     recorded: &Recorded,
     options: &Options,
     fits: bool,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Validation, ValidateError> {
     let plan = one_plan(recorded, options)?;
@@ -174,7 +176,7 @@ pub fn validate(
     let (this, that) = (this.until(until), that.until(until));
     let seconds = until.since(Instant::ZERO).as_ns() as f64 / 1e9;
     let device_values = match fits {
-        true => fit(recorded, options, 1, stop)?.keys,
+        true => fit(recorded, options, 1, progress, stop)?.keys,
         false => Vec::new(),
     };
     Ok(Validation {

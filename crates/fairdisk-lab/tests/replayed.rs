@@ -157,6 +157,41 @@ fn a_group_is_replayed_under_the_limits_it_had() {
     assert!(refused.contains("--limit scan=min_iops"), "{refused}");
 }
 
+/// The depth, the costs and the tunables are those of the recording, or what the replay is told.
+#[test]
+fn a_disk_is_replayed_as_it_was_set() {
+    let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+    let recording = record("noop", SHORT, dir.path());
+    let name = recording.to_str().expect("a name");
+    let mut recorded = Recorded::open(name, &Replay::default()).expect("it was written");
+    recorded.about.scheduler = "bfq".to_owned();
+    recorded.about.depth = Some(2);
+    recorded.about.tells_costs = Some(false);
+    recorded.about.tunables =
+        ["bfq.low_latency=false", "bfq.slice_idle_ms=2", "bfq.colour=3"].map(str::to_owned).into();
+    let plan = |scheduler: &str, set: &[&str]| {
+        let overrides = set.iter().map(|text| Override::parse(text).unwrap()).collect();
+        let device = Some("nvme".to_owned());
+        let duration = Some(Span::from_ms(300));
+        let options = Options { device, overrides, duration, ..options(scheduler) };
+        Plan::recording(&recorded, &options).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let own = plan("bfq", &["scheduler.bfq.slice_idle_ms=4"]);
+    let queue = own.rig.host.queue;
+    assert_eq!((queue.depth, queue.tells_costs), (2, false));
+    assert_eq!(own.arms[0].set, ["bfq.low_latency=false", "bfq.slice_idle_ms=2"]);
+    let taken = own.arms[0].revision.resolved["bfq"].as_table().expect("a table").clone();
+    assert_eq!(taken["low_latency"].as_bool(), Some(false));
+    assert_eq!(taken["slice_idle_ms"].as_integer(), Some(4), "the caller's goes before");
+    assert!(own.caveats.iter().any(|note| note.contains("bfq.colour=3")), "{:?}", own.caveats);
+    // Tunables are of a scheduler, the depth is of the disk.
+    let other = plan("noop", &[]);
+    assert!(other.arms[0].set.is_empty());
+    let ios = |plan: &Plan| run(plan).total_ios.mean;
+    let deeper = plan("noop", &["host.queue.depth=32"]);
+    assert!(ios(&deeper) > 1.2 * ios(&other), "{} and {}", ios(&deeper), ios(&other));
+}
+
 #[test]
 fn without_think_times_a_load_does_more() {
     let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
@@ -169,7 +204,7 @@ fn without_think_times_a_load_does_more() {
 /// Validates the recording on nvme with these changes.
 fn validated(recording: &Path, changes: &[&str], values: bool) -> Validation {
     let (recorded, options) = with_changes(recording, changes);
-    let found = validate(&recorded, &options, values, &AtomicBool::new(false));
+    let found = validate(&recorded, &options, values, &Silent, &AtomicBool::new(false));
     let found = found.unwrap_or_else(|error| panic!("{error}"));
     println!("{}", found.to_text(&Limits::GOOD, Style::default()));
     found
@@ -211,7 +246,7 @@ fn a_value_that_is_wrong_is_named_and_mended() {
     let of = |key: &str| found.device_values.iter().find(|value| value.key == key).expect("there");
     assert!(of("collection.busy_us").is_unknown && !of("read_us").is_unknown);
     let (recorded, options) = with_changes(&recording, &wrong);
-    let fitted = fit(&recorded, &options, 4, &AtomicBool::new(false)).expect("it runs");
+    let fitted = fit(&recorded, &options, 4, &Silent, &AtomicBool::new(false)).expect("it runs");
     assert!(fitted.after < 3.0 && fitted.before > 10.0, "{fitted:?}");
     assert!(fitted.changes.iter().any(|it| it.key == "read_us" && it.is == 50.0), "{fitted:?}");
 }

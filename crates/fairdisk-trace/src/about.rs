@@ -19,6 +19,15 @@ pub struct About {
     /// The scheduler that served it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub scheduler: String,
+    /// Its tunables, as `KEY=VALUE` by the keys and in the units of the scheduler's file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tunables: Vec<String>,
+    /// The most requests that the scheduler lets the device have at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Whether the scheduler was told what requests cost the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tells_costs: Option<bool>,
     /// The name of the host.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub host: String,
@@ -47,13 +56,12 @@ impl About {
         let now = now.duration_since(UNIX_EPOCH).ok();
         Self {
             device: device.to_owned(),
-            device_bytes: None,
             scheduler: scheduler.to_owned(),
             host: of_kernel("hostname"),
             kernel: of_kernel("osrelease"),
             start_unix_ns: now.and_then(|now| u64::try_from(now.as_nanos()).ok()),
-            settings: BTreeMap::new(),
             recorded_by: concat!("fairdisk ", env!("CARGO_PKG_VERSION")).to_owned(),
+            ..Self::default()
         }
     }
 }

@@ -65,16 +65,7 @@ impl ReplayArgs {
 /// # Errors
 /// Something is said.
 pub(crate) fn demand_none(spec: &str, replay: &Replay) -> Result<(), Failure> {
-    let given = [
-        ("--replay", replay.pace.is_some()),
-        ("--window", replay.window.is_some()),
-        ("--rename", !replay.renamed.is_empty()),
-        ("--drop", !replay.dropped.is_empty()),
-        ("--scale", !replay.scaled.is_empty()),
-        ("--weight", !replay.weights.is_empty()),
-        ("--limit", !replay.limits.is_empty()),
-    ];
-    given.iter().find(|(_, is_given)| *is_given).map_or(Ok(()), |(option, _)| {
+    replay.given().map_or(Ok(()), |option| {
         Err(Failure::BadInput(format!("{option} is about the replay of a trace; {spec} is none")))
     })
 }

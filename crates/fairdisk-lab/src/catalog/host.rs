@@ -67,6 +67,9 @@ pub struct Queue {
     pub merge_kib_max: u32,
     /// Whether the driver looks at the next request while the disk is busy.
     pub peek: bool,
+    /// The most requests at the disk at once; 0: as many as it takes.
+    #[serde(default)]
+    pub depth: u32,
     /// Whether schedulers are told what requests cost the disk.
     #[serde(default = "yes")]
     pub tells_costs: bool,
@@ -145,6 +148,7 @@ impl Host {
             ("write_behind_kib", self.write_behind_kib, 0..=1024 * GIB_KIB),
             ("queue.requests", queue.requests.into(), 4..=1_000_000),
             ("queue.batch_requests", queue.batch_requests.into(), 0..=1_000_000),
+            ("queue.depth", queue.depth.into(), 0..=65_536),
             ("queue.merge_kib_max", queue.merge_kib_max.into(), 0..=GIB_KIB),
             ("journal.commit_interval_ms", journal.commit_interval_ms, 1..=3_600_000),
             ("journal.inodes_per_block", journal.inodes_per_block.into(), 1..=65_536),

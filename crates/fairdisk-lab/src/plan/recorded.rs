@@ -4,6 +4,8 @@ use super::ROOT_GROUP;
 use super::replay::Replay;
 use crate::catalog::error::{CatalogError, Where};
 use crate::catalog::library::Kind;
+use crate::catalog::overrides::Override;
+use crate::catalog::revision::load;
 use fairdisk_core::{Instant, IoPrio};
 use fairdisk_trace::{About, Options, Request, Settings, Source, TraceError, Traits, open};
 use std::collections::BTreeMap;
@@ -56,7 +58,7 @@ impl Recorded {
         (recorded.about, recorded.lost) = (reader.about(), reader.lost());
         replay.demand_known(&groups, &recorded.groups())?;
         if recorded.tasks.is_empty() {
-            let why = match replay.is_default() {
+            let why = match replay.given().is_none() {
                 true => "it has no requests",
                 false => "no request is left to replay; check the window and the groups",
             };
@@ -132,6 +134,23 @@ impl Recorded {
             name => name,
         };
         Kind::Revision.ids().find(|id| *id == name)
+    }
+
+    /// The scheduler's tunables of the recording that the lab has, and those that it lacks.
+    pub(super) fn tunables(&self) -> (Vec<String>, Vec<String>) {
+        let is_known = |tunable: &String| {
+            let change = Override::parse(&format!("scheduler.{tunable}")).ok();
+            let loaded = change.zip(self.scheduler()).map(|(change, name)| load(name, &[change]));
+            loaded.is_some_and(|loaded| loaded.is_ok())
+        };
+        self.about.tunables.iter().cloned().partition(is_known)
+    }
+
+    /// How the host let requests go to the disk, as far as that was recorded.
+    pub(super) fn queue(&self) -> Vec<Override> {
+        let depth = self.about.depth.map(|depth| format!("host.queue.depth={depth}"));
+        let costs = self.about.tells_costs.map(|told| format!("host.queue.tells_costs={told}"));
+        depth.into_iter().chain(costs).filter_map(|text| Override::parse(&text).ok()).collect()
     }
 
     /// The settings of a group that is replayed: those that all have of which it was made.

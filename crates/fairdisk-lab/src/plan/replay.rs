@@ -63,10 +63,19 @@ impl ReplayPace {
 }
 
 impl Replay {
-    /// Whether nothing is said.
+    /// The option of the first thing that is said, if anything is.
     #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
+    pub fn given(&self) -> Option<&'static str> {
+        let all = [
+            ("--replay", self.pace.is_some()),
+            ("--window", self.window.is_some()),
+            ("--rename", !self.renamed.is_empty()),
+            ("--drop", !self.dropped.is_empty()),
+            ("--scale", !self.scaled.is_empty()),
+            ("--weight", !self.weights.is_empty()),
+            ("--limit", !self.limits.is_empty()),
+        ];
+        all.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option)
     }
 
     /// The group that a group of the trace belongs to; `None` if it is left out.

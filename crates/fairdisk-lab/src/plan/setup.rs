@@ -394,8 +394,9 @@ fn engine_config(host: &Host, revision: &Revision, depth: u32, tick_phase: Span)
         delay: Span::from_ms(plug.delay_ms),
         flash: revision.plug_flash,
     });
+    let allowed = if host.queue.depth == 0 { depth } else { host.queue.depth };
     EngineConfig {
-        depth: depth.max(1),
+        depth: depth.min(allowed).max(1),
         peek: host.queue.peek,
         pool: PoolConfig {
             layout: revision.pool,

@@ -54,7 +54,8 @@ impl Plan {
         let pace = replay.pace.unwrap_or(by_trace);
         let device = options.device.as_deref().unwrap_or(DEFAULT_DEVICE);
         let recorded_times = RECORDED_TIMES.iter().filter_map(|text| Override::parse(text).ok());
-        let overrides: Vec<Override> = recorded_times.chain(options.overrides.clone()).collect();
+        let recorded_queue = recorded_times.chain(recorded.queue());
+        let overrides: Vec<Override> = recorded_queue.chain(options.overrides.clone()).collect();
         let rig = Arc::new(Rig::load(device, HOST, &overrides)?);
         let disk_bytes = partition_sectors(&rig.device, rig.array) * 512;
         let (load, is_folded) = TraceLoad::new(recorded, replay, pace, disk_bytes);
@@ -66,7 +67,18 @@ impl Plan {
             [] => vec![recorded.scheduler().unwrap_or(DEFAULT_SCHEDULER).to_owned()],
             chosen => chosen.to_vec(),
         };
-        let arm = |name: &String| Arm { ionice: true, ..Arm::asked(name) };
+        let (tunables, unknown) = recorded.tunables();
+        if !unknown.is_empty() {
+            let unknown = unknown.join(", ");
+            notes.push(format!("The scheduler was recorded with {unknown}, which the lab lacks."));
+        }
+        let arm = |name: &String| {
+            let mut arm = Arm { ionice: true, ..Arm::asked(name) };
+            if recorded.scheduler() == Some(&arm.scheduler) {
+                arm.set.splice(..0, tunables.iter().cloned());
+            }
+            arm
+        };
         let arms: Vec<Arm> = schedulers.iter().map(arm).collect();
         let arms = plan_arms(&arms, options, &rig, None)?;
         let row = PlannedRow {

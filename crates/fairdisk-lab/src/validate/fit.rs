@@ -5,7 +5,7 @@ use super::{COUNT_LEAST, ValidateError, one_plan, replayed};
 use crate::catalog::device::table;
 use crate::catalog::overrides::Override;
 use crate::plan::{Options, Recorded};
-use crate::threads::{Silent, on_cores};
+use crate::threads::{Progress, on_cores};
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use toml::{Table, Value};
@@ -72,6 +72,7 @@ pub fn fit(
     recorded: &Recorded,
     options: &Options,
     rounds: u32,
+    progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Fit, ValidateError> {
     let recorded = recorded.first(REQUESTS_MOST);
@@ -98,8 +99,8 @@ pub fn fit(
         let tries: Vec<(usize, Override)> = tries(&values);
         let tried = on_cores(
             &tries,
-            |_| String::new(),
-            &Silent,
+            |(_, change)| format!("round {}, {}", round + 1, change.key()),
+            progress,
             stop,
             |(_, change)| {
                 let others = without(&changes, core::slice::from_ref(change));

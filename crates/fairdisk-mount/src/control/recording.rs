@@ -49,7 +49,7 @@ impl Recording {
         &self,
         gate: &ScheduledGate,
         mut stream: &UnixStream,
-        disk: &str,
+        about: &About,
         time: Span,
     ) -> io::Result<()> {
         let Some(running) = self.begin(gate) else {
@@ -57,7 +57,7 @@ impl Recording {
             return stream.write_all(&to_line(&Answer::Error(text.to_owned()))?);
         };
         stream.write_all(&to_line(&Answer::Recording)?)?;
-        running.send(stream, disk, time)
+        running.send(stream, about, time)
     }
 
     /// Begins to record what goes to `gate`; `None` if that is being done already.
@@ -82,13 +82,12 @@ impl Running<'_> {
     ///
     /// # Errors
     /// The client does not read it.
-    fn send(self, stream: &UnixStream, disk: &str, time: Span) -> io::Result<()> {
+    fn send(self, stream: &UnixStream, about: &About, time: Span) -> io::Result<()> {
         go_with_others();
         stream.set_read_timeout(Some(FETCH_EACH))?;
         let gate = self.gate;
         let began = gate.now();
-        let about = About::recording(disk, &gate.scheduler(), fairdisk_plane::wall_time());
-        let mut recorder = Recorder::new(BufWriter::new(stream), &about)?;
+        let mut recorder = Recorder::new(BufWriter::new(stream), about)?;
         let mut names = Names {
             gate,
             origins: Origins::default(),

@@ -8,6 +8,7 @@ use super::mount::disk::Io;
 use crate::failure::Failure;
 use crate::own_file::OwnFile;
 use crate::real::{Ended, RealBench, Spread};
+use crate::replay_args::ReplayArgs;
 use crate::results::command;
 use crate::{interrupt, number_arg, output};
 use clap::ValueHint;
@@ -74,6 +75,13 @@ pub(crate) struct Args {
     /// The scheduler of the recording, if it does not say that itself
     #[arg(long, value_name = "NAME", requires = "from", value_hint = ValueHint::Other)]
     scheduler: Option<String>,
+    /// Change one value for the replay, as in scheduler.bfq.low_latency=false (may be repeated)
+    #[arg(
+        long = "set", value_name = "KEY=VALUE", requires = "from", value_hint = ValueHint::Other
+    )]
+    overrides: Vec<String>,
+    #[command(flatten)]
+    replay: ReplayArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -111,6 +119,10 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     if let Some(trace) = &args.from {
         return from::execute(args, trace);
+    }
+    if let Some(option) = args.replay.replay().given() {
+        let text = format!("{option} is about the replay of a recording; name one with --from");
+        return Err(Failure::BadInput(text));
     }
     let disk = Disk::of(&args.path)?;
     let path = args.path.display();

@@ -1,5 +1,7 @@
 //! `fairdisk record`: records what programs do on a mount, or on a device under the kernel.
 
+mod iosched;
+
 use super::ctl::{At, the_client};
 use crate::failure::Failure;
 use crate::{interrupt, output};
@@ -225,6 +227,9 @@ impl Disk {
         let sectors = self.says("size").parse::<u64>().ok();
         let now = fairdisk_plane::wall_time();
         About {
+            tunables: iosched::tunables(&self.scheduler(), |name| {
+                self.says(&format!("queue/iosched/{name}"))
+            }),
             device_bytes: sectors.map(|sectors| SECTOR_BYTES * sectors),
             ..About::recording(&format!("/dev/{}", self.name), &self.scheduler(), now)
         }

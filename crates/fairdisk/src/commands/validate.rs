@@ -3,9 +3,10 @@
 use super::trace::with_provenance;
 use crate::failure::Failure;
 use crate::selection::Changes;
-use crate::{interrupt, output};
+use crate::{interrupt, output, progress};
 use clap::ValueHint;
 use fairdisk_lab::plan::{Options, Recorded};
+use fairdisk_lab::run::Progress;
 use fairdisk_lab::spec;
 use fairdisk_lab::validate::{Limits, ValidateError, validate};
 use std::sync::atomic::Ordering;
@@ -32,6 +33,9 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// No progress
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
@@ -42,7 +46,10 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     let recorded = recorded(&args.trace, &options)?;
     let stop = interrupt::stop_flag()?;
-    let found = validate(&recorded, &options, !args.no_values, &stop).map_err(failure)?;
+    let validate = |progress: &dyn Progress| {
+        validate(&recorded, &options, !args.no_values, progress, &stop).map_err(failure)
+    };
+    let found = progress::of_runs(args.quiet, validate)?;
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted("nothing was compared".to_owned()));
     }

@@ -54,7 +54,7 @@ fn what_programs_do_is_recorded() {
     let mut host = Host::new();
     host.make_file("data", 16);
     host.make_file("log", 4);
-    host.mount_well(&["--scheduler", "bfq"]);
+    host.mount_well(&["--scheduler", "bfq", "--tunable", "bfq.slice_idle_ms=2", "--depth", "4"]);
     let (readers, log) = (host.group("readers", "weight=300"), host.group("log", "max_iops=5000"));
     let (recording, path) = begin(&host, &[]);
     let fio = |name: &str, more: &str| {
@@ -83,6 +83,8 @@ fn what_programs_do_is_recorded() {
     assert!(part(&shown(&path, "task"), "fio-")["ios"].as_u64().unwrap() >= 100);
     let about = &by_group["about"];
     assert_eq!(about["scheduler"], "bfq");
+    assert_eq!(about["tunables"], json!(["bfq.slice_idle_ms=2"]));
+    assert_eq!((&about["depth"], &about["tells_costs"]), (&4.into(), &false.into()));
     assert!(about["kernel"].as_str().unwrap().len() > 2 && about["start_unix_ns"].is_u64());
     // The lab replays it.
     let run = fairdisk(&["run", path.to_str().unwrap(), "--device", "nvme", "--seeds", "1"]);

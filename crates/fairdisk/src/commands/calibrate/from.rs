@@ -5,9 +5,11 @@ use crate::commands::validate::{failure, recorded};
 use crate::failure::Failure;
 use crate::own_file::OwnFile;
 use crate::results::command;
-use crate::{interrupt, output};
+use crate::selection::overrides;
+use crate::{interrupt, output, progress};
 use fairdisk_lab::catalog::library::{Kind, find};
 use fairdisk_lab::plan::Options;
+use fairdisk_lab::run::Progress;
 use fairdisk_lab::validate::{Fit, KeyChange, fit};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -22,10 +24,19 @@ pub(super) fn execute(args: &Args, trace: &Path) -> Result<(), Failure> {
     let file = find(Kind::Device, name)?;
     let trace = trace.to_str().ok_or_else(|| bad("a trace's name is text".to_owned()))?;
     let schedulers = args.scheduler.iter().cloned().collect();
-    let options = Options { device: Some(name.to_owned()), schedulers, ..Options::default() };
+    let options = Options {
+        device: Some(name.to_owned()),
+        schedulers,
+        overrides: overrides("--set", &args.overrides)?,
+        replay: args.replay.replay(),
+        ..Options::default()
+    };
     let recorded = recorded(trace, &options)?;
     let stop = interrupt::stop_flag()?;
-    let found = fit(&recorded, &options, ROUNDS_MOST, &stop).map_err(failure)?;
+    let fit = |progress: &dyn Progress| {
+        fit(&recorded, &options, ROUNDS_MOST, progress, &stop).map_err(failure)
+    };
+    let found = progress::of_runs(args.quiet, fit)?;
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted("nothing was written".to_owned()));
     }
