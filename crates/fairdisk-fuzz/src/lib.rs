@@ -95,7 +95,11 @@ fn read_trace(format: Format, bytes: &[u8]) {
     let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     let path = dir.path().join("any");
     fs::write(&path, bytes).unwrap_or_else(|error| panic!("{error}"));
-    let options = fairdisk_trace::Options { format: Some(format), skip_bad: SKIP_BAD };
+    let options = fairdisk_trace::Options {
+        format: Some(format),
+        skip_bad: SKIP_BAD,
+        ..fairdisk_trace::Options::default()
+    };
     let Ok(mut reader) = open(&path, &options) else { return };
     let mut summary = Summary::new(Default::default());
     let outs = [Format::Fdt, Format::Csv, Format::Iolog, Format::Blkparse, Format::Blktrace];

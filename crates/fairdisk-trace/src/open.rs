@@ -17,17 +17,42 @@ use crate::request::Request;
 use crate::sorted::Sorted;
 use crate::source::Source;
 use flate2::read::MultiGzDecoder;
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// How a trace is read.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The format; found out from the file's beginning if not given.
     pub format: Option<Format>,
     /// How many broken lines or events are passed over before one is an error.
     pub skip_bad: u64,
+    /// The paths of cgroups by the inode of their directories, for traces that have only that.
+    pub cgroups: BTreeMap<u32, String>,
+}
+
+/// The cgroups of the hierarchy that is mounted at `root`, for [`Options`].
+///
+/// # Errors
+/// Returns an error if it cannot be read.
+pub fn cgroups_at(root: &Path) -> io::Result<BTreeMap<u32, String>> {
+    root.read_dir()?;
+    let (mut found, mut left) = (BTreeMap::new(), vec![root.to_owned()]);
+    while let Some(directory) = left.pop() {
+        // It may have been removed meanwhile.
+        let (Ok(inode), Ok(entries)) = (directory.metadata(), directory.read_dir()) else {
+            continue;
+        };
+        let path = directory.strip_prefix(root).unwrap_or(&directory);
+        // Traces have the lower half of it.
+        found.insert(inode.ino() as u32, format!("/{}", path.display()));
+        let below = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|it| it.is_dir()));
+        left.extend(below.map(|entry| entry.path()));
+    }
+    Ok(found)
 }
 
 /// A trace that is read in the order in which its requests were asked for.
@@ -60,7 +85,7 @@ pub fn open(path: &Path, options: &Options) -> Result<Reader, TraceError> {
     if format != Format::Blktrace {
         readers.truncate(1);
     }
-    let source = Sorted::new(source(format, readers)?);
+    let source = Sorted::new(source(format, readers, options)?);
     Ok(Reader { source, format, left: options.skip_bad, skipped: 0 })
 }
 
@@ -132,9 +157,13 @@ fn format_of(readers: &mut [Opened]) -> Result<Format, TraceError> {
     Err(TraceError::Unknown(readers[0].0.clone()))
 }
 
-fn source(format: Format, mut readers: Vec<Opened>) -> Result<Box<dyn Source>, TraceError> {
+fn source(
+    format: Format,
+    mut readers: Vec<Opened>,
+    options: &Options,
+) -> Result<Box<dyn Source>, TraceError> {
     if format == Format::Blktrace {
-        return Ok(Box::new(Blktrace::new(readers)));
+        return Ok(Box::new(Blktrace::new(readers, options.cgroups.clone())));
     }
     let (file, reader) = readers.remove(0);
     fn lines<F: LineFormat + 'static>(
@@ -154,7 +183,7 @@ fn source(format: Format, mut readers: Vec<Opened>) -> Result<Box<dyn Source>, T
         Format::Msr | Format::Systor | Format::Tencent | Format::Alibaba => {
             lines(Columns::new(format), file, reader)
         }
-        Format::Blktrace => Box::new(Blktrace::new(Vec::new())),
+        Format::Blktrace => Box::new(Blktrace::new(Vec::new(), BTreeMap::new())),
     })
 }
 

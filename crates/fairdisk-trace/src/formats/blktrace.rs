@@ -9,7 +9,7 @@ use crate::pairing::{Event, Pairing, Step};
 use crate::request::{Request, Traits};
 use crate::source::Source;
 use fairdisk_core::{Instant, IoPrio, Op, SECTOR_BYTES};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, BufRead, Read as _};
 use std::path::PathBuf;
 
@@ -220,6 +220,7 @@ pub(crate) struct Blktrace {
     due: Vec<usize>,
     first_ns: Option<u64>,
     names: HashMap<u32, String>,
+    cgroups: BTreeMap<u32, String>,
     /// The origin of each device, process and cgroup, so that no name is made twice.
     known: HashMap<(u32, u32, Option<u32>), OriginId>,
     pairing: Pairing,
@@ -230,7 +231,10 @@ pub(crate) struct Blktrace {
 }
 
 impl Blktrace {
-    pub(crate) fn new(files: Vec<(PathBuf, Box<dyn BufRead>)>) -> Self {
+    pub(crate) fn new(
+        files: Vec<(PathBuf, Box<dyn BufRead>)>,
+        cgroups: BTreeMap<u32, String>,
+    ) -> Self {
         let of_cpu = |(file, reader)| Cpu { file, reader, at_byte: 0, next: None, head: None };
         let cpus: Vec<Cpu> = files.into_iter().map(of_cpu).collect();
         Self {
@@ -239,6 +243,7 @@ impl Blktrace {
             sequences: HashMap::new(),
             first_ns: None,
             names: HashMap::new(),
+            cgroups,
             known: HashMap::new(),
             pairing: Pairing::default(),
             done: VecDeque::new(),
@@ -268,7 +273,11 @@ impl Blktrace {
         }
         let name = self.names.get(&raw.pid).map_or("", |name| name);
         let task = format!("{name}-{}", raw.pid);
-        let group = raw.cgroup.map_or(String::new(), |inode| format!("cgroup-{inode}"));
+        let named = |inode: u32| {
+            let known = self.cgroups.get(&inode).cloned();
+            known.unwrap_or_else(|| format!("cgroup-{inode}"))
+        };
+        let group = raw.cgroup.map_or(String::new(), named);
         let device = format!("{},{}", raw.device >> 20, raw.device & 0xf_ffff);
         let number = self.origins.number(&device, &group, &task, IoPrio::UNSET);
         self.known.insert(key, number);

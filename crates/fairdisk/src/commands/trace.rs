@@ -12,8 +12,9 @@ use fairdisk_page::Made;
 use fairdisk_trace::perfetto::Perfetto;
 use fairdisk_trace::timeline::Timeline;
 use fairdisk_trace::{
-    By, Format, Options, Reader, Report, Source, Summary, TraceError, Writer, open,
+    By, Format, Options, Reader, Report, Source, Summary, TraceError, Writer, cgroups_at, open,
 };
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -49,6 +50,13 @@ pub(crate) struct Args {
         allow_negative_numbers = true
     )]
     skip_bad: u64,
+    /// Call cgroups of which a blktrace file has only numbers by their paths in the hierarchy that is
+    /// mounted there [default: /sys/fs/cgroup]
+    #[arg(
+        long, value_name = "DIR", num_args = 0..=1, default_missing_value = "/sys/fs/cgroup",
+        value_hint = ValueHint::DirPath
+    )]
+    cgroups: Option<PathBuf>,
     /// Write the requests to this file in place of figures
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     to: Option<PathBuf>,
@@ -89,12 +97,20 @@ fn format() -> impl TypedValueParser<Value = Format> {
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
-    let options = Options { format: args.format, skip_bad: args.skip_bad };
+    let cgroups = args.cgroups.as_deref().map_or_else(|| Ok(BTreeMap::new()), cgroups)?;
+    let options = Options { format: args.format, skip_bad: args.skip_bad, cgroups };
     let mut reader = open(&args.file, &options).map_err(failure)?;
     match &args.to {
         Some(to) => translate(&mut reader, to, args.to_format, &stop),
         None => tell(&mut reader, args, &stop),
     }
+}
+
+/// The cgroups of a hierarchy, by inode.
+fn cgroups(root: &Path) -> Result<BTreeMap<u32, String>, Failure> {
+    let bad =
+        |error: io::Error| Failure::BadInput(format!("--cgroups {}: {error}", root.display()));
+    cgroups_at(root).map_err(bad)
 }
 
 /// A trace that is not as it should be is bad input, like any other file.
