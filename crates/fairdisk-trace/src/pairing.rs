@@ -165,10 +165,14 @@ impl Pairing {
     fn end(&mut self, event: &Event, mut done: impl FnMut(Request)) {
         self.find(event);
         let range = event.start.0..event.start.after(event.sectors).0;
+        let is_issued =
+            |key: &Key| self.pending.get(key).is_some_and(|it| it.request.issued.is_some());
+        let is_any_issued = self.concerned.iter().any(is_issued);
         for key in &self.concerned {
             let Some(one) = self.pending.get_mut(key) else { continue };
-            // What is not at the device cannot be done there: another is, at the same place.
-            let is_at_device = one.request.issued.is_some() || self.concerned.len() == 1;
+            // What is not at the device cannot be done there: another is, at the same place. If
+            // none is, the event that said so was lost.
+            let is_at_device = one.request.issued.is_some() || !is_any_issued;
             let (from, to) = (one.request.start.0, one.request.end().0);
             let part = to.min(range.end).saturating_sub(from.max(range.start));
             if !is_at_device {
@@ -272,6 +276,11 @@ mod tests {
             ("D2 R0+8, C3 R0+8", vec![full(0, 8, [2, 2, 3])]),
             ("Q1 R0+8, D2 R0+8", vec![(0, 8, 1, Some(2), None)]),
             ("C3 R0+8", vec![]),
+            // Two that are merged, of which it is lost that the device got them.
+            (
+                "Q1 W8+8, Q2 W16+8, C9 W8+16",
+                vec![(8, 8, 1, None, Some(9)), (16, 8, 2, None, Some(9))],
+            ),
         ] {
             let said: Vec<Event> = events.split(", ").map(of_words).collect();
             assert_eq!(pair(&said), done, "{events}");

@@ -14,6 +14,8 @@ pub(crate) fn parse(letters: &str, sectors: u32) -> Option<(Op, Traits)> {
     }
     let op = match rest.first() {
         Some(b'R') => Op::Read,
+        // The I/O around a flush, which is told of once more when the flush is done.
+        Some(b'W') if sectors == 0 && !flushes => return None,
         Some(b'W') => Op::Write,
         Some(b'D') => Op::Discard,
         // A flush alone, which may be waited for.
@@ -80,6 +82,7 @@ mod tests {
             ("FS", 0, Some((Op::Flush, sync))),
             ("D", 8, Some((Op::Discard, Traits::NONE))),
             ("N", 0, None),
+            ("WS", 0, None),
             ("X", 8, None),
             ("", 8, None),
         ] {

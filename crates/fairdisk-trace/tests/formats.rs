@@ -162,6 +162,22 @@ fn events_of_the_block_layer_are_read() {
             ],
         ),
         (
+            "blkparse under a head, with a flush of which the end is told twice",
+            "#Maj,Mn CPU   SeqNo     Seconds     PID  Evt Typ Sector   +Len Description\n\
+             259,0    6        2     0.000100000 1390665  Q FWS [kworker/u24:6]\n\
+             259,0    6        4     0.000110000   507  D  FN [kworker/6:1H]\n\
+             259,0    6        5     0.000900000     0  C  FN 0 [0]\n\
+             259,0    7        1     0.000904000 1390666  Q FWS [jbd2/dm-4-8]\n\
+             259,0    6        6     0.000910000     0  C  WS 2048 [0]\n\
+             259,0    7        2     0.000920000   507  D  FN [kworker/6:1H]\n\
+             259,0    7        3     0.001700000     0  C  FN 0 [0]\n",
+            Format::Blkparse,
+            vec![
+                "259,0||kworker/u24:6-1390665| flush 0+0 sync at 100 110 900",
+                "259,0||jbd2/dm-4-8-1390666| flush 0+0 sync at 904 920 1700",
+            ],
+        ),
+        (
             "the kernel's trace",
             "# tracer: nop\n#\n\
              \x20            fio-4711    [001] d..1.  1000.000100: block_bio_queue: 7,3 R 64 + 8 [fio]\n\

@@ -50,6 +50,10 @@ impl Blkparse {
     fn event(&mut self, line: &str, out: &mut Out) -> Option<Option<Event>> {
         let mut words = line.split_ascii_whitespace();
         let device = words.next()?;
+        // People add heads.
+        if device.starts_with('#') {
+            return Some(None);
+        }
         if !is_device(device) {
             let head = device.trim_end_matches(|c: char| c.is_ascii_digit());
             self.is_summary = matches!(head, "CPU" | "Total" | "Reads" | "Throughput" | "Events");
@@ -62,9 +66,10 @@ impl Blkparse {
         let action = words.next()?;
         let Some(step) = step_of(action.as_bytes()) else { return Some(None) };
         let letters = words.next()?;
-        // A flush may have neither sector nor length.
+        // What has no length may have no sector.
         let (sector, length) = match (words.next(), words.next()) {
             (Some(sector), Some("+")) => (number(sector)?, number(words.next()?)?),
+            (Some(sector), _) if number(sector).is_some() => (0, 0),
             _ if letters.contains('F') || letters == "N" => (0, 0),
             _ => return None,
         };

@@ -324,7 +324,9 @@ impl Blktrace {
             _ => return,
         };
         let has = |bit| raw.action & bit != 0;
-        if has(bits::PC) {
+        // As in words, the I/O around a flush says nothing.
+        let is_around = raw.bytes == 0 && has(bits::WRITE) && !has(bits::FLUSH);
+        if has(bits::PC) || is_around {
             return;
         }
         let op = match () {
