@@ -5,7 +5,7 @@
 //! never wait for it.
 
 use super::protocol::Answer;
-use super::server::to_line;
+use super::server::{self, to_line};
 use crate::data::scheduled::ScheduledGate;
 use crate::visitors::go_with_others;
 use fairdisk_core::{Entry, GroupId, Instant, IoPrio, Span, TaskId};
@@ -34,6 +34,18 @@ pub(super) struct Recording {
     runs: AtomicBool,
 }
 
+/// What a recording that begins now says of the disk.
+fn about(of: &server::About, gate: &ScheduledGate) -> About {
+    let server::About { disk, settings, .. } = of;
+    About {
+        tunables: settings.tunables.clone(),
+        depth: Some(gate.depth()),
+        // The costs of a model are those of its own disk.
+        tells_costs: Some(settings.costs.is_some() || settings.device_model.is_some()),
+        ..About::recording(disk, &gate.scheduler(), fairdisk_plane::wall_time())
+    }
+}
+
 /// A recording that runs. Ends it when dropped.
 struct Running<'a> {
     recording: &'a Recording,
@@ -49,7 +61,7 @@ impl Recording {
         &self,
         gate: &ScheduledGate,
         mut stream: &UnixStream,
-        about: &About,
+        of: &server::About,
         time: Span,
     ) -> io::Result<()> {
         let Some(running) = self.begin(gate) else {
@@ -57,7 +69,7 @@ impl Recording {
             return stream.write_all(&to_line(&Answer::Error(text.to_owned()))?);
         };
         stream.write_all(&to_line(&Answer::Recording)?)?;
-        running.send(stream, about, time)
+        running.send(stream, &about(of, gate), time)
     }
 
     /// Begins to record what goes to `gate`; `None` if that is being done already.

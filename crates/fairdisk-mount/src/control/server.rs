@@ -177,7 +177,7 @@ impl Disk {
             if let Ok(Ask::Record { ms }) = serde_json::from_slice(&line)
                 && changes
             {
-                let (gate, about) = (self.mounts.gate(), self.of_recording());
+                let (gate, about) = (self.mounts.gate(), self.current());
                 let time = Span::from_ns(ms.saturating_mul(1_000_000));
                 return place.answer(|| self.recording.answer(gate, stream, &about, time));
             }
@@ -362,20 +362,6 @@ impl Disk {
         about.settings.tunables = about.choice.changed();
         about.settings.metrics = self.metrics.address();
         about
-    }
-
-    /// What a recording that begins now says of the disk.
-    fn of_recording(&self) -> fairdisk_trace::About {
-        let About { disk, settings, .. } = self.current();
-        let gate = self.mounts.gate();
-        let now = fairdisk_plane::wall_time();
-        fairdisk_trace::About {
-            tunables: settings.tunables,
-            depth: Some(gate.depth()),
-            // The costs of a model are those of its own disk.
-            tells_costs: Some(settings.costs.is_some() || settings.device_model.is_some()),
-            ..fairdisk_trace::About::recording(&disk, &gate.scheduler(), now)
-        }
     }
 
     fn status(&self, groups: Vec<GroupEntry>) -> Status {

@@ -50,8 +50,8 @@ pub(crate) struct Args {
         allow_negative_numbers = true
     )]
     skip_bad: u64,
-    /// Call cgroups of which a blktrace file has only numbers by their paths in the hierarchy that is
-    /// mounted there [default: /sys/fs/cgroup]
+    /// Call cgroups of which a blktrace file has only numbers by their paths in the hierarchy that
+    /// is mounted there [default: /sys/fs/cgroup]
     #[arg(
         long, value_name = "DIR", num_args = 0..=1, default_missing_value = "/sys/fs/cgroup",
         value_hint = ValueHint::DirPath
