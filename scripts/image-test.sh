@@ -2,7 +2,7 @@
 # Builds the image of packaging/Dockerfile by buildah, without a daemon, and tries it: the program runs
 # in it, and mounts there if /dev/fuse is here. The base images are made here, as no registry is asked:
 # Debian's by mmdebstrap, or of ROOT.tar, that of Rust of it and of the toolchain that builds here.
-# image-test.sh [ROOT.tar]; needs root. CARGO_PROFILE_RELEASE_LTO=off and the like make it faster.
+# image-test.sh [ROOT.tar]; needs root and /dev/fuse for the mount. CARGO_PROFILE_RELEASE_LTO=off and the like make it faster.
 set -euo pipefail
 root_tar=${1:+$(realpath "$1")}
 . "$(dirname "${BASH_SOURCE[0]}")/toolchain.sh"
@@ -53,7 +53,7 @@ within "$container" -- fairdisk --version
 within "$container" -- fairdisk run two-groups --seeds 1 --duration 1s --quiet
 [ "$(within "$container" -- readlink -f /usr/sbin/mount.fairdisk)" = /usr/bin/fairdisk ] || fail "mount.fairdisk leads nowhere"
 if [ -e /dev/fuse ]; then
-  within --cap-add SYS_ADMIN --volume /dev/fuse:/dev/fuse "$container" -- sh -ec '
+  within --cap-add CAP_SYS_ADMIN --volume /dev/fuse:/dev/fuse "$container" -- sh -ec '
     mkdir /data /shared && echo kept >/data/file
     fairdisk mount /data /shared --allow-other
     grep -qx kept /shared/file && fairdisk ctl status && umount /shared'

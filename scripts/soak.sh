@@ -77,6 +77,7 @@ step "other values, $experiment" other_values
 
 step "all that reads files of others, $((225 * scale)) s each" scripts/fuzz.sh $((225 * scale))
 step "the wheel in a fresh environment" scripts/wheel.sh
+step "the image, and a mount in it" scripts/image-test.sh
 
 echo "$failed steps failed"
 [ "$failed" -eq 0 ]
