@@ -38,7 +38,7 @@ job() {
 device_time() {
   "$fairdisk" ctl --at "$scratch/disk" list --json | awk -F '[:,]' -v group="\"/$top/$1\"" '
     /"device_time_ms"/ { time = $2 }
-    /"path"/ { gsub(/ /, "", $2); if ($2 == group) found = time }
+    /"name"/ { gsub(/ /, "", $2); if ($2 == group) found = time }
     END { print found + 0 }'
 }
 

@@ -50,7 +50,7 @@ since() {
 groups = {group["name"]: group for group in json.load(sys.stdin)["groups"]}
 group = groups.get(sys.argv[1], {})
 fsync = group.get("ops", {}).get("fsync", {}).get("p99") or 0
-print({"fsync": fsync, "written": group.get("bytes_per_s", 0) / 1e6}[sys.argv[2]])' "/$top/$1" "$2"
+print({"fsync": fsync, "written": group.get("mb_per_s", 0)}[sys.argv[2]])' "/$top/$1" "$2"
 }
 
 # What pgbench does without a backup, in $tps.

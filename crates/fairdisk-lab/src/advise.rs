@@ -13,7 +13,7 @@ mod wish;
 mod words;
 
 pub use html::to_html;
-pub use json::to_json;
+pub use json::{AdviceResults, KernelPlan, to_json};
 pub use memory::{Wanted, memory};
 pub use table::to_table;
 use verdict::Terms;

@@ -33,7 +33,7 @@ pub use divergence::{Chosen, Divergence, Move, MoveKind, divergence};
 pub use factors::{Difference, Factor, Side};
 pub use findings::{Effect, Ends, Findings, Method, Pair, Rest, Undo};
 pub use noise::Noise;
-pub use report::{About, Change, Report, to_html, to_json, to_table};
+pub use report::{About, BlameResults, Change, Report, to_html, to_json, to_table};
 pub use runs::{Halt, Measure, Runs, Sample, Watch};
 pub use set::{FACTORS_MAX, FactorSet};
 

@@ -20,7 +20,7 @@ pub use cell::{Cell, CellGroup};
 pub use division::Parts;
 pub(crate) use html::sections;
 pub use html::to_html;
-pub use json::to_json;
+pub use json::{CompareResults, to_json};
 pub use promise::{Ceiling, Floor, Promises, Target};
 pub use single_plan::run_and_divide;
 pub use summary::Summary;
@@ -31,6 +31,8 @@ use crate::outcome::{ArmOutcome, Outcome, Shell, runs};
 use crate::plan::{Plan, PlannedRow};
 use crate::run::{Ensemble, PlanRuns, Progress, run_plans};
 pub(crate) use demand::{Demands, Rate, Singles};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
@@ -59,7 +61,7 @@ pub struct Comparison {
 }
 
 /// A row that the scheduler of an arm refuses to run on a device.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RefusedCell {
     /// The id of the device.
     pub device: String,

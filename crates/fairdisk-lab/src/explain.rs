@@ -3,12 +3,14 @@
 
 mod found;
 mod journey;
+mod json;
 mod run_name;
 mod stall;
 mod text;
 mod wait;
 
 pub use found::Listener;
+pub use json::{LifeResults, SlowestResults};
 pub use run_name::split;
 
 use crate::catalog::error::unknown as unknown_name;
@@ -125,7 +127,7 @@ impl Retold {
         let (requests, list) = slowest.finish();
         Ok(Answer {
             text: text::slowest(&story, requests, &list),
-            json: text::slowest_json(&story, requests, &list),
+            json: json::slowest(&story, requests, &list),
         })
     }
 
@@ -139,7 +141,7 @@ impl Retold {
         let (journey, wait) = life.finish().map_err(|count| unknown(&story, number, count))?;
         Ok(Answer {
             text: text::life(&story, &journey, &wait),
-            json: text::life_json(&story, &journey, &wait),
+            json: json::life(&story, &journey, &wait),
         })
     }
 

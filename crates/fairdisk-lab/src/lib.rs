@@ -23,6 +23,7 @@ pub mod page;
 pub mod plan;
 mod plots;
 pub mod printed;
+pub mod results;
 pub mod run;
 mod seconds;
 pub mod spec;

@@ -7,7 +7,7 @@ mod search;
 mod told;
 
 pub use search::Sizes;
-pub use told::{to_html, to_json, to_table};
+pub use told::{MemoryResults, to_html, to_json, to_table};
 
 use crate::metric::Metric;
 use crate::plan::Plan;

@@ -30,10 +30,8 @@ pub use disks::DisksOutcome;
 pub use figure::FigureOutcome;
 pub(crate) use figure::measure;
 pub use html::{film, to_html};
-pub use json::to_json;
-pub(crate) use json::{
-    flushes, histogram, latency_ms, published_change, put_claim, put_runs, score as score_json,
-};
+pub(crate) use json::ScoreResults;
+pub use json::{Backend, LatenessMs, RunResults, to_json};
 pub use memory::{Mean, MemoryOutcome, MemoryShare};
 pub use payers::PayersOutcome;
 pub use published::PublishedGroup;
@@ -54,7 +52,9 @@ use crate::plan::{Figures, Plan, ROOT_GROUP};
 use crate::run::{Ensemble, EventRun, GroupRun, PlanRuns, Refused, RunEnd, RunResult};
 use crate::watched::Watched;
 use fairdisk_core::{Histogram, Prng, Share};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use toml::Table;
 
 /// A mean, and the standard deviation of single runs.
@@ -139,20 +139,23 @@ pub struct Outcome {
 }
 
 /// What an arm was run with: files of the catalogue with what they inherit and all changes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ArmOutcome {
     /// The name of the arm.
     pub name: String,
     /// The scheduler.
+    #[schemars(with = "Map<String, Value>")]
     pub scheduler: Table,
     /// The device.
+    #[schemars(with = "Map<String, Value>")]
     pub device: Table,
     /// The host.
+    #[schemars(with = "Map<String, Value>")]
     pub host: Host,
 }
 
 /// A row that the scheduler of an arm refuses to run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RefusedRow {
     /// The name of the arm.
     pub arm: String,

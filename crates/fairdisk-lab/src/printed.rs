@@ -6,7 +6,7 @@ mod json;
 mod table;
 
 pub use html::to_html;
-pub use json::to_json;
+pub use json::{PublishedResults, to_json};
 pub use table::to_table;
 
 use crate::catalog::library::Kind;

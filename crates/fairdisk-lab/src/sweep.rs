@@ -7,7 +7,7 @@ mod values;
 
 pub use html::to_html;
 pub(crate) use html::{page_below, sections};
-pub use json::to_json;
+pub use json::{SweepResults, to_json};
 pub use table::to_table;
 pub use values::{Sweep, values_of};
 

@@ -3,7 +3,7 @@
 
 use crate::commands::{
     advise, blame, calibrate, catalog, cgroup, compare, completions, ctl, demo, explain, kernel,
-    man, memory, mount, record, run, sweep, top, trace, validate,
+    man, memory, mount, record, run, schema, sweep, top, trace, validate,
 };
 use clap::{Parser, Subcommand};
 
@@ -43,6 +43,7 @@ pub(crate) enum Command {
     Record(record::Args),
     Trace(trace::Args),
     Validate(validate::Args),
+    Schema(schema::Args),
     Completions(completions::Args),
     Man(man::Args),
 }

@@ -9,8 +9,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, IsTerminal as _, StdoutLock, Write as _};
 
-/// The schema version of the JSON that `--json` prints.
-pub(crate) const SCHEMA: u32 = 1;
+pub(crate) use fairdisk_lab::results::SCHEMA;
 
 /// The error of writing results to standard output. It has a type of its own, because a reader that
 /// has closed the pipe is not a failure.

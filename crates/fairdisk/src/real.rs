@@ -14,7 +14,7 @@ mod watched;
 pub(crate) use backend::{BackendArg, Needs};
 pub(crate) use bench::{Ended, RealBench, Spread};
 pub(crate) use place::Place;
-pub(crate) use report::{to_json, to_text};
+pub(crate) use report::{backend, to_text};
 
 use crate::failure::Failure;
 use crate::progress;

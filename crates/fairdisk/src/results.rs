@@ -6,6 +6,8 @@ use crate::own_file::OwnFile;
 use crate::records::{records, to_csv, to_json_lines};
 use clap::ValueHint;
 use fairdisk_lab::page::Made;
+use fairdisk_lab::results::{Document, Partial, value};
+use serde::Serialize;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -76,19 +78,16 @@ impl Results {
     ///
     /// # Errors
     /// Standard output cannot be written.
-    pub(crate) fn print(
+    pub(crate) fn print<T: Serialize>(
         &self,
         is_partial: bool,
-        json: impl FnOnce() -> Value,
+        json: impl FnOnce() -> T,
         table: impl FnOnce() -> Option<String>,
     ) -> Result<(), Failure> {
         if !(self.json || self.json_lines || self.csv) {
             return Ok(output::print(&table().unwrap_or_default())?);
         }
-        let mut value = with_provenance(json());
-        if is_partial {
-            value["partial"] = true.into();
-        }
+        let value = value(&document(Partial { results: json(), is_partial }));
         match (self.json, self.csv) {
             (true, _) => output::print_json(&value)?,
             (false, true) => output::print(&to_csv(&records(&value)))?,
@@ -99,10 +98,14 @@ impl Results {
 }
 
 /// Results, with the version and the command by which they were made.
-pub(crate) fn with_provenance(mut value: Value) -> Value {
-    value["version"] = env!("CARGO_PKG_VERSION").into();
-    value["command"] = command().into();
-    value
+pub(crate) fn document<T>(results: T) -> Document<T> {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    Document { results, version, command: command() }
+}
+
+/// The same of results that are JSON already.
+pub(crate) fn with_provenance(results: Value) -> Value {
+    value(&document(results))
 }
 
 /// The command line of this process, quoted for the shell.

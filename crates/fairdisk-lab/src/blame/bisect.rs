@@ -3,6 +3,8 @@
 
 use super::runs::{Halt, Runs};
 use super::{FactorSet, Findings};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The least number of bisections, each with its own seed: a single one would look certain.
 const BISECTIONS_MIN: u32 = 3;
@@ -23,13 +25,15 @@ pub struct Bisection {
 }
 
 /// One run of a bisection.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
     /// The number of changes made.
+    #[serde(rename = "changes_made")]
     pub changes: usize,
     /// The measured value.
     pub value: f64,
     /// Whether the run was called bad.
+    #[serde(rename = "bad")]
     pub is_bad: bool,
 }
 

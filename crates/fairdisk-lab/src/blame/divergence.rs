@@ -5,6 +5,8 @@ use crate::plan::Plan;
 use crate::run::RUN_MAX;
 use fairdisk_core::{Bio, BioId, Entry, GroupId, Instant, Record, RequestId, Span, TaskId, Why};
 use fairdisk_sim::World;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -51,7 +53,7 @@ pub enum MoveKind {
 }
 
 /// A request that was chosen.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Chosen {
     /// The request's number on its disk, as counted by `fairdisk explain`.
     pub number: u64,

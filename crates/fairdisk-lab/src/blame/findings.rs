@@ -4,6 +4,8 @@ use super::attribute::Attributed;
 use super::noise::{Noise, is_certain, mean};
 use super::{Bisection, FactorSet, Halt, Runs};
 use crate::outcome::Spread;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The findings of an investigation. Parts that a halt left open are empty.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +72,8 @@ impl Ends {
 }
 
 /// The method of attribution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "lowercase")]
 pub enum Method {
     /// Exact: every mixture of the suspects was run.
     Exact {

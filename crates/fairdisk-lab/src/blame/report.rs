@@ -6,7 +6,7 @@ mod table;
 mod words;
 
 pub use html::to_html;
-pub use json::to_json;
+pub use json::{BlameResults, to_json};
 pub use table::to_table;
 
 use super::{Between, Divergence, Factor, FactorSet, Findings, Metric};

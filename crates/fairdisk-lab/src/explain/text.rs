@@ -1,4 +1,4 @@
-//! The answers of `fairdisk explain` as text and as JSON.
+//! The answers of `fairdisk explain` as text.
 
 use super::Story;
 use super::journey::{Journey, Step};
@@ -7,25 +7,13 @@ use super::wait::{Part, Wait};
 use crate::columns::padded;
 use crate::plan::ROOT_GROUP;
 use fairdisk_core::{GroupId, Span, TaskId, Why};
-use serde_json::{Value, json};
 use std::fmt::Write as _;
-
-/// The version of the JSON layout.
-const SCHEMA: u32 = 1;
 
 impl Story {
     /// The name of the run, and the disk if there are several.
     fn title(&self) -> String {
         let disk = self.disk.map(|disk| format!(", disk {disk}")).unwrap_or_default();
         format!("{}{disk}", self.name)
-    }
-
-    /// Adds to a JSON object which run it is about, and which disk if there are several.
-    fn sign(&self, value: &mut Value) {
-        value["run"] = self.name.clone().into();
-        if let Some(disk) = self.disk {
-            value["disk"] = disk.into();
-        }
     }
 
     fn group(&self, group: GroupId) -> String {
@@ -35,7 +23,7 @@ impl Story {
     }
 
     /// The name of a group in JSON, where the root group is called as in other results.
-    fn group_name(&self, group: GroupId) -> &str {
+    pub(super) fn group_name(&self, group: GroupId) -> &str {
         let at = (group.0 as usize).checked_sub(1);
         let label = at.and_then(|at| self.groups.get(at));
         label.map_or(ROOT_GROUP, |label| &label.name)
@@ -88,33 +76,7 @@ pub(super) fn slowest(story: &Story, requests: u64, list: &[Journey]) -> String 
     text
 }
 
-/// The slowest requests as JSON.
-pub(super) fn slowest_json(story: &Story, requests: u64, list: &[Journey]) -> Value {
-    let list: Vec<Value> = list.iter().map(|journey| identity(story, journey)).collect();
-    let mut value = json!({ "schema": SCHEMA, "requests": requests, "slowest": list });
-    story.sign(&mut value);
-    value
-}
-
-fn identity(story: &Story, journey: &Journey) -> Value {
-    let mut value = json!({
-        "request": journey.number,
-        "task": journey.task.0,
-        "group": story.group_name(journey.group),
-        "op": journey.op.name(),
-        "start_sector": journey.start.0,
-        "sectors": journey.sectors.0,
-        "submitted_ms": journey.submitted.as_ns() as f64 / 1e6,
-        "wait_ms": journey.wait().map(|wait| ms(Some(wait))),
-        "total_ms": journey.total().map(|total| ms(Some(total))),
-    });
-    if !journey.stall.is_none() {
-        value["memory_wait_ms"] = ms(Some(journey.stall.total())).into();
-    }
-    value
-}
-
-fn ms(span: Option<Span>) -> f64 {
+pub(super) fn ms(span: Option<Span>) -> f64 {
     span.unwrap_or_default().as_ns() as f64 / 1e6
 }
 
@@ -154,7 +116,7 @@ pub(super) fn life(story: &Story, journey: &Journey, wait: &Wait) -> String {
     text
 }
 
-fn words(step: Step) -> String {
+pub(super) fn words(step: Step) -> String {
     match step {
         Step::Held => "held back: an earlier request has to finish first",
         Step::Slept => "no free request slot: its task sleeps",
@@ -247,57 +209,8 @@ fn write_part(text: &mut String, indent: usize, words: &str, part: Part) {
     );
 }
 
-fn reason(why: Option<Why>) -> String {
+pub(super) fn reason(why: Option<Why>) -> String {
     why.map_or("no reason is recorded", |why| why.text()).to_owned()
-}
-
-/// The life of one request as JSON.
-pub(super) fn life_json(story: &Story, journey: &Journey, wait: &Wait) -> Value {
-    let steps = journey
-        .steps
-        .iter()
-        .map(|(at, step)| json!({ "at_ms": at.as_ns() as f64 / 1e6, "what": words(*step) }));
-    let part = |part: &Part| json!({ "count": part.count, "ms": ms(Some(part.time)) });
-    let served = wait.served.iter().map(|((group, why), served)| {
-        let mut value = part(served);
-        value["group"] = story.group_name(*group).into();
-        value["why"] = reason(*why).into();
-        value
-    });
-    let idle = wait.idle.iter().map(|(why, idle)| {
-        let mut value = part(idle);
-        value["why"] = why.map(Why::text).into();
-        value
-    });
-    let mut value = identity(story, journey);
-    if !journey.stall.is_none() {
-        let steps = journey.stall.steps().iter();
-        let step = |(at, step): &(_, _)| -> Value {
-            let at: &fairdisk_core::Instant = at;
-            json!({ "at_ms": at.as_ns() as f64 / 1e6, "what": stall::words(*step) })
-        };
-        value["memory_steps"] = steps.map(step).collect();
-        let parts = journey.stall.parts().into_iter().map(|(what, of)| {
-            let mut value = part(&of);
-            value["why"] = what.into();
-            value
-        });
-        value["memory_meanwhile"] = parts.collect();
-    }
-    value["schema"] = SCHEMA.into();
-    story.sign(&mut value);
-    value["steps"] = steps.collect();
-    value["served_meanwhile"] = served.collect();
-    value["idle_meanwhile"] = idle.collect();
-    for (key, parts) in [("spared", &wait.spared), ("held_back", &wait.held_back)] {
-        let parts = parts.iter().map(|(why, some)| {
-            let mut value = part(some);
-            value["why"] = why.text().into();
-            value
-        });
-        value[key] = parts.collect();
-    }
-    value
 }
 
 #[cfg(test)]

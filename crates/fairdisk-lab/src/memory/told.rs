@@ -3,8 +3,11 @@
 use super::{KEY, Need};
 use crate::outcome::Style;
 use crate::page::Made;
-use crate::sweep;
+use crate::results::value;
+use crate::sweep::{self, SweepResults};
 use fairdisk_page::Part;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -79,17 +82,41 @@ pub fn to_table(need: &Need, style: Style) -> String {
     out
 }
 
-/// As JSON: that of a sweep, with the answer.
+/// What `fairdisk memory` prints: the curves over sizes of memory, and the answer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MemoryResults {
+    #[serde(flatten)]
+    curves: SweepResults,
+    /// How much of the throughput is to be kept, in percent.
+    want_percent: f64,
+    /// The kernel whose memory it is.
+    kernel: String,
+    /// So much memory is enough; null if that is not known yet.
+    enough_mib: Option<u64>,
+    /// More than so much makes no difference; null if that is not known yet.
+    plenty_mib: Option<u64>,
+    /// The answer in sentences.
+    answer: Vec<String>,
+}
+
+impl From<&Need> for MemoryResults {
+    fn from(need: &Need) -> Self {
+        debug_assert_eq!(need.curves.key, KEY);
+        Self {
+            curves: (&need.curves).into(),
+            want_percent: need.want_percent,
+            kernel: need.kernel.clone(),
+            enough_mib: need.enough_mib,
+            plenty_mib: need.plenty_mib,
+            answer: need.answer(),
+        }
+    }
+}
+
+/// As JSON.
 #[must_use]
 pub fn to_json(need: &Need) -> Value {
-    let mut value = sweep::to_json(&need.curves);
-    value["want_percent"] = need.want_percent.into();
-    value["kernel"] = need.kernel.clone().into();
-    value["enough_mib"] = need.enough_mib.into();
-    value["plenty_mib"] = need.plenty_mib.into();
-    value["answer"] = need.answer().into();
-    debug_assert_eq!(value["key"], KEY);
-    value
+    value(&MemoryResults::from(need))
 }
 
 /// As a page.

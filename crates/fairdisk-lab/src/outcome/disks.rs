@@ -2,9 +2,9 @@
 
 use super::table::digits;
 use crate::catalog::experiment::{DiskFigure, Measure};
+use crate::results::Figures;
 use crate::run::RunResult;
 use fairdisk_core::DiskStats;
-use serde_json::{Value, json};
 
 /// What each disk did, all runs of a row together.
 #[derive(Clone, Debug, Default)]
@@ -67,22 +67,21 @@ impl DisksOutcome {
         [head].into_iter().chain(self.columns()).map(line).collect()
     }
 
-    /// As JSON: one object for each disk, by the names of the figures.
-    pub(super) fn json(&self) -> Value {
-        self.0.iter().map(|disk| object(&|figure| figure.of(disk))).collect()
+    /// The figures of each disk, by their names.
+    pub(super) fn each(&self) -> Vec<Figures> {
+        self.0.iter().map(|disk| by_name(&|figure| figure.of(disk))).collect()
     }
 
-    /// All disks together as JSON, if there are several.
-    pub(super) fn json_together(&self) -> Option<Value> {
-        self.are_several().then(|| object(&|figure| self.together(figure)))
+    /// Those of all disks together, if there are several.
+    pub(super) fn all(&self) -> Option<Figures> {
+        self.are_several().then(|| by_name(&|figure| self.together(figure)))
     }
 }
 
-/// Figures by their names.
-fn object(of: &dyn Fn(DiskFigure) -> Option<f64>) -> Value {
+fn by_name(of: &dyn Fn(DiskFigure) -> Option<f64>) -> Figures {
     let figure = |(figure, _): &(DiskFigure, _)| {
         let key = Measure::Disk(*figure).key();
-        (key.strip_prefix("disk_").unwrap_or(&key).to_owned(), json!(of(*figure)))
+        (key.strip_prefix("disk_").unwrap_or(&key).to_owned(), of(*figure))
     };
     DiskFigure::ALL.iter().map(figure).collect()
 }

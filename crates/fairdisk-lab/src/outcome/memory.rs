@@ -3,10 +3,10 @@
 use super::RowOutcome;
 use super::table::digits;
 use crate::plan::Plan;
+use crate::results::Figures;
 use crate::run::{Ensemble, MemoryRun, RunResult, had};
 use crate::seconds::in_seconds;
 use fairdisk_sim::machine::MemoryUse;
-use serde_json::{Value, json};
 
 /// Pages of 4 KiB in a MiB.
 const MIB_PAGES: f64 = 256.0;
@@ -37,11 +37,10 @@ impl MemoryOutcome {
         Some(Self { sum, runs: runs.len() as f64 })
     }
 
-    /// As JSON, by the names of the figures.
-    #[must_use]
-    pub fn json(&self) -> Value {
+    /// The figures by their names.
+    pub(super) fn figures(&self) -> Figures {
         let figures = self.sum.figures(&self.sum.tasks);
-        figures.map(|(figure, sum)| (figure.name(), json!(self.of_one(sum)))).collect()
+        figures.map(|(figure, sum)| (figure.name(), Some(self.of_one(sum)))).collect()
     }
 
     /// Lines on the machine, for tables.
@@ -98,9 +97,9 @@ impl MemoryShare {
         self
     }
 
-    /// As JSON.
-    pub(super) fn json(self) -> Value {
-        had(&self.sum).map(|(name, sum)| (name.to_owned(), json!(self.of_one(sum)))).collect()
+    /// The figures by their names.
+    pub(super) fn figures(self) -> Figures {
+        had(&self.sum).map(|(name, sum)| (name.to_owned(), Some(self.of_one(sum)))).collect()
     }
 }
 

@@ -6,7 +6,9 @@ use crate::plan::ROOT_GROUP;
 use crate::run::{GroupRun, RunResult};
 use fairdisk_core::Span;
 use fairdisk_sim::host::Payer;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The part of their time for which writers of every group wait for the machine's limit, from which
 /// on that decides what they get.
@@ -114,20 +116,44 @@ impl PayersOutcome {
         notes
     }
 
-    /// As JSON.
-    pub(super) fn json(&self) -> Value {
-        let group = |group: &Charged| {
-            let mut value = json!({ "name": group.name, "held_up": group.held_up });
-            for (rule, bytes) in Payer::ALL.into_iter().zip(group.bytes) {
-                value["charged_bytes"][rule.name()] = bytes.into();
-            }
-            value
+    /// As it is in results.
+    pub(super) fn results(&self) -> WriteBack {
+        let group = |group: &Charged| ChargedGroup {
+            name: group.name.clone(),
+            held_up: group.held_up,
+            charged_bytes: (Payer::ALL.into_iter().zip(group.bytes))
+                .map(|(rule, bytes)| (rule.name(), bytes))
+                .collect(),
         };
-        json!({
-            "charged_to": self.acting.name(),
-            "groups": self.groups.iter().map(group).collect::<Vec<_>>(),
-            "waits_for_machine": self.waits_for_machine(),
-            "owner_changes": self.owner_changes,
-        })
+        WriteBack {
+            charged_to: self.acting.name(),
+            groups: self.groups.iter().map(group).collect(),
+            waits_for_machine: self.waits_for_machine(),
+            owner_changes: self.owner_changes,
+        }
     }
+}
+
+/// Who pays for buffered writes, in results.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WriteBack {
+    /// The rule of the host.
+    charged_to: &'static str,
+    /// The groups with data written back.
+    groups: Vec<ChargedGroup>,
+    /// Whether writers of all groups waited for the machine's limit instead of the disk.
+    waits_for_machine: bool,
+    /// How often an inode got another owner.
+    owner_changes: f64,
+}
+
+/// What each rule would have charged a group, in results.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ChargedGroup {
+    /// The name of the group.
+    name: String,
+    /// The part of its time for which its tasks waited for the machine's limit.
+    held_up: f64,
+    /// Bytes by rule.
+    charged_bytes: BTreeMap<&'static str, f64>,
 }

@@ -6,6 +6,9 @@
 //! the gap is large enough to matter. Of runs that scatter evenly or normally, one ensemble in 150
 //! of eight runs is taken for two regimes, one in 800 of ten, and fewer of more.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// The fewest runs of which regimes are told; of fewer, chance makes gaps like that.
 const RUNS_MIN: usize = 8;
 /// The fewest runs of a regime, and the part of all runs it has at least, as one in so many.
@@ -17,7 +20,7 @@ const GAP_WIDTHS: f64 = 3.0;
 const GAP_OF_MEAN: f64 = 0.1;
 
 /// The runs of one regime.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Regime {
     /// The number of its runs.
     pub runs: usize,

@@ -5,6 +5,8 @@ use super::{Series, part};
 use crate::plan::{Children, Load};
 use crate::run::{Ensemble, TaskRun};
 use crate::seconds::in_seconds;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The throughput of the processes of a test, in units of 1024 bytes a second. Means over the runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +32,7 @@ pub struct Throughput {
 }
 
 /// What a process did, in units of 1024 bytes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Child {
     /// How much.
     pub xfer_kb: f64,

@@ -1,48 +1,128 @@
 //! The curves of a sweep as JSON. The names are an interface for other tools.
 
 use super::{Curve, Point, SweepOutcome};
-use crate::outcome::{RefusedRow, put_runs};
-use serde_json::{Value, json};
+use crate::metric::Metric;
+use crate::outcome::{RefusedRow, Regime, Series};
+use crate::results::{Each, SCHEMA, value};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
-/// The version of the JSON layout.
-const SCHEMA: u32 = 1;
+/// What `fairdisk run --sweep` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SweepResults {
+    /// Another number if a name changes its meaning.
+    schema: u32,
+    /// The id of the experiment, or the name of the job file.
+    experiment: String,
+    /// One line about it.
+    title: String,
+    /// `lab`.
+    shell: &'static str,
+    /// The id of the device.
+    device: String,
+    /// The key that is swept.
+    key: String,
+    /// The number of runs of each value.
+    seeds: u32,
+    /// One for each row and arm.
+    curves: Vec<CurveResults>,
+    /// What to know before reading the figures.
+    caveats: Vec<String>,
+    /// What schedulers refused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<RefusedRow>,
+}
+
+/// What becomes of a row under an arm.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CurveResults {
+    /// The name of the arm.
+    arm: String,
+    /// The label of the row.
+    row: String,
+    /// One for each value.
+    points: Vec<PointResults>,
+}
+
+/// The runs with one value.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PointResults {
+    /// The value.
+    value: String,
+    /// The number of runs.
+    runs: usize,
+    /// One for each metric.
+    figures: Vec<Figure>,
+}
+
+/// A figure.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Figure {
+    /// The metric.
+    metric: String,
+    /// Over the runs; null if one does not have it.
+    mean: Option<f64>,
+    /// The standard deviation between runs.
+    sd: Option<f64>,
+    /// Of each run, in order of seeds; with several runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_each: Option<Vec<f64>>,
+    /// The two kinds that runs fall into, the larger first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_regimes: Option<[Regime; 2]>,
+}
 
 /// The curves as a JSON object.
 #[must_use]
 pub fn to_json(outcome: &SweepOutcome) -> Value {
-    let mut value = json!({
-        "schema": SCHEMA,
-        "experiment": outcome.experiment,
-        "title": outcome.title,
-        "shell": "lab",
-        "device": outcome.device,
-        "key": outcome.key,
-        "seeds": outcome.seeds,
-        "curves": outcome.curves.iter().map(curve).collect::<Vec<_>>(),
-        "caveats": outcome.caveats,
-    });
-    if !outcome.refused.is_empty() {
-        let refused =
-            |it: &RefusedRow| json!({ "arm": it.arm, "row": it.row, "reason": it.reason });
-        value["refused"] = outcome.refused.iter().map(refused).collect();
-    }
-    value
+    value(&SweepResults::from(outcome))
 }
 
-fn curve(curve: &Curve) -> Value {
-    let point = |point: &Point| {
-        let figures = curve.metrics.iter().zip(&point.figures).map(|(metric, series)| {
-            let mut value = json!({
-                "metric": metric.name(),
-                "mean": series.as_ref().map(|series| series.mean),
-                "sd": series.as_ref().map(|series| series.sd),
-            });
-            put_runs(&mut value, "mean", series.as_ref());
-            value
-        });
-        let figures: Vec<Value> = figures.collect();
-        json!({ "value": point.value, "runs": point.runs, "figures": figures })
-    };
-    let points: Vec<Value> = curve.points.iter().map(point).collect();
-    json!({ "arm": curve.arm, "row": curve.row, "points": points })
+impl From<&SweepOutcome> for SweepResults {
+    fn from(outcome: &SweepOutcome) -> Self {
+        Self {
+            schema: SCHEMA,
+            experiment: outcome.experiment.clone(),
+            title: outcome.title.clone(),
+            shell: "lab",
+            device: outcome.device.clone(),
+            key: outcome.key.clone(),
+            seeds: outcome.seeds,
+            curves: outcome.curves.iter().map(CurveResults::from).collect(),
+            caveats: outcome.caveats.clone(),
+            refused: outcome.refused.clone(),
+        }
+    }
+}
+
+impl From<&Curve> for CurveResults {
+    fn from(curve: &Curve) -> Self {
+        let point = |point: &Point| {
+            let figures = curve.metrics.iter().zip(&point.figures);
+            PointResults {
+                value: point.value.clone(),
+                runs: point.runs,
+                figures: figures.map(|(metric, series)| Figure::of(metric, series)).collect(),
+            }
+        };
+        Self {
+            arm: curve.arm.clone(),
+            row: curve.row.clone(),
+            points: curve.points.iter().map(point).collect(),
+        }
+    }
+}
+
+impl Figure {
+    fn of(metric: &Metric, series: &Option<Series>) -> Self {
+        let Each { each: mean_each, regimes: mean_regimes } = Each::of(series.as_ref());
+        Self {
+            metric: metric.name(),
+            mean: series.as_ref().map(|series| series.mean),
+            sd: series.as_ref().map(|series| series.sd),
+            mean_each,
+            mean_regimes,
+        }
+    }
 }

@@ -1,11 +1,12 @@
 //! How long operations took, as the messages of the control protocol say it.
 
 use fairdisk_core::{Histogram, Span};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A bucket of a latency histogram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyCount {
     /// The upper end of the bucket in µs, inclusive.
     pub le_us: u64,
@@ -14,7 +15,7 @@ pub struct LatencyCount {
 }
 
 /// How long operations took. The times are upper ends of buckets, or missing if there were none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Latency {
     /// The number of operations.
@@ -30,7 +31,7 @@ pub struct Latency {
 }
 
 /// How long operations of each kind took, from the call to the answer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Latencies {
     /// Reads.
@@ -44,7 +45,7 @@ pub struct Latencies {
 }
 
 /// What flushes waited for, one after another.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FlushWaits {
     /// The data that their files had dirty.

@@ -9,6 +9,7 @@ use crate::mounting::options::MountOptions;
 use fairdisk_core::{GroupAccount, GroupLoad, OpKind, Qos, Share, Span};
 use fairdisk_plane::disk::Flushes;
 use fairdisk_sched::Honours;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -118,7 +119,7 @@ pub enum Answer {
 }
 
 /// The scheduler of a disk and its tunables.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tunables {
     /// The kernel's name of the disk.
     pub disk: String,
@@ -129,7 +130,7 @@ pub struct Tunables {
 }
 
 /// A tunable of a scheduler.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tunable {
     /// The key.
     pub key: String,
@@ -142,7 +143,7 @@ pub struct Tunable {
 }
 
 /// The status of a disk and of its mounts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// The version of this format.
     pub schema: u32,
@@ -184,9 +185,10 @@ pub struct Status {
 }
 
 /// The settings and figures of a group. Counters begin with the mount.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupEntry {
-    /// The path of the group's cgroup.
+    /// The path of the group's cgroup. Other versions call it `path`.
+    #[serde(rename = "name", alias = "path")]
     pub path: String,
     /// The weight.
     pub weight: u32,
@@ -279,7 +281,7 @@ pub struct GroupEntry {
 }
 
 /// The settings of a group beside its share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct QosEntry {
     /// The floor in I/Os per second.
@@ -310,7 +312,7 @@ pub struct QosEntry {
 }
 
 /// The bursts of a group at a rate of their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PeakEntry {
     /// Their rate in I/Os per second.

@@ -368,7 +368,7 @@ impl Disk {
         let About { disk, settings, .. } = self.current();
         let gate = self.mounts.gate();
         Status {
-            schema: 2,
+            schema: 3,
             disk,
             mounts: self.mounts.list(),
             scheduler: settings.scheduler.unwrap_or_default(),

@@ -1,10 +1,11 @@
 //! Why groups wait, in few words.
 
 use fairdisk_core::Why;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A reason for which a group waited in the last second.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitEntry {
     /// The thing that it waited for, as `its turn` or `ceiling`.
     pub why: String,

@@ -6,6 +6,7 @@ use super::options::MountOptions;
 use crate::control::Name;
 use crate::data::scheduled::ScheduledGate;
 use crate::ending::guardian::Guardian;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +18,7 @@ const SETTLE_LOOKS: u32 = 200;
 const SETTLE_PAUSE: Duration = Duration::from_millis(5);
 
 /// A mount in a list: its source and its mount point.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MountEntry {
     /// The path of the source directory.
     pub source: String,

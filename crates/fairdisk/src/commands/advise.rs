@@ -11,7 +11,7 @@ use crate::selection::{self, OneRow, Schedulers, Values};
 use crate::{interrupt, output, progress};
 use clap::ValueHint;
 use fairdisk_lab::advise::{
-    Advice, Tried, Want, Wanted, advise, memory, to_html, to_json, to_table,
+    Advice, AdviceResults, Tried, Want, Wanted, advise, memory, to_html, to_table,
 };
 use fairdisk_lab::catalog::revision::Revision;
 use fairdisk_lab::plan::{Options, PlannedArm};
@@ -95,13 +95,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         }
         _ => None,
     };
-    let json = || {
-        let mut value = to_json(&advice);
-        if let Some(files) = &files {
-            value["kernel"] = files.to_json();
-        }
-        value
-    };
+    let kernel = files.as_ref().map(kernel::Files::results);
+    let json = || AdviceResults::from(&advice).with_kernel(kernel);
     let table = || {
         let files = files.as_ref().map(kernel::Files::to_text).unwrap_or_default();
         advice.best.is_some().then(|| to_table(&advice, output::style()) + &files)

@@ -15,6 +15,7 @@ use crate::output::{self, diagnose, plain};
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
 use fairdisk_lab::nearest::nearest;
+use fairdisk_lab::results::value;
 use fairdisk_mount::MountEntry;
 use fairdisk_mount::control::{
     Answer, Ask, Client, ControlError, GroupEntry, Status, directories, running, socket_name,
@@ -22,6 +23,8 @@ use fairdisk_mount::control::{
 use fairdisk_mount::identity::{Setting, group_path};
 pub(super) use marks::names as mark_names;
 pub(super) use offered::{hierarchies, mountpoints, tunables};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -176,7 +179,7 @@ fn ask(mut clients: Vec<Client>, action: &Action, chosen: bool) -> Result<(), Fa
             for (at, client) in clients.iter_mut().enumerate() {
                 let status = client.status()?;
                 match json {
-                    true => print_json(serde_json::to_value(&status))?,
+                    true => print_json(&status)?,
                     false if at > 0 => output::print(&format!("\n{}", table(&status)))?,
                     false => output::print(&table(&status))?,
                 }
@@ -213,12 +216,19 @@ fn process_of(client: &mut Client, json: bool) -> Result<(), Failure> {
     let status = client.status()?;
     let pid = client.process();
     if json {
-        return print_json(Ok(serde_json::json!({
-            "pid": pid, "disk": status.disk, "scheduler": status.scheduler,
-            "tunables": status.tunables, "device_model": status.device_model,
-            "costs": status.costs, "io": status.io, "cgroups": status.cgroups,
-            "uptime_s": status.uptime_s, "mounts": status.mounts, "metrics": status.metrics,
-        })));
+        return print_json(&StatusResults {
+            pid,
+            disk: &status.disk,
+            scheduler: &status.scheduler,
+            tunables: &status.tunables,
+            device_model: status.device_model.as_deref(),
+            costs: status.costs.as_deref(),
+            io: status.io.as_deref(),
+            cgroups: status.cgroups.as_deref(),
+            uptime_s: status.uptime_s,
+            mounts: &status.mounts,
+            metrics: status.metrics.as_deref(),
+        });
     }
     let Status { disk, mounts, scheduler, tunables, metrics, uptime_s, .. } = status;
     let pid = pid.map_or_else(|| "unknown".to_owned(), |pid| pid.to_string());
@@ -310,7 +320,7 @@ fn show(
     json: bool,
 ) -> Result<(), Failure> {
     if json {
-        return print_json(serde_json::to_value(entry));
+        return print_json(entry);
     }
     let disk = disk.map(|disk| format!("{disk}: ")).unwrap_or_default();
     let mut text = format!("{disk}{}\n", asks(entry, group, scheduler));
@@ -320,9 +330,35 @@ fn show(
     Ok(output::print(&text)?)
 }
 
-fn print_json(value: serde_json::Result<serde_json::Value>) -> Result<(), Failure> {
-    let value = value.map_err(|error| Failure::Run(error.to_string()))?;
-    Ok(output::print_json(&value)?)
+fn print_json(results: &impl Serialize) -> Result<(), Failure> {
+    Ok(output::print_json(&value(results))?)
+}
+
+/// What `fairdisk ctl status --json` prints of the process that serves a disk.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct StatusResults<'a> {
+    /// Its number; null if it is not known.
+    pid: Option<i32>,
+    /// The kernel's name of the disk.
+    disk: &'a str,
+    /// The scheduler.
+    scheduler: &'a str,
+    /// Its tunables with another value than it has by itself, as `KEY=VALUE`.
+    tunables: &'a [String],
+    /// The device model that sets the pace.
+    device_model: Option<&'a str>,
+    /// The device whose costs the scheduler goes by.
+    costs: Option<&'a str>,
+    /// What performs the reads of a busy disk: `uring` or `threads`.
+    io: Option<&'a str>,
+    /// The hierarchy that groups come from.
+    cgroups: Option<&'a str>,
+    /// The time since the first mount.
+    uptime_s: f64,
+    /// The mounts on the disk.
+    mounts: &'a [MountEntry],
+    /// The address at which the metrics are served.
+    metrics: Option<&'a str>,
 }
 
 impl From<ControlError> for Failure {

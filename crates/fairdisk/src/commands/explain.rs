@@ -5,6 +5,7 @@ mod tracks;
 use crate::failure::Failure;
 use crate::number_arg::within;
 use crate::own_file::OwnFile;
+use crate::results::with_provenance;
 use crate::selection::Changes;
 use crate::{interrupt, output, progress, replay_args};
 use clap::ValueHint;
@@ -98,7 +99,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     };
     bar.finish_and_clear();
     let Answer { text, json } = answer;
-    Ok(if args.json { output::print_json(&json) } else { output::print(&text) }?)
+    Ok(if args.json { output::print_json(&with_provenance(json)) } else { output::print(&text) }?)
 }
 
 impl From<Untold> for Failure {

@@ -18,6 +18,7 @@ pub(crate) mod memory;
 pub(crate) mod mount;
 pub(crate) mod record;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod sweep;
 pub(crate) mod top;
 pub(crate) mod trace;
@@ -52,6 +53,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Record(args) => record::execute(&args),
         Command::Trace(args) => trace::execute(&args),
         Command::Validate(args) => validate::execute(&args),
+        Command::Schema(args) => schema::execute(&args),
         Command::Completions(args) => completions::execute(&args),
         Command::Man(args) => man::execute(&args),
     }

@@ -14,7 +14,7 @@ use clap::ValueHint;
 use fairdisk_core::Span;
 use fairdisk_lab::compare::run_and_divide;
 use fairdisk_lab::jobfile::JobRow;
-use fairdisk_lab::outcome::{Outcome, Shell, Style, film, to_html, to_json, to_table};
+use fairdisk_lab::outcome::{Outcome, RunResults, Shell, Style, film, to_html, to_table};
 use fairdisk_lab::page::Made;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{Ensemble, PlanRuns, RUN_MAX, RunEnd};
@@ -193,7 +193,7 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     let partial = interrupted.then(|| partial(complete, all));
     let has_some = !ensembles.is_empty() || !refused.is_empty();
     let table = || has_some.then(|| to_table(&outcome, style(args)));
-    args.results.print(interrupted, || with_rig(to_json(&outcome), &plan, args), table)?;
+    args.results.print(interrupted, || with_rig(&outcome, &plan, args), table)?;
     if args.results.has_page() {
         outcome.watched = watch(&plan, TIME_LINE, TIME_LINE_MOST, &stop);
     }
@@ -211,10 +211,9 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
 }
 
 /// The results, with the host that they are about and what was changed on the command line.
-fn with_rig(mut value: Value, plan: &Plan, args: &Args) -> Value {
-    value["host"] = serde_json::to_value(&plan.rig.host).unwrap_or_default();
-    value["overrides"] = args.changes.values.overrides.clone().into();
-    value
+fn with_rig(outcome: &Outcome, plan: &Plan, args: &Args) -> RunResults {
+    let overrides = args.changes.values.overrides.clone();
+    RunResults::from(outcome).with_host(plan.rig.host.clone(), overrides)
 }
 
 /// The number of pairs of an arm and a row.
@@ -305,13 +304,8 @@ fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
 fn print_runs(args: &Args, plan: &Plan, runs: &[real::Run]) -> Result<(), Failure> {
     let ensembles: Vec<Ensemble> = runs.iter().map(|run| run.ensemble.clone()).collect();
     let outcome = Outcome::new(plan, Shell::File, &ensembles);
-    let json = || {
-        let mut value = to_json(&outcome);
-        for (row, run) in runs.iter().enumerate() {
-            value["rows"][row]["backend"] = real::to_json(&run.report);
-        }
-        value
-    };
+    let backends = runs.iter().map(|run| real::backend(&run.report));
+    let json = || RunResults::from(&outcome).with_backends(backends);
     let table =
         || (!runs.is_empty()).then(|| to_table(&outcome, style(args)) + &real::to_text(plan, runs));
     let (complete, all) = (complete(plan, &ensembles), rows(plan));

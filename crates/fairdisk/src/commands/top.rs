@@ -2,6 +2,7 @@
 
 mod asked;
 mod columns;
+mod json;
 pub(super) mod rates;
 mod screen;
 mod view;
@@ -12,9 +13,11 @@ use crate::interrupt;
 use crate::number_arg::within;
 use crate::output;
 use fairdisk_core::{Instant, Span};
+use fairdisk_lab::results::value;
 use fairdisk_lab::time_text;
 use fairdisk_mount::control::{Ask, Client, Status};
 use fairdisk_plane::{Clock as _, MonotonicClock};
+pub(super) use json::TopResults;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use rates::Row;
@@ -109,7 +112,7 @@ impl Disk {
 pub(super) fn between(before: &Status, after: &Status, sort: SortBy, json: bool) -> String {
     let rows = rates::rows(before, after, sort);
     match json {
-        true => format!("{}\n", rates::json(before, after, &rows)),
+        true => format!("{}\n", value(&TopResults::new(before, after, &rows))),
         false => view::lines(after, &rows),
     }
 }

@@ -2,35 +2,28 @@
 
 use super::Run;
 use fairdisk_core::Span;
+use fairdisk_lab::outcome::{Backend, LatenessMs};
 use fairdisk_lab::plan::Plan;
 use fairdisk_plane::{Lateness, ShellReport};
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// One run's report as JSON. Latenesses are in milliseconds.
-pub(crate) fn to_json(report: &ShellReport) -> Value {
-    json!({
-        "name": report.backend.name,
-        "why": report.backend.why,
-        "device_requests": report.requests,
-        "errors": report.errors,
-        "first_error": report.first_error.map(|error| error.to_string()),
-        "timer_lateness_ms": lateness(&report.timer_lateness),
-        "completion_lateness_ms": report.completion_lateness.as_ref().map(lateness),
-    })
+/// How a row was run, for results.
+pub(crate) fn backend(report: &ShellReport) -> Backend {
+    Backend {
+        name: report.backend.name.to_owned(),
+        why: report.backend.why.clone(),
+        device_requests: report.requests,
+        errors: report.errors,
+        first_error: report.first_error.map(|error| error.to_string()),
+        timer_lateness_ms: lateness(&report.timer_lateness),
+        completion_lateness_ms: report.completion_lateness.as_ref().map(lateness),
+    }
 }
 
-fn ms(span: Span) -> f64 {
-    span.as_ns() as f64 / 1e6
-}
-
-fn lateness(lateness: &Lateness) -> Value {
-    json!({
-        "count": lateness.count,
-        "p50": ms(lateness.p50),
-        "p99": ms(lateness.p99),
-        "max": ms(lateness.max),
-    })
+fn lateness(lateness: &Lateness) -> LatenessMs {
+    let ms = |span: Span| span.as_ns() as f64 / 1e6;
+    let Lateness { count, p50, p99, max } = *lateness;
+    LatenessMs { count, p50: ms(p50), p99: ms(p99), max: ms(max) }
 }
 
 /// The reports of all runs as text.

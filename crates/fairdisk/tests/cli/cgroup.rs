@@ -355,7 +355,7 @@ fn what_a_group_does_through_a_mount_is_in_its_stat() {
         within(Span::from_s(1), setting, || {
             let list = groups.place.run(&["ctl", "--at", mnt, "list", "--json"]).json();
             let all = list["groups"].as_array().unwrap();
-            all.iter().any(|group| group["path"] == "/test1" && group["weight"] == weight)
+            all.iter().any(|group| group["name"] == "/test1" && group["weight"] == weight)
         });
     }
     drop(busy);

@@ -26,6 +26,7 @@ mod real_file;
 mod real_time;
 mod refused;
 mod remedies;
+mod schemas;
 mod sweeps;
 mod swept;
 mod traced;

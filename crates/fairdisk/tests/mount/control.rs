@@ -184,7 +184,7 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     assert_eq!(text(&host.ctl(&["get", group.trim_start_matches('/')])), "weight=50\n");
     let got: serde_json::Value =
         serde_json::from_slice(&host.ctl(&["get", "--json", &group]).stdout).unwrap();
-    assert_eq!((&got["path"], &got["weight"]), (&group.as_str().into(), &50.into()));
+    assert_eq!((&got["name"], &got["weight"]), (&group.as_str().into(), &50.into()));
     for (args, says) in [
         (&["set", &group, "weight=0"][..], "1 to 10000"),
         (&["set", &group, "colour=red"][..], "unknown setting"),

@@ -126,7 +126,7 @@ fn what_groups_got_since_a_mark_is_told_apart() {
         groups.iter().find(|it| it[key] == group.as_str()).cloned().unwrap()
     };
     let got = of(&since, "name");
-    let bytes = got["bytes_per_s"].as_f64().unwrap() * since["duration_s"].as_f64().unwrap();
+    let bytes = 1e6 * got["mb_per_s"].as_f64().unwrap() * since["duration_s"].as_f64().unwrap();
     assert!((bytes - f64::from(5 << 20)).abs() < 1.0, "{got}");
     assert!(got["asked"].as_f64() > Some(0.99), "{got}");
     assert!(said.contains("\"written_bytes\": 8388608"), "{said}");

@@ -263,7 +263,7 @@ impl Host {
 
 fn entry(status: &Value, group: &str) -> Value {
     let entries = status["groups"].as_array().unwrap();
-    entries.iter().find(|entry| entry["path"] == group).cloned().unwrap_or_default()
+    entries.iter().find(|entry| entry["name"] == group).cloned().unwrap_or_default()
 }
 
 /// The output of a program on both streams, once it has ended; an error if it failed.

@@ -1,9 +1,10 @@
 //! Estimates: the shares that authors expected of a scheduler, before or beside their measurement.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The shares that somebody expected groups to get under an arm.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Estimate {
     /// The name of the arm.

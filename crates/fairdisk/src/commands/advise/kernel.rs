@@ -3,9 +3,8 @@
 use crate::commands::calibrate::io_cost;
 use crate::failure::Failure;
 use fairdisk_kernel::{DevicePlan, GroupPlan, Plan, Predicted, Root, Snapshot, lasting};
-use fairdisk_lab::advise::Advice;
+use fairdisk_lab::advise::{Advice, KernelPlan};
 use fairdisk_sim::device::DeviceSpec;
-use serde_json::{Value, json};
 
 /// The schedulers of the lab that stand for what the kernel has, and the kernel's scheduler each
 /// runs with. `token-bucket` is `io.max`; io.cost, io.latency and io.max are above any scheduler.
@@ -141,13 +140,14 @@ impl Files {
         text
     }
 
-    pub(super) fn to_json(&self) -> Value {
-        json!({
-            "plan": self.plan.to_toml(),
-            "lasting": self.lasting,
-            "notes": self.notes,
-            "mount_only": self.mount_only,
-        })
+    /// The files as they are in results.
+    pub(super) fn results(&self) -> KernelPlan {
+        KernelPlan {
+            plan: self.plan.to_toml(),
+            lasting: self.lasting.clone(),
+            notes: self.notes.clone(),
+            mount_only: self.mount_only.clone(),
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn show(clients: &mut [Client], json: bool) -> Result<(), Failure> {
             other => return Err(ControlError::Gibberish(format!("{other:?}")).into()),
         };
         match json {
-            true => print_json(serde_json::to_value(&all))?,
+            true => print_json(&all)?,
             false if at > 0 => output::print(&format!("\n{}", table(&all)))?,
             false => output::print(&table(&all))?,
         }

@@ -2,12 +2,10 @@
 
 use super::asked;
 use crate::commands::limits::limits;
-use crate::output::SCHEMA;
 use clap::ValueEnum;
 use fairdisk_mount::control::{
     FlushWaits, GroupEntry, Latencies, Latency, QosEntry, Status, WaitEntry,
 };
-use serde_json::{Value, json};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -202,70 +200,6 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
     }
 }
 
-/// The rows as a JSON object, with shares from 0 to 1.
-pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
-    let seconds = (after.uptime_s - before.uptime_s).max(1e-3);
-    let group = |row: &Row| {
-        json!({
-            "name": row.path,
-            "weight": row.weight,
-            "asked": row.asked / 100.0,
-            "got": row.got / 100.0,
-            "got_of_asked": (row.asked > 0.0).then(|| row.got / row.asked),
-            "deferred_share": row.later / 100.0,
-            "ios_per_s": row.ios_per_s,
-            "bytes_per_s": row.mb_per_s * 1e6,
-            "read_bytes_per_s": row.ways[0].bytes_per_s,
-            "written_bytes_per_s": row.ways[1].bytes_per_s,
-            "latency_ms": latency_ms(&row.ops.all(), row.oldest_ms),
-            "ops": ops(row, seconds),
-            "flush_waits_ms": flush_waits(&row.flush_waits),
-            "waits": row.waits,
-            "queued": row.queued,
-            "in_flight": row.in_flight,
-            "errors": row.errors,
-            "limits": row.qos,
-            "ignored": row.ignored,
-            "refused": row.refused,
-            "unexamined": row.unexamined,
-        })
-    };
-    json!({
-        "schema": SCHEMA,
-        "disk": after.disk,
-        "mounts": after.mounts,
-        "scheduler": after.scheduler,
-        "depth": after.depth,
-        "uptime_s": after.uptime_s,
-        "unattributed_writes": after.unattributed_writes,
-        "duration_s": after.uptime_s - before.uptime_s,
-        "groups": rows.iter().map(group).collect::<Vec<_>>(),
-    })
-}
-
-/// Latencies in JSON; `oldest_ms` is the age of what is not answered yet.
-fn latency_ms(latency: &Latency, oldest_ms: f64) -> Value {
-    json!({"p50": latency.p50_ms, "p99": latency.p99_ms, "max": longest(latency, oldest_ms)})
-}
-
-/// The operations of each kind of which there were any, in JSON.
-fn ops(row: &Row, seconds: f64) -> Value {
-    let some = row.ops.iter().filter(|(_, latency)| latency.count > 0);
-    let op = |(name, latency): (&str, &Latency)| {
-        let mut value = latency_ms(latency, 0.0);
-        value["per_s"] = json!(latency.count as f64 / seconds);
-        (name.to_owned(), value)
-    };
-    Value::Object(some.map(op).collect())
-}
-
-fn flush_waits(waits: &FlushWaits) -> Value {
-    let FlushWaits { own_data, scheduler, source } = waits;
-    let [own_data, scheduler, source] =
-        [own_data, scheduler, source].map(|latency| latency_ms(latency, 0.0));
-    json!({"own_data": own_data, "scheduler": scheduler, "source": source})
-}
-
 /// The longest latency in ms, among the operations counted in `latency` and the oldest outstanding
 /// one; `None` if there is neither.
 pub(super) fn longest(latency: &Latency, oldest_ms: f64) -> Option<f64> {
@@ -403,19 +337,6 @@ pub(super) mod tests {
             assert_eq!((rows[0].got, rows[0].later), (85.0, 0.0));
             assert_eq!((rows[1].got, rows[1].later), (15.0, later));
         }
-    }
-
-    #[test]
-    fn what_is_refused_or_not_examined_is_in_the_json() {
-        let refused = vec!["min_iops=9".to_owned()];
-        let group = GroupEntry { refused, unexamined: true, ..group("/a", 100, 1.0, 1) };
-        let (before, after) = (status(10.0, Vec::new()), status(12.0, vec![group]));
-        let shown = json(&before, &after, &rows(&before, &after, SortBy::Got));
-        let group = &shown["groups"][0];
-        assert_eq!(
-            (&group["refused"], &group["unexamined"]),
-            (&json!(["min_iops=9"]), &json!(true))
-        );
     }
 
     /// A group that waits and got nothing still asks for its share.
