@@ -5,7 +5,9 @@
   const figures = [...document.querySelectorAll('figure.chart')];
   const root = document.documentElement;
   const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
-  const NAMED = 6, SERIES_MAX = 60, LEGEND_ENTRY = 150, NARROW = 560;
+  const NAMED = 6, SERIES_MAX = 60, NARROW = 560;
+  // The least width of a name in a legend with its symbol, and that of the symbol and the gap.
+  const LEGEND_ENTRY = 150, SYMBOL = 40;
 
   // The colours of the page, then hues as far apart as their number allows.
   const palette = () => {
@@ -14,7 +16,18 @@
     return named.concat(Array.from({ length: SERIES_MAX - NAMED }, hue));
   };
 
-  const config = (width) => {
+  // The width of the longest name of a legend with its symbol, as far as the chart has room for it.
+  const pen = document.createElement('canvas').getContext('2d');
+  const legendEntry = (spec, width) => {
+    const colours = [spec, ...(spec.layer ?? [])].map((layer) => layer.encoding?.color);
+    const field = colours.find((of) => of?.type === 'nominal' && of.legend)?.field;
+    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    const names = new Set(field ? spec.data.values.map((value) => value[field]) : []);
+    const widths = [...names].map((name) => pen.measureText(name ?? '').width + SYMBOL);
+    return Math.min(width - 20, Math.ceil(Math.max(LEGEND_ENTRY, ...widths)));
+  };
+
+  const config = (width, entry) => {
     const [text, dim, line] = ['text', 'dim', 'line'].map(colour);
     const narrow = width < NARROW;
     return {
@@ -31,8 +44,8 @@
       axisY: { titleLimit: 160 },
       legend: {
         orient: 'top', direction: 'horizontal', title: null, symbolLimit: 0,
-        columns: Math.max(1, Math.floor((width - 20) / LEGEND_ENTRY)),
-        labelLimit: LEGEND_ENTRY - 40, labelColor: text, labelFontSize: 12, titleColor: dim,
+        columns: Math.max(1, Math.floor((width - 20) / entry)),
+        labelLimit: entry - SYMBOL + 8, labelColor: text, labelFontSize: 12, titleColor: dim,
         symbolBaseFillColor: text, symbolBaseStrokeColor: text,
       },
       range: { category: palette() },
@@ -75,7 +88,8 @@
     spec.autosize = { type: 'fit-x', contains: 'padding' };
     // It warns that the height is that of the lines, which is wanted.
     const logger = vega.logger(vega.Error);
-    const made = vegaLite.compile(spec, { config: config(width), logger }).spec;
+    const look = config(width, legendEntry(spec, width));
+    const made = vegaLite.compile(spec, { config: look, logger }).spec;
     plot.view?.finalize();
     plot.replaceChildren();
     plot.view = new vega.View(vega.parse(made), {

@@ -14,6 +14,9 @@ pub(crate) struct Look {
     is_dark: bool,
 }
 
+/// A page of this width in pixels has room for the longest names.
+const WIDE: u32 = 800;
+
 /// On a desk by day and by night, and on a telephone.
 pub(crate) const LOOKS: [Look; 3] = [
     Look { name: "light", width: 1200, is_dark: false },
@@ -34,6 +37,8 @@ pub(crate) struct Seen {
     pub(crate) wide: Vec<String>,
     /// Texts of charts that can hardly be told from the page.
     pub(crate) faint: Vec<String>,
+    /// Names in legends that are not whole though the page is wide.
+    pub(crate) cut: Vec<String>,
 }
 
 impl Seen {
@@ -46,6 +51,7 @@ impl Seen {
         assert!(self.collisions.is_empty(), "{place}: {:#?}", self.collisions);
         assert!(self.wide.is_empty(), "{place}: wider than the page: {:#?}", self.wide);
         assert!(self.faint.is_empty(), "{place}: hardly seen: {:#?}", self.faint);
+        assert!(self.cut.is_empty(), "{place}: cut: {:#?}", self.cut);
     }
 }
 
@@ -95,6 +101,7 @@ pub(crate) fn look(browser: &str, html: &str, name: &str, look: Look) -> Seen {
         collisions: texts("collisions"),
         wide: texts("wide"),
         faint: texts("faint"),
+        cut: if look.width < WIDE { Vec::new() } else { texts("cut") },
     }
 }
 
@@ -134,7 +141,7 @@ const AFTER: &str = "
   folded.forEach((one) => { one.open = true; });
   if (folded.length) await new Promise((go) => setTimeout(go, 400));
   for (let wait = 0; wait < 500 && !drawn(); wait += 1) await new Promise((go) => setTimeout(go, 50));
-  const seen = { errors: window.seenErrors, charts: [], collisions: [], wide: [], faint: [] };
+  const seen = { errors: window.seenErrors, charts: [], collisions: [], wide: [], faint: [], cut: [] };
   const rgb = (text) => (text.match(/[0-9.]+/g) || []).slice(0, 3).map(Number);
   const light = (text) => {
     const [r, g, b] = rgb(text).map((part) => {
@@ -152,6 +159,9 @@ const AFTER: &str = "
       .length]);
     const texts = [...figure.querySelectorAll('svg text')].filter((text) =>
       text.textContent.trim() && Number(getComputedStyle(text).opacity) > 0);
+    for (const name of figure.querySelectorAll('svg .role-legend-label text')) {
+      if (name.textContent.endsWith('…')) seen.cut.push(`${title}: ${name.textContent}`);
+    }
     const boxes = texts.map((text) => [text, text.getBoundingClientRect()]);
     boxes.forEach(([one, a], at) => {
       const ours = light(getComputedStyle(one).fill);
