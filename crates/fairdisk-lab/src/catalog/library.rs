@@ -58,6 +58,21 @@ impl Kind {
     pub fn ids(self) -> impl Iterator<Item = &'static str> {
         EMBEDDED.iter().filter(move |entry| entry.0 == self.folder()).map(|entry| entry.1)
     }
+
+    /// The name under which the catalogue has what is called `name`: that itself, unless others
+    /// call it so.
+    #[must_use]
+    pub fn own_name(self, name: &str) -> &str {
+        let mut others = OTHER_NAMES.iter().filter(|_| self == Self::Revision);
+        others.find(|(other, _)| *other == name).map_or(name, |(_, id)| id)
+    }
+
+    /// What others call an entry of the catalogue.
+    pub fn other_names(self, id: &str) -> impl Iterator<Item = &'static str> {
+        let others =
+            OTHER_NAMES.iter().filter(move |(_, own)| self == Self::Revision && *own == id);
+        others.map(|(other, _)| *other)
+    }
 }
 
 /// The name and text of a catalogue file.
@@ -119,6 +134,7 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
         let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         return Ok(Document { id, path: name.to_owned(), text: text.into(), written: None });
     }
+    let name = kind.own_name(name);
     let entry = EMBEDDED.iter().find(|entry| entry.0 == kind.folder() && entry.1 == name);
     let Some((folder, id, text)) = entry else {
         return Err(CatalogError::unstated(Fault::UnknownName(not_found(kind, name))));
@@ -192,13 +208,8 @@ fn not_in_catalogue(kind: Kind, name: &str) -> String {
         return unknown(noun, name, &known);
     }
     let name_in_lower_case = name.to_lowercase();
-    let called = OTHER_NAMES.iter().find(|(other, _)| *other == name_in_lower_case);
-    let of_mounts = under_mounts(&name_in_lower_case);
-    let near = match (called, of_mounts) {
-        (Some((_, id)), _) => format!("`{id}`"),
-        (None, Some(id)) => format!("`{id}`, which is what mounts run as `{name_in_lower_case}`"),
-        (None, None) => return unknown(noun, name, &known),
-    };
+    let Some(id) = under_mounts(&name_in_lower_case) else { return unknown(noun, name, &known) };
+    let near = format!("`{id}`, which is what mounts run as `{name_in_lower_case}`");
     unknown_beside(noun, name, Some(near), &known)
 }
 
@@ -216,7 +227,9 @@ mod tests {
     #[test]
     fn names_of_the_kernel_are_understood() {
         let hint = |name: &str| find(Kind::Revision, name).expect_err(name).to_string();
-        assert!(hint("none").contains("did you mean `noop`?"), "{}", hint("none"));
+        assert_eq!(find(Kind::Revision, "none").expect("that is noop").id, "noop");
+        assert_eq!(Kind::Revision.other_names("noop").collect::<Vec<_>>(), ["none"]);
+        assert_eq!(Kind::Device.own_name("none"), "none", "only schedulers have other names");
         for name in ["CFQ", "cfq", "Cfq"] {
             let said = hint(name);
             assert!(said.contains("`mount-cfq`, which is what mounts run as `cfq`?"), "{said}");

@@ -128,11 +128,7 @@ impl Recorded {
     /// lab does not have it.
     #[must_use]
     pub fn scheduler(&self) -> Option<&str> {
-        let name = match &*self.about.scheduler {
-            // The kernel's name for that.
-            "none" => "noop",
-            name => name,
-        };
+        let name = Kind::Revision.own_name(&self.about.scheduler);
         Kind::Revision.ids().find(|id| *id == name)
     }
 

@@ -61,6 +61,11 @@ impl KindArg {
         all.filter(|kind| *kind != Self::Published).collect()
     }
 
+    /// What others call an entry.
+    fn other_names(self, id: &str) -> Vec<&'static str> {
+        self.file().into_iter().flat_map(|file| file.other_names(id)).collect()
+    }
+
     fn heading(self) -> String {
         format!("{self:?}").to_lowercase()
     }
@@ -204,7 +209,9 @@ fn list(kind: KindArg, width: usize, with_heading: bool) -> String {
             Ok(Some(words)) if !words.is_empty() => format!(" [{}]", words.join(", ")),
             _ => String::new(),
         };
-        let _ = writeln!(text, "{indent}{id:width$}  {title}{honoured}");
+        let others: String =
+            kind.other_names(id).iter().map(|name| format!("; also `{name}`")).collect();
+        let _ = writeln!(text, "{indent}{id:width$}  {title}{others}{honoured}");
     }
     text
 }
@@ -212,6 +219,10 @@ fn list(kind: KindArg, width: usize, with_heading: bool) -> String {
 fn as_json(kind: KindArg) -> Value {
     let entry = |(id, title): (&str, String)| {
         let mut value = json!({ "id": id, "title": title });
+        let others = kind.other_names(id);
+        if !others.is_empty() {
+            value["other_names"] = others.into();
+        }
         if let Ok(Some(words)) = honours(kind, id) {
             value["honours"] = words.into();
         }

@@ -35,7 +35,7 @@ pub(super) fn id(name: &str) -> Result<&str, String> {
              `fairdisk run` and the other commands of the lab"
         ));
     }
-    let id = under_mounts(name).unwrap_or(name);
+    let id = under_mounts(name).unwrap_or_else(|| Kind::Revision.own_name(name));
     if Kind::Revision.ids().any(|known| known == id) {
         return Ok(id);
     }
@@ -61,6 +61,7 @@ mod tests {
         for id in Kind::Revision.ids() {
             assert!(find(id).is_ok(), "{id}");
         }
+        assert_eq!(find("none"), find("noop"), "the kernel's name");
         // Revisions keep their historical parameters; the family has those for mounts.
         let [old, new, own] = ["cfq-2.6.25", "cfq-2.6.34", "cfq"].map(|name| find(name).unwrap());
         assert!(old != new && old != own);
