@@ -1,5 +1,5 @@
-//! Results as JSON: what those of several commands have in common. The types with `Results` in their
-//! names say what a command prints; their names and comments are what `fairdisk schema` shows.
+//! Results as JSON: what those of several commands have in common. The types with `Results` in
+//! their names say what a command prints, and `fairdisk schema` shows their names and comments.
 
 use crate::catalog::experiment::PublishedChange;
 use crate::outcome::{Amount, Regime, Regimes, Series};
@@ -38,13 +38,13 @@ pub struct Partial<T> {
 /// Results as a JSON value.
 ///
 /// # Panics
-/// A map has keys that are no text, or a type does not serialize itself: a mistake in its definition.
+/// A map has keys that are no text, which is a mistake in the definition of a type.
 pub fn value<T: Serialize>(results: &T) -> Value {
     serde_json::to_value(results).expect("results have text as keys")
 }
 
 /// Figures by their names; null where one is not known.
-pub(crate) type Figures = BTreeMap<String, Option<f64>>;
+pub type Figures = BTreeMap<String, Option<f64>>;
 
 /// Quantiles of latencies in milliseconds; null without I/Os.
 #[derive(Debug, Serialize, JsonSchema)]

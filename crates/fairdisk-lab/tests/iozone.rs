@@ -263,7 +263,7 @@ fn what_was_written_leaves_metadata_in_memory_where_that_is_page_by_page() {
 
 /// The block `memory` of a row in JSON.
 fn to_memory(row: &RowOutcome) -> serde_json::Value {
-    row.memory.expect("memory is page by page").json()
+    serde_json::json!(row.memory.expect("memory is page by page").figures())
 }
 
 #[test]

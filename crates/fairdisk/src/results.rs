@@ -103,7 +103,7 @@ pub(crate) fn document<T>(results: T) -> Document<T> {
     Document { results, version, command: command() }
 }
 
-/// The same of results that are JSON already.
+/// Results that are JSON already, with the version and the command by which they were made.
 pub(crate) fn with_provenance(results: Value) -> Value {
     value(&document(results))
 }

@@ -38,7 +38,8 @@ impl MemoryOutcome {
     }
 
     /// The figures by their names.
-    pub(super) fn figures(&self) -> Figures {
+    #[must_use]
+    pub fn figures(&self) -> Figures {
         let figures = self.sum.figures(&self.sum.tasks);
         figures.map(|(figure, sum)| (figure.name(), Some(self.of_one(sum)))).collect()
     }

@@ -52,7 +52,7 @@ struct Figure {
     figure: String,
     /// The number; null of a change.
     published: Option<f64>,
-    /// The same in words.
+    /// What is published, in words.
     published_words: String,
     /// The mean of ours.
     ours: Option<f64>,

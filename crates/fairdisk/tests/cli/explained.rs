@@ -162,7 +162,9 @@ fn one_of_several_disks_is_explained_whether_they_run_together_or_not() {
     let ask = |more: &[&str]| -> Value {
         let run = ["explain", RUN, "--duration", "3s", "--set", "device.jbod=3", "--json"];
         let enough = ["--set", "host.cpus=64", "--disk", "2"];
-        fairdisk(&[&run[..], &enough, more].concat()).json()
+        let mut told = fairdisk(&[&run[..], &enough, more].concat()).json();
+        assert!(told["command"].take().as_str().unwrap().starts_with("fairdisk explain "));
+        told
     };
     let together = ["--set", "host.disks_together=true"];
     let list = ask(&["--slowest", "2"]);

@@ -24,7 +24,7 @@ pub struct BlameResults {
     place: String,
     /// What is compared, as on the command line.
     metric: String,
-    /// The same in words.
+    /// What is compared, in words.
     unit: String,
     /// The name of the good end.
     good: String,

@@ -103,8 +103,8 @@ struct PublishedTotal {
     total_ios: f64,
 }
 
-/// Requests of the queue with metadata and journal, all seeds together. Submitted are completed and in
-/// flight; failed ones are completed.
+/// Requests of the queue with metadata and journal, all seeds together. Submitted are completed
+/// and in flight; failed ones are completed.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Requests {
     submitted: u64,
