@@ -58,6 +58,9 @@ const FOR_EVER_MS: u64 = 366 * 24 * 3600 * 1000;
 /// How often events are fetched and Ctrl-C is looked for.
 const LOOK_EACH: Duration = Duration::from_millis(20);
 
+/// A mount ends its recording sooner after it was asked to.
+const HANG_UP_MOST: Span = Span::from_s(5);
+
 /// A recording that ends so much before its time was cut short.
 const EARLY: Span = Span::from_ms(500);
 
@@ -89,17 +92,32 @@ fn of_mount(args: &Args) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
     let is_over = Arc::new(AtomicBool::new(false));
     let (over, stopped) = (Arc::clone(&is_over), Arc::clone(&stop));
+    let end = args.time.map(|time| began + time);
     let listener = std::thread::spawn(move || {
-        while !over.load(Ordering::Relaxed) && !stopped.load(Ordering::Relaxed) {
-            fairdisk_plane::pause(LOOK_EACH);
-        }
+        let until = |is_end: &dyn Fn() -> bool| {
+            while !over.load(Ordering::Relaxed) && !is_end() {
+                fairdisk_plane::pause(LOOK_EACH);
+            }
+        };
+        until(&|| stopped.load(Ordering::Relaxed) || end.is_some_and(|end| kernel_time() > end));
         // The mount then sends what is left, and hangs up.
         let _ = socket.shutdown(Shutdown::Write);
+        let patience = kernel_time() + HANG_UP_MOST;
+        until(&|| kernel_time() > patience);
+        let hung_up = over.load(Ordering::Relaxed);
+        let _ = socket.shutdown(Shutdown::Both);
+        hung_up
     });
     let copied = io::copy(&mut recording, &mut file).and_then(|_| file.flush());
     is_over.store(true, Ordering::Relaxed);
-    let _ = listener.join();
+    let hung_up = listener.join().unwrap_or(true);
     copied.map(drop).map_err(failed)?;
+    if !hung_up {
+        return Err(Failure::Run(format!(
+            "the process of the mount does not answer; what it had sent is in {}",
+            args.output.display()
+        )));
+    }
     let (took, was_stopped) = (kernel_time() - began, stop.load(Ordering::Relaxed));
     let is_short = args.time.is_none_or(|time| took + EARLY < time);
     if is_short && !was_stopped {

@@ -1,6 +1,8 @@
 //! `fairdisk record`: what programs do on a mount, recorded while they do it.
 
 use crate::host::{Host, fairdisk, finish, lacks_something, text};
+use crate::process::{process, signal};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,11 +25,7 @@ fn begin(host: &Host, more: &[&str]) -> (std::process::Child, PathBuf) {
 }
 
 fn end(child: std::process::Child) -> String {
-    rustix::process::kill_process(
-        rustix::process::Pid::from_child(&child),
-        rustix::process::Signal::INT,
-    )
-    .unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
     text(&output)
@@ -90,6 +88,27 @@ fn what_programs_do_is_recorded() {
     let run = fairdisk(&["run", path.to_str().unwrap(), "--device", "nvme", "--seeds", "1"]);
     assert!(run.status.success(), "{}", text(&run));
     assert!(String::from_utf8_lossy(&run.stdout).contains("Replayed closed loop"));
+    host.unmount();
+}
+
+/// Ctrl-C ends a recording also where the process of the mount is stopped, and says so.
+#[test]
+fn a_mount_that_does_not_answer_does_not_hold_a_recording() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    let said = text(&host.mount(&[]));
+    let pid = process(&said);
+    let (recording, path) = begin(&host, &[]);
+    signal(pid, Signal::STOP);
+    rustix::process::kill_process(rustix::process::Pid::from_child(&recording), Signal::INT)
+        .unwrap();
+    let output = recording.wait_with_output().unwrap();
+    signal(pid, Signal::CONT);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    assert!(text(&output).contains("does not answer"), "{}", text(&output));
+    assert!(path.metadata().unwrap().len() > 0);
     host.unmount();
 }
 
