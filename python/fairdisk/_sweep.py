@@ -4,41 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent import futures
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from time import perf_counter
-from typing import Any, Literal, Protocol, Union
+from typing import Literal, Protocol, Union
 from uuid import uuid4
 
 from . import _fairdisk
+from ._pools import Cell, Executor, Portions, pool_of, seeds_of
 from ._progress import Tell, progress_of
 from ._result import Tabular
 from ._run import Progress, Spec, named, seconds, whole
 from ._settings import Changes, Device, Scheduler, Value, as_changes, as_text, plain
 from .errors import SpecError, wrong
 
-#: A cell's number, its key, its records as JSON, and whether it was known.
-Cell = tuple[int, Union[str, None], str, bool]
 Axis = Union["Range", str, Iterable[Union[Value, Scheduler, Device]]]
-Executor = Union[None, str, Any]
-#: What is done with the cells of a portion.
-Take = Callable[[list[Cell]], None]
-
-#: How long a task of a pool took, in seconds, and what came of its cells.
-Portion = tuple[float, list[Cell]]
-
-#: A task of a pool takes about so long.
-PORTION_S = 1.0
-#: Towards the end tasks are shorter, so that no worker waits long for the last, but not than this.
-SHORTEST_S = 0.05
-#: So many cells are a task before it is known how long they take.
-FIRST = 4
-#: So many tasks are with each worker of a pool, one at work and one that waits.
-TASKS_EACH = 2
 
 
 @dataclass(frozen=True)
@@ -176,51 +156,24 @@ class Sweep:
     def _elsewhere(
         self, cells: list[int], executor: Executor, store: Store | None, tell: Tell | None
     ) -> list[Cell]:
-        found, cells = ([], cells) if store is None else self._known(cells, store)
-        of = len(cells) + len(found)
+        known, cells = ([], cells) if store is None else self._known(cells, store)
+        of = len(cells) + len(known)
+        # By number, as a portion that Ctrl-C interrupts here is kept once more.
+        found = {cell[0]: cell for cell in known}
 
-        def take(part: list[Cell]) -> None:
-            for _, key, text, _ in part:
-                if store is not None and key is not None:
-                    store.keep(key, text)
-            found.extend(part)
+        def keep(part: list[Cell]) -> None:
+            for cell in part:
+                if store is not None and cell[1] is not None:
+                    store.keep(cell[1], cell[2])
+                found[cell[0]] = cell
+
+        def told() -> None:
             if tell is not None:
                 tell(len(found), of)
 
         with pool_of(executor) as pool:
-            pool.run(self.definition, Portions(cells, pool.workers), take)
-        return sorted(found)
-
-
-class Portions:
-    """Cells in portions that take about a second each: who stops a sweep loses no more."""
-
-    def __init__(self, cells: Sequence[int], workers: int) -> None:
-        self._cells = cells
-        self._workers = workers
-        self._at = 0
-        self._cell_s: float | None = None
-
-    def next(self, count: int) -> Iterator[list[int]]:
-        """The next portions, as many or those that are left; each is cut when it is asked for."""
-        for _ in range(count):
-            left = len(self._cells) - self._at
-            if left == 0:
-                return
-            size = FIRST
-            if self._cell_s is not None:
-                fair_s = left * self._cell_s / (2 * self._workers)
-                size = int(min(PORTION_S, max(SHORTEST_S, fair_s)) / self._cell_s)
-            size = min(left, max(1, size))
-            self._at += size
-            yield list(self._cells[self._at - size : self._at])
-
-    def done(self, portion: Portion) -> list[Cell]:
-        """Notes how long a portion took, and gives its cells."""
-        took_s, cells = portion
-        if cells:
-            self._cell_s = max(took_s / len(cells), 1e-6)
-        return cells
+            pool.run(self.definition, Portions(cells, seeds_of(self.definition)), keep, told)
+        return sorted(found.values())
 
 
 def sweep(
@@ -366,147 +319,3 @@ def _opened(store: object) -> Store | None:
     if hasattr(store, "known") and hasattr(store, "keep"):
         return store
     raise wrong("store", store, "a directory, a place as s3://bucket/runs, or a store")
-
-
-def portion_of(definition: str, cells: Sequence[int]) -> Portion:
-    """Runs cells of a sweep in this process, on one thread; what a pool's tasks call."""
-    began = perf_counter()
-    done = _sweep_of(definition).run(cells, threads=1)
-    return perf_counter() - began, done
-
-
-_LAST: list[tuple[str, _fairdisk.Sweep]] = []
-
-
-def _sweep_of(definition: str) -> _fairdisk.Sweep:
-    """The sweep of a definition, which most calls in a process have in common."""
-    if not _LAST or _LAST[0][0] != definition:
-        _LAST[:] = [(definition, _fairdisk.Sweep(definition))]
-    return _LAST[0][1]
-
-
-class Pool(Protocol):
-    """Runs portions of cells, each on one thread of a worker."""
-
-    workers: int
-
-    def run(self, definition: str, portions: Portions, take: Take) -> None:
-        """Runs all of them, and gives what came of each as soon as it is there."""
-
-
-@dataclass
-class _Futures:
-    """An executor of concurrent.futures, or a client of Dask, which has the same calls."""
-
-    executor: Any
-    workers: int
-    #: `wait` of the same module.
-    wait: Callable[..., Any] = futures.wait
-
-    def run(self, definition: str, portions: Portions, take: Take) -> None:
-        waiting: set[Any] = set()
-        try:
-            while True:
-                room = TASKS_EACH * self.workers - len(waiting)
-                for cells in portions.next(room):
-                    waiting.add(self.executor.submit(portion_of, definition, cells))
-                if not waiting:
-                    return
-                done, waiting = self.wait(waiting, return_when="FIRST_COMPLETED")
-                for future in done:
-                    take(portions.done(future.result()))
-        finally:
-            # Nothing more is begun; what an executor here is at ends soon, and is kept.
-            begun = [future for future in waiting if future.cancel() is False]
-            for future in futures.wait(begun).done:
-                if future.exception() is None:
-                    take(portions.done(future.result()))
-
-
-@dataclass
-class _Ray:
-    """Tasks of Ray, on the cluster that it is connected to."""
-
-    ray: Any
-    workers: int
-
-    def run(self, definition: str, portions: Portions, take: Take) -> None:
-        task = self.ray.remote(portion_of).options(num_cpus=1)
-        sent = self.ray.put(definition)
-        waiting: list[Any] = []
-        try:
-            while True:
-                room = TASKS_EACH * self.workers - len(waiting)
-                waiting += [task.remote(sent, cells) for cells in portions.next(room)]
-                if not waiting:
-                    return
-                done, waiting = self.ray.wait(waiting, num_returns=1)
-                for portion in self.ray.get(done):
-                    take(portions.done(portion))
-        finally:
-            for task in waiting:
-                self.ray.cancel(task)
-
-
-@dataclass
-class _Joblib:
-    """The backend of joblib that is in force."""
-
-    joblib: Any
-    workers: int
-
-    def run(self, definition: str, portions: Portions, take: Take) -> None:
-        task = self.joblib.delayed(portion_of)
-        parallel = self.joblib.Parallel(
-            n_jobs=self.workers,
-            return_as="generator_unordered",
-            pre_dispatch=TASKS_EACH * self.workers,
-            batch_size=1,
-        )
-        for portion in parallel(task(definition, cells) for cells in portions.next(sys.maxsize)):
-            take(portions.done(portion))
-
-
-def _needed(module: str, extra: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        remedy = f"install it with `pip install fairdisk[{extra}]`, or choose another executor"
-        raise SpecError(f"executor: {module} is missing; {remedy}", key="executor", remedy=remedy) from error
-
-
-@contextmanager
-def pool_of(executor: Executor) -> Iterator[Pool]:
-    """The pool that an argument `executor` means."""
-    cores = os.cpu_count() or 1
-    if executor == "processes":
-        import multiprocessing
-
-        context = multiprocessing.get_context("spawn")
-        with futures.ProcessPoolExecutor(cores, mp_context=context) as pool:
-            yield _Futures(pool, cores)
-    elif executor == "ray":
-        ray = _needed("ray", "ray")
-        if not ray.is_initialized():
-            ray.init(log_to_driver=False)
-        yield _Ray(ray, max(1, int(ray.cluster_resources().get("CPU", 1))))
-    elif executor == "joblib":
-        joblib = _needed("joblib", "joblib")
-        yield _Joblib(joblib, joblib.effective_n_jobs(-1))
-    elif executor == "dask":
-        distributed = _needed("distributed", "dask")
-        with distributed.Client() as client:
-            yield _dask(distributed, client)
-    elif isinstance(executor, futures.Executor):
-        yield _Futures(executor, getattr(executor, "_max_workers", cores))
-    elif type(executor).__module__.startswith("distributed"):
-        yield _dask(_needed("distributed", "dask"), executor)
-    else:
-        names = "threads, processes, ray, dask, joblib, or an executor"
-        raise wrong("executor", executor, names)
-
-
-def _dask(distributed: Any, client: Any) -> _Futures:
-    return _Futures(client, sum(client.nthreads().values()) or 1, distributed.wait)

@@ -15,7 +15,7 @@ import fairdisk
 import numpy
 import polars
 import pytest
-from fairdisk._sweep import FIRST, Portions
+from fairdisk._pools import FIRST, Cell, Futures, Portion, Portions, Ray, Room, in_time
 
 PROGRAM = os.environ["FAIRDISK_PROGRAM"]
 OVER = {"scheduler": ["fair", "noop"], "host.hz": [100, 1000]}
@@ -53,18 +53,179 @@ def test_executors_give_the_same(executor: str, here: polars.DataFrame, tmp_path
             ray.shutdown()
 
 
+def cells_of(numbers: list[int]) -> list[Cell]:
+    return [(cell, None, "", False) for cell in numbers]
+
+
 def test_a_pool_gets_portions_of_about_a_second() -> None:
-    portions = Portions(range(10_000), workers=2)
-    [first] = portions.next(1)
+    portions = Portions(range(10_000), seeds=10_000)
+    [first] = portions.next(1, tasks=4)
     assert len(first) == FIRST
-    portions.done((FIRST * 0.01, [(cell, None, "", False) for cell in first]))
-    sizes = [len(portion) for portion in portions.next(10_000)]
+    portions.done((FIRST * 0.01, cells_of(first), []))
+    sizes = [len(portion) for portion in portions.next(10_000, tasks=4)]
     # Of 10 ms each: a second at first, and 50 ms at the end.
     assert sizes[:50] == [100] * 50 and sizes[-2] == 5 and len(sizes) < 140, sizes
     assert sum(sizes) == 10_000 - FIRST
-    slow = Portions(range(100), workers=2)
-    slow.done((60.0, [(0, None, "", False)]))
-    assert len(next(slow.next(1))) == 1
+    slow = Portions(range(100), seeds=100)
+    slow.done((60.0, cells_of([0]), []))
+    assert len(next(slow.next(1, tasks=4))) == 1
+
+
+def test_a_portion_is_a_part_of_one_point_or_small_points_as_a_whole() -> None:
+    large = Portions(range(3000), seeds=1500)
+    large.done((0.0001, cells_of([0]), []))
+    assert [len(portion) for portion in large.next(9, tasks=1)] == [1000, 500, 1000, 500]
+    small = Portions(range(3000), seeds=3)
+    small.done((0.01, cells_of([0]), []))
+    sizes = [len(portion) for portion in small.next(3000, tasks=4)]
+    # Of 10 ms each: one point in 50 ms.
+    assert sizes == [3] * 1000
+
+
+def pooled(costs_s: list[float], seeds: int, workers: int) -> tuple[float, list[float]]:
+    """When the last of these cells is done by workers of a clock of their own, and what each task
+    took."""
+    portions, tasks = Portions(range(len(costs_s)), seeds), 2 * workers
+    queued: list[list[int]] = []
+    running: list[tuple[float, Portion]] = []
+    tooks: list[float] = []
+    now_s = 0.0
+    while True:
+        queued += portions.next(tasks - len(queued) - len(running), tasks)
+        while queued and len(running) < workers:
+            clock = [now_s]
+
+            def run(some: list[int], clock: list[float] = clock) -> list[Cell]:
+                clock[0] += sum(costs_s[cell] for cell in some)
+                return cells_of(some)
+
+            portion = in_time(run, queued.pop(0), seeds, lambda clock=clock: clock[0])  # type: ignore[misc]
+            running.append((clock[0], portion))
+        if not running:
+            return now_s, tooks
+        running.sort(key=lambda one: one[0])
+        now_s, portion = running.pop(0)
+        tooks.append(portion[0])
+        portions.done(portion)
+
+
+@pytest.mark.parametrize(
+    ("costs_s", "seeds", "workers"),
+    [
+        ([60.0] * 8, 8, 8),
+        ([0.0001] * 500 + [1.0] * 500, 500, 2),
+        ([0.0001] * 5000 + [1.0] * 100, 1, 4),
+        ([0.05, 0.5] * 200, 2, 4),
+        ([1.0] * 100 + [0.001] * 10_000, 100, 3),
+    ],
+)
+def test_cells_of_unequal_cost_keep_all_workers_busy(
+    costs_s: list[float], seeds: int, workers: int
+) -> None:
+    last_s, tooks = pooled(costs_s, seeds, workers)
+    at_best_s = max(sum(costs_s) / workers, max(costs_s))
+    assert last_s < 1.05 * at_best_s + 2.0, last_s / at_best_s
+    # A task that is at work at two seconds ends with the cells that it has begun.
+    assert max(tooks) < 4.0 + max(costs_s), max(tooks)
+
+
+def test_a_task_that_takes_long_gives_back_what_it_has_not_run() -> None:
+    now = [0.0]
+
+    def run(some: list[int]) -> list[Cell]:
+        now[0] += 0.9 * len(some)
+        return cells_of(some)
+
+    took_s, done, rest = in_time(run, range(10), 10, lambda: now[0])
+    assert took_s == pytest.approx(2.7) and [cell[0] for cell in done] == [0, 1, 2]
+    portions = Portions([10, 11], seeds=100)
+    portions.done((took_s, done, rest))
+    assert [cell for portion in portions.next(99, tasks=1) for cell in portion] == list(range(3, 12))
+
+
+class Finished(futures.Executor):
+    """An executor that is done at once, of some workers."""
+
+    def __init__(self, workers: int, fails: int = -1) -> None:
+        self.workers, self.fails, self.most = workers, fails, 0
+
+    def submit(self, fn: Any, /, *args: Any, **_: Any) -> futures.Future[Any]:
+        future: futures.Future[Any] = futures.Future()
+        if self.fails in args[1]:
+            future.set_exception(RuntimeError("a worker is gone"))
+        else:
+            future.set_result((0.001, cells_of(args[1]), []))
+        return future
+
+
+class Interrupted(KeyboardInterrupt):
+    pass
+
+
+@pytest.mark.parametrize("at", ["keep", "told", "a task"])
+@pytest.mark.parametrize("kind", ["futures", "ray"])
+def test_what_is_finished_is_kept_if_another_portion_ends_the_sweep(at: str, kind: str) -> None:
+    fails = 17 if at == "a task" else -1
+    kept: set[int] = set()
+    calls = [0]
+
+    def keep(some: list[Cell]) -> None:
+        calls[0] += 1
+        if at == "keep" and calls[0] == 2:
+            kept.add(some[0][0])
+            raise Interrupted
+        kept.update(cell[0] for cell in some)
+
+    def told() -> None:
+        if at == "told":
+            raise Interrupted
+
+    room = Room(lambda: 5)
+    pool = Futures(Finished(5, fails), room) if kind == "futures" else Ray(LikeRay(fails), room)
+    with pytest.raises((Interrupted, RuntimeError)):
+        pool.run("{}", Portions(range(1000), seeds=1000), keep, told)
+    # All ten tasks were done; the one that failed had four cells.
+    assert kept >= set(range(40)) - ({16, 17, 18, 19} if fails >= 0 else set())
+
+
+class LikeRay:
+    """The calls of Ray that a pool needs, of tasks that are done at once."""
+
+    class exceptions:
+        RayError = RuntimeError
+
+    def __init__(self, fails: int) -> None:
+        self._executor = Finished(1, fails)
+
+    def remote(self, _: object) -> LikeRay:
+        task = LikeRay.__new__(LikeRay)
+        task.options = lambda **_: task  # type: ignore[attr-defined]
+        task.remote = lambda *args: self._executor.submit(None, *args)  # type: ignore[method-assign]
+        return task
+
+    def put(self, text: str) -> str:
+        return text
+
+    def wait(self, refs: list[Any], num_returns: int, timeout: float | None = None) -> Any:
+        return refs[:num_returns], refs[num_returns:]
+
+    def get(self, ref: Any) -> Portion:
+        return ref.result()  # type: ignore[no-any-return]
+
+    def cancel(self, _: object) -> None:
+        raise AssertionError("all are done")
+
+
+def test_a_pool_that_grows_gets_more_tasks() -> None:
+    workers, now_s = [2], [0.0]
+    room = Room(lambda: workers[0], clock=lambda: now_s[0])
+    assert room.tasks() == 4
+    workers[0] = 50
+    assert room.tasks() == 4
+    now_s[0] = 1.0
+    assert room.tasks() == 100
+    # A cluster without workers grows if it has something to do.
+    assert Room(lambda: 0, 64).tasks() == 64
 
 
 def test_an_executor_of_ones_own_is_used(here: polars.DataFrame) -> None:
