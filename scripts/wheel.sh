@@ -3,7 +3,8 @@
 # it: in a fresh environment it is installed, types and examples are checked, notebooks run, and
 # results compared with those of the program. PROFILE is that of cargo, release by default; TRY=no
 # leaves the trial out. With FAIRDISK_MODULE, a module that is built, the wheel is packed of that, and
-# FAIRDISK_PROGRAM is the program that it is compared with. SHORT=1 leaves notebooks and most tests out.
+# FAIRDISK_PROGRAM is the program that it is compared with. SHORT=1 leaves notebooks and most
+# tests out, and installs no other packages.
 set -euo pipefail
 out=$(realpath -m "${1:-$(dirname "${BASH_SOURCE[0]}")/../target/package}")
 . "$(dirname "${BASH_SOURCE[0]}")/toolchain.sh"
@@ -16,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 of_maturin() { (cd python && "$environment/bin/maturin" "$@" --interpreter "$environment/bin/python"); }
 if [ -n "${FAIRDISK_MODULE:-}" ]; then
   mkdir "$work/wheel"
-  of_maturin pep517 write-dist-info --metadata-directory "$work/wheel" >/dev/null 2>&1
+  of_maturin pep517 write-dist-info --metadata-directory "$work/wheel" >/dev/null
   cp -r python/fairdisk "$work/wheel/"
   find "$work/wheel" \( -name '*.so' -o -name __pycache__ \) -prune -exec rm -rf {} +
   cp "$FAIRDISK_MODULE" "$work/wheel/fairdisk/_fairdisk.abi3.so"
@@ -30,17 +31,24 @@ echo "made $wheel"
 
 if [ -z "${FAIRDISK_PROGRAM:-}" ]; then
   cargo build --quiet --locked --profile "$profile" -p fairdisk
-  FAIRDISK_PROGRAM=${CARGO_TARGET_DIR:-target}/$profile/fairdisk
+  # Cargo's profile `dev` is in `debug`.
+  FAIRDISK_PROGRAM=${CARGO_TARGET_DIR:-target}/${profile/#dev/debug}/fairdisk
 fi
 FAIRDISK_PROGRAM=$(realpath "$FAIRDISK_PROGRAM")
 export FAIRDISK_PROGRAM PYTHONDONTWRITEBYTECODE=1
-python3 -m venv "$work/fresh"
+"$environment/bin/python" -m venv "$work/fresh"
 python=$work/fresh/bin/python
 install() { "$environment/bin/uv" pip install --quiet --python "$python" "$@"; }
 # What is not named by the package is not needed by it.
 install "$wheel"
 "$python" -c 'import fairdisk; print(fairdisk.run("two-groups", seeds=1, duration_s=0.1))' >/dev/null
-install --requirement python/requirements-test.txt
+if [ -n "${SHORT:-}" ]; then
+  # Packages of the tests are seen where they are, and nothing is downloaded.
+  packages() { "$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
+  packages "$environment/bin/python" >"$(packages "$python")/tests.pth"
+else
+  install --requirement python/requirements-test.txt
+fi
 cp -r python/tests python/examples python/notebooks python/pyproject.toml "$work/"
 cd "$work"
 # The types that are checked are those of the wheel, as nothing else is here.
