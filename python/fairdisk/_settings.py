@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
@@ -126,6 +126,8 @@ class Replay:
         Raises:
             SpecError: A value is of another type, or out of its range.
         """
+        if self.pace is not None and not isinstance(self.pace, str):
+            raise wrong("pace", self.pace, "closed-loop, as-it-came or as-fast-as-it-can")
         window = plain(self.window_s)
         if window is not None:
             ends = [plain(one) for one in window] if isinstance(window, (tuple, list)) else []
@@ -133,17 +135,20 @@ class Replay:
             if len(numbers) != 2 or len(ends) != 2 or not 0 <= numbers[0] < numbers[1]:
                 raise wrong("window_s", self.window_s, "two times in seconds, the second one later")
             window = (float(ends[0]), float(ends[1]))
-        if isinstance(self.drop, str) or not all(isinstance(one, str) for one in self.drop):
+        drop = plain(self.drop)
+        is_list = isinstance(drop, Iterable) and not isinstance(drop, str)
+        drop = list(drop) if is_list else [None]
+        if not all(isinstance(one, str) for one in drop):
             raise wrong("drop", self.drop, "a list of groups")
         limit = {
-            group: {key: value if value is None else as_text(value, key) for key, value in it.items()}
+            group: {_setting(group, key): _limit(key, value) for key, value in it.items()}
             for group, it in _of_groups("limit", self.limit, Mapping).items()
         }
         return Replay(
             self.pace,
             window,
             _of_groups("rename", self.rename, str),
-            list(self.drop),
+            drop,
             _of_groups("scale", self.scale, int),
             _of_groups("weight", self.weight, int),
             limit,  # type: ignore[arg-type]
@@ -161,6 +166,20 @@ def _of_groups(argument: str, values: object, kind: Any) -> dict[str, Any]:
         if not is_right or kind is int and (value is True or not 1 <= value <= 10_000):
             raise wrong(f"{argument}[{group!r}]", value, words[kind])
     return found
+
+
+def _setting(group: str, key: object) -> str:
+    if not isinstance(key, str):
+        raise wrong(f"limit[{group!r}]", key, "settings by their names, as max_iops")
+    return key
+
+
+def _limit(key: str, value: object) -> str | None:
+    """A limit as options take it, a whole number without a point."""
+    value = plain(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return None if value is None else as_text(value, key)
 
 
 def identifier(name: str) -> str:

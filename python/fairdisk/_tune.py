@@ -79,8 +79,8 @@ def tune(
     except ImportError as error:
         remedy = "install it with `pip install fairdisk[tune]`"
         raise SpecError(f"optuna is missing; {remedy}", remedy=remedy) from error
-    if not space:
-        raise wrong("space", space, "the values of one key or more")
+    if not isinstance(space, Mapping) or not space:
+        raise wrong("space", space, "values by keys, of one key or more")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     count = whole("trials", trials, 1)
     if count is None:
@@ -152,6 +152,8 @@ def _distance(wishes: Mapping[str, Mapping[str, Wish]]) -> Objective:
     if not isinstance(wishes, Mapping) or not wishes:
         raise wrong("wishes", wishes, 'wishes as {"database": {"share_percent": (">=", 70)}}')
     for group, columns in wishes.items():
+        if not isinstance(columns, Mapping):
+            raise wrong(f"wishes[{group!r}]", columns, 'columns, as {"share_percent": (">=", 70)}')
         for column, wish in columns.items():
             ends = wish if isinstance(wish, (tuple, list)) and len(wish) == 2 else ("", None)
             if ends[0] not in (">=", "<=") or not isinstance(plain(ends[1]), (int, float)):

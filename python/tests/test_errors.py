@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import pickle
+import tempfile
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import fairdisk
 import numpy
 import pytest
+
+#: A trace of some reads of one task.
+TRACE = "queued_ns,issued_ns,done_ns,device,group,task,op,traits,start_sector,sectors\n" + "".join(
+    f"{at}000000,{at}000000,{at}100000,0,/a,reader,read,,{at * 128},8\n" for at in range(100)
+)
+
+
+def replayed(**options: Any) -> fairdisk.Result:
+    """A trace, done again with these options."""
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place, "trace.csv")
+        path.write_text(TRACE)
+        return fairdisk.run(path, scheduler="noop", seeds=1, replay=fairdisk.Replay(**options))
+
 
 WRONG: dict[str, tuple[Callable[[], object], str, str]] = {
     "a misspelt experiment": (
@@ -124,9 +140,44 @@ WRONG: dict[str, tuple[Callable[[], object], str, str]] = {
         "expected two times in seconds",
     ),
     "a pace that is none": (
-        lambda: fairdisk.explain("x/noop", 1, replay=fairdisk.Replay(pace="fast")),  # type: ignore[arg-type]
-        "replay",
-        "expected one",
+        lambda: replayed(pace="fast"),
+        "`pace`: fast",
+        "expected one of closed-loop, as-it-came, as-fast-as-it-can",
+    ),
+    "a pace that is a number": (
+        lambda: replayed(pace=1),
+        "pace",
+        "expected closed-loop, as-it-came or as-fast-as-it-can",
+    ),
+    "groups to drop that are a number": (
+        lambda: replayed(drop=5),
+        "drop",
+        "expected a list of groups",
+    ),
+    "a limit by a number": (
+        lambda: replayed(limit={"/a": {5: 500}}),
+        "limit['/a']",
+        "expected settings by their names",
+    ),
+    "a limit of a setting that is none": (
+        lambda: replayed(limit={"/a": {"most": 500}}),
+        "no setting `most`",
+        "expected one of",
+    ),
+    "a limit that is a part of an operation": (
+        lambda: replayed(limit={"/a": {"max_iops": 500.5}}),
+        "max_iops",
+        "or None",
+    ),
+    "a wish of a group without a column": (
+        lambda: fairdisk.tune("two-groups", {"database": (">=", 70)}, {"host.hz": [100]}),  # type: ignore[dict-item]
+        "wishes['database']",
+        "expected columns",
+    ),
+    "a space that is a list": (
+        lambda: fairdisk.tune("two-groups", lambda _: 1.0, [("host.hz", [100])]),  # type: ignore[arg-type]
+        "space",
+        "expected values by keys",
     ),
     "a device of a comparison that is a number": (
         lambda: fairdisk.compare("two-groups", device=5),  # type: ignore[arg-type]
@@ -182,6 +233,16 @@ def test_numbers_of_others_are_numbers() -> None:
     own = hashes(1, 0.25, 100, 80)
     assert hashes(numpy.int64(1), numpy.float32(0.25), numpy.int32(100), numpy.float64(80)) == own
     assert hashes(numpy.array(1), Fraction(1, 4), numpy.uint8(100), Decimal(80)) == own
+
+
+def test_limits_that_are_whole_are_those_of_whole_numbers() -> None:
+    def hashes(limit: Any) -> list[str]:
+        result = replayed(pace="as-it-came", limit={"/a": {"max_iops": limit}})
+        return [row["journal_hash"] for row in result.data["rows"]]
+
+    own = hashes(50)
+    assert hashes(50.0) == hashes(numpy.float64(50)) == hashes(numpy.int32(50)) == own
+    assert hashes(None) != own
 
 
 def test_a_run_that_fails_is_no_wrong_argument() -> None:
