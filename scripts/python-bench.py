@@ -21,6 +21,8 @@ RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
 DURATION_S = 2.0
 #: So often threads and a pool are measured, one after the other.
 TURNS = 5
+#: So many workers each pool has, and so many threads it is compared with.
+WORKERS = 2
 
 
 def best(work: Callable[[], object], times: int = 5) -> float:
@@ -53,14 +55,16 @@ def main() -> None:
 
 
 def of_threads() -> dict[str, float]:
-    """The throughput of pools as a part of that of threads here, in turns; medians."""
+    """The throughput of pools of two workers as a part of that of two threads here; medians."""
     # Workers of Ray are nice by default: beside other work on the machine they would get less.
     os.environ.setdefault("RAY_worker_niceness", "0")
+    # joblib takes all cores by default.
+    os.environ["LOKY_MAX_CPU_COUNT"] = str(WORKERS)
     import distributed
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    client = distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)
+    client = distributed.Client(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None)
     over = {"scheduler": ["noop"]}
     sweep = defined("two-groups", over, seeds=RUNS, duration_s=DURATION_S)
     few = defined("two-groups", over, seeds=8, duration_s=DURATION_S)
@@ -69,7 +73,7 @@ def of_threads() -> dict[str, float]:
         few.run(executor=pool)
         turns = []
         for _ in range(TURNS):
-            threads_s = best(sweep.run, 1)
+            threads_s = best(lambda: sweep._sweep.run(list(range(RUNS)), threads=WORKERS), 1)
             pool_s = best(lambda: sweep.run(executor=pool), 1)
             print(f"{RUNS} runs: {threads_s:.2f} s on threads, {pool_s:.2f} s on {name}")
             turns.append(threads_s / pool_s)
