@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from threading import Lock
 from time import perf_counter
@@ -36,10 +36,14 @@ SHORTEST_S = 0.05
 FIRST = 4
 #: At most so many are ever one.
 MOST = 1000
+#: Cells of a point are run at once at most so many times as many as were measured: a call has a cost.
+GROWTH = 16
 #: So many tasks are with each worker of a pool, one at work and one that waits.
 TASKS_EACH = 2
 #: So many tasks are with a pool that may grow, at least: it grows if it has more than it can do.
 TASKS_OF_GROWING = 64
+#: So many before it is known how long cells take: small tasks cost more than they do.
+FIRST_OF_GROWING = 16
 #: So often a pool is asked how many workers it has.
 ASKED_EACH_S = 1.0
 
@@ -64,14 +68,16 @@ class Portions:
         """How many cells are left."""
         return len(self._cells)
 
-    def next(self, count: int, tasks: int) -> Iterator[list[int]]:
-        """The next portions, as many or those that are left; each is cut when it is asked for.
+    @property
+    def is_measured(self) -> bool:
+        """Whether it is known how long a cell takes."""
+        return self._cell_s is not None
 
-        A pool has about so many `tasks` at a time.
-        """
+    def next(self, count: int, workers: int) -> Iterator[list[int]]:
+        """The next portions, as many or those that are left; each is cut when it is asked for."""
         for _ in range(count):
             with self._lock:
-                portion = [self._cells.popleft() for _ in range(self._size(tasks))]
+                portion = [self._cells.popleft() for _ in range(self._size(TASKS_EACH * max(1, workers)))]
             if not portion:
                 return
             yield portion
@@ -106,43 +112,62 @@ class Portions:
 
 def portion_of(definition: str, cells: Sequence[int]) -> Portion:
     """Runs cells of a sweep in this process, on one thread; what a pool's tasks call."""
-    sweep, seeds = _sweep_of(definition)
-    return in_time(lambda some: sweep.run(some, threads=1), cells, seeds, perf_counter)
+    if not _LAST or _LAST[0].definition != definition:
+        _LAST[:] = [_Last(definition, _fairdisk.Sweep(definition), Costs(seeds_of(definition)))]
+    sweep, costs = _LAST[0].sweep, _LAST[0].costs
+    return in_time(lambda some: sweep.run(some, threads=1), cells, costs, perf_counter)
+
+
+@dataclass
+class Costs:
+    """What cells of each point took here: so many of them so many seconds."""
+
+    seeds: int
+    measured: dict[int, tuple[int, float]] = field(default_factory=dict)
+
+    def point(self, cell: int) -> int:
+        """The number of a cell's point."""
+        return cell // self.seeds
+
+    def fits(self, point: int, left_s: float) -> int:
+        """How many cells of a point are run at once: one of a point that was not measured."""
+        count, took_s = self.measured.get(point, (0, 0.0))
+        if count == 0:
+            return 1
+        return max(1, min(GROWTH * count, int(left_s * count / max(took_s, 1e-6))))
 
 
 def in_time(
     run: Callable[[list[int]], list[Cell]],
     cells: Sequence[int],
-    seeds: int,
+    costs: Costs,
     clock: Callable[[], float],
 ) -> Portion:
-    """Runs cells until about two seconds are over.
-
-    Each time those of one point are run, first one, and then at most twice as many as before.
-    """
+    """Runs cells until about two seconds are over, at once as many of a point as fit."""
     began = clock()
     done: list[Cell] = []
-    took_s, size = 0.0, 1
+    took_s = 0.0
     while len(done) < len(cells) and took_s < LONGEST_S:
         at = len(done)
-        point = cells[at] // seeds
-        some = list(takewhile(lambda cell: cell // seeds == point, cells[at : at + size]))
+        point = costs.point(cells[at])
+        most = cells[at : at + costs.fits(point, LONGEST_S - took_s)]
+        some = list(takewhile(lambda cell: costs.point(cell) == point, most))
         done += run(some)
         before_s, took_s = took_s, clock() - began
-        fits = (LONGEST_S - took_s) * len(some) / max(took_s - before_s, 1e-6)
-        same = len(done) < len(cells) and cells[len(done)] // seeds == point
-        size = int(max(1, min(2 * size, fits))) if same else 1
+        costs.measured[point] = len(some), took_s - before_s
     return took_s, done, list(cells[len(done) :])
 
 
-_LAST: list[tuple[str, _fairdisk.Sweep, int]] = []
+@dataclass
+class _Last:
+    """The sweep that most calls in a process have in common."""
+
+    definition: str
+    sweep: _fairdisk.Sweep
+    costs: Costs
 
 
-def _sweep_of(definition: str) -> tuple[_fairdisk.Sweep, int]:
-    """The sweep of a definition and its seeds, which most calls in a process have in common."""
-    if not _LAST or _LAST[0][0] != definition:
-        _LAST[:] = [(definition, _fairdisk.Sweep(definition), seeds_of(definition))]
-    return _LAST[0][1:]
+_LAST: list[_Last] = []
 
 
 class Pool(Protocol):
@@ -170,15 +195,16 @@ class Room:
         self._least = least
         self._clock = clock
         self._asked_s = -ASKED_EACH_S
-        self._tasks = 0
+        self.workers = 0
 
-    def tasks(self) -> int:
+    def tasks(self, portions: Portions) -> int:
         """So many tasks at a time."""
         now_s = self._clock()
-        if self._tasks == 0 or now_s - self._asked_s >= ASKED_EACH_S:
+        if self.workers == 0 or now_s - self._asked_s >= ASKED_EACH_S:
             self._asked_s = now_s
-            self._tasks = max(TASKS_EACH * self._workers(), self._least, 1)
-        return self._tasks
+            self.workers = self._workers()
+        least = self._least if portions.is_measured else min(self._least, FIRST_OF_GROWING)
+        return max(TASKS_EACH * self.workers, least, 1)
 
 
 @dataclass
@@ -203,8 +229,8 @@ class Futures:
 
         try:
             while True:
-                tasks = self.room.tasks()
-                for cells in portions.next(tasks - len(waiting), tasks):
+                room = self.room.tasks(portions) - len(waiting)
+                for cells in portions.next(room, self.room.workers):
                     waiting.add(self.executor.submit(portion_of, definition, cells))
                 if not waiting:
                     return
@@ -245,8 +271,8 @@ class Ray:
 
         try:
             while True:
-                tasks = self.room.tasks()
-                for cells in portions.next(tasks - len(waiting), tasks):
+                room = self.room.tasks(portions) - len(waiting)
+                for cells in portions.next(room, self.room.workers):
                     waiting.append(task.remote(sent, cells))
                 if not waiting:
                     return
@@ -277,16 +303,15 @@ class _Joblib:
         self, definition: str, portions: Portions, keep: Keep, told: Callable[[], None]
     ) -> None:
         task = self.joblib.delayed(portion_of)
-        tasks = TASKS_EACH * self.workers
         # What comes back after the last was given out is given out again.
         while portions:
             parallel = self.joblib.Parallel(
                 n_jobs=self.workers,
                 return_as="generator_unordered",
-                pre_dispatch=tasks,
+                pre_dispatch=TASKS_EACH * self.workers,
                 batch_size=1,
             )
-            given = portions.next(sys.maxsize, tasks)
+            given = portions.next(sys.maxsize, self.workers)
             for portion in parallel(task(definition, cells) for cells in given):
                 keep(portions.done(portion))
                 told()

@@ -15,7 +15,7 @@ import fairdisk
 import numpy
 import polars
 import pytest
-from fairdisk._pools import FIRST, Cell, Futures, Portion, Portions, Ray, Room, in_time
+from fairdisk._pools import FIRST, Cell, Costs, Futures, Portion, Portions, Ray, Room, in_time
 
 PROGRAM = os.environ["FAIRDISK_PROGRAM"]
 OVER = {"scheduler": ["fair", "noop"], "host.hz": [100, 1000]}
@@ -59,25 +59,25 @@ def cells_of(numbers: list[int]) -> list[Cell]:
 
 def test_a_pool_gets_portions_of_about_a_second() -> None:
     portions = Portions(range(10_000), seeds=10_000)
-    [first] = portions.next(1, tasks=4)
+    [first] = portions.next(1, workers=2)
     assert len(first) == FIRST
     portions.done((FIRST * 0.01, cells_of(first), []))
-    sizes = [len(portion) for portion in portions.next(10_000, tasks=4)]
+    sizes = [len(portion) for portion in portions.next(10_000, workers=2)]
     # Of 10 ms each: a second at first, and 50 ms at the end.
     assert sizes[:50] == [100] * 50 and sizes[-2] == 5 and len(sizes) < 140, sizes
     assert sum(sizes) == 10_000 - FIRST
     slow = Portions(range(100), seeds=100)
     slow.done((60.0, cells_of([0]), []))
-    assert len(next(slow.next(1, tasks=4))) == 1
+    assert len(next(slow.next(1, workers=2))) == 1
 
 
 def test_a_portion_is_a_part_of_one_point_or_small_points_as_a_whole() -> None:
-    large = Portions(range(3000), seeds=1500)
+    large = Portions(range(4500), seeds=1500)
     large.done((0.0001, cells_of([0]), []))
-    assert [len(portion) for portion in large.next(9, tasks=1)] == [1000, 500, 1000, 500]
+    assert [len(portion) for portion in large.next(4, workers=1)] == [1000, 500, 1000, 500]
     small = Portions(range(3000), seeds=3)
     small.done((0.01, cells_of([0]), []))
-    sizes = [len(portion) for portion in small.next(3000, tasks=4)]
+    sizes = [len(portion) for portion in small.next(3000, workers=2)]
     # Of 10 ms each: one point in 50 ms.
     assert sizes == [3] * 1000
 
@@ -86,12 +86,13 @@ def pooled(costs_s: list[float], seeds: int, workers: int) -> tuple[float, list[
     """When the last of these cells is done by workers of a clock of their own, and what each task
     took."""
     portions, tasks = Portions(range(len(costs_s)), seeds), 2 * workers
+    costs = Costs(seeds)
     queued: list[list[int]] = []
     running: list[tuple[float, Portion]] = []
     tooks: list[float] = []
     now_s = 0.0
     while True:
-        queued += portions.next(tasks - len(queued) - len(running), tasks)
+        queued += portions.next(tasks - len(queued) - len(running), workers)
         while queued and len(running) < workers:
             clock = [now_s]
 
@@ -99,7 +100,7 @@ def pooled(costs_s: list[float], seeds: int, workers: int) -> tuple[float, list[
                 clock[0] += sum(costs_s[cell] for cell in some)
                 return cells_of(some)
 
-            portion = in_time(run, queued.pop(0), seeds, lambda clock=clock: clock[0])  # type: ignore[misc]
+            portion = in_time(run, queued.pop(0), costs, lambda clock=clock: clock[0])  # type: ignore[misc]
             running.append((clock[0], portion))
         if not running:
             return now_s, tooks
@@ -136,11 +137,25 @@ def test_a_task_that_takes_long_gives_back_what_it_has_not_run() -> None:
         now[0] += 0.9 * len(some)
         return cells_of(some)
 
-    took_s, done, rest = in_time(run, range(10), 10, lambda: now[0])
+    took_s, done, rest = in_time(run, range(10), Costs(10), lambda: now[0])
     assert took_s == pytest.approx(2.7) and [cell[0] for cell in done] == [0, 1, 2]
     portions = Portions([10, 11], seeds=100)
     portions.done((took_s, done, rest))
-    assert [cell for portion in portions.next(99, tasks=1) for cell in portion] == list(range(3, 12))
+    assert [cell for portion in portions.next(99, workers=1) for cell in portion] == list(range(3, 12))
+
+
+def test_a_task_of_cells_whose_cost_is_known_runs_them_at_once() -> None:
+    calls: list[int] = []
+
+    def run(some: list[int]) -> list[Cell]:
+        calls.append(len(some))
+        return cells_of(some)
+
+    costs = Costs(100)
+    for _ in range(2):
+        in_time(run, range(17), costs, lambda: 0.001 * sum(calls))
+    # A call has a cost of its own, such as to plan the load.
+    assert calls == [1, 16, 17]
 
 
 class Finished(futures.Executor):
@@ -218,14 +233,17 @@ class LikeRay:
 
 def test_a_pool_that_grows_gets_more_tasks() -> None:
     workers, now_s = [2], [0.0]
+    portions = Portions(range(9), seeds=9)
     room = Room(lambda: workers[0], clock=lambda: now_s[0])
-    assert room.tasks() == 4
+    assert room.tasks(portions) == 4
     workers[0] = 50
-    assert room.tasks() == 4
+    assert room.tasks(portions) == 4
     now_s[0] = 1.0
-    assert room.tasks() == 100
+    assert room.tasks(portions) == 100
     # A cluster without workers grows if it has something to do.
-    assert Room(lambda: 0, 64).tasks() == 64
+    assert Room(lambda: 0, 64).tasks(portions) == 16
+    portions.done((1.0, cells_of([0]), []))
+    assert Room(lambda: 0, 64).tasks(portions) == 64
 
 
 def test_an_executor_of_ones_own_is_used(here: polars.DataFrame) -> None:
