@@ -27,13 +27,20 @@ program=$target/$host/release/fuzz
 kept=crates/fairdisk-fuzz/corpus
 
 failed=0
+known=$(cargo run --quiet --locked -p fairdisk-fuzz --example parsers) || exit 1
 parsers=("$@")
-[ $# -gt 0 ] || mapfile -t parsers < <(cargo run --quiet --locked -p fairdisk-fuzz --example parsers)
+[ $# -gt 0 ] || mapfile -t parsers <<<"$known"
+for parser in "${parsers[@]}"; do
+  grep -qx -- "$parser" <<<"$known" || {
+    echo "$parser: one of" $known >&2
+    exit 2
+  }
+done
 for parser in "${parsers[@]}"; do
   mkdir -p "$target/corpus/$parser" "$kept/$parser"
   log=$target/$parser.log
   FAIRDISK_PARSER=$parser "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-    -max_len=4096 -artifact_prefix="$kept/$parser/" -print_final_stats=1 \
+    -max_len=16384 -artifact_prefix="$kept/$parser/" -print_final_stats=1 \
     "$target/corpus/$parser" "$kept/$parser" >"$log" 2>&1 || {
     failed=$((failed + 1))
     echo "$parser: see $log"

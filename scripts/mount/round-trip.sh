@@ -120,14 +120,16 @@ part_loop() {
 # NAME SCHEDULER WEIGHTS MOUNT-OPTIONS -- LAB-OPTIONS: predicts, runs, and prints both. The
 # prediction is for a part of the time: who is faster than in the recording comes to its end.
 what_if() {
-  local name=$1 scheduler=$2 of mount=() lab=()
+  local name=$1 scheduler=$2 in_lab=$2 of mount=() lab=()
+  # Of that name the lab has the one of 2008, and mounts have their own.
+  [ "$scheduler" = two-layer-cfq ] && in_lab=mount-two-layer-cfq
   weights=$3
   shift 3
   while [ "$1" != -- ]; do mount+=("$1") && shift; done
   shift
   for of in $weights; do lab+=(--weight "/$top/$of"); done
   for of in $limits; do lab+=(--limit "/$top/$of"); done
-  "$fairdisk" run "$scratch/before.fdt" --device "$scratch/better.toml" --scheduler "$scheduler" \
+  "$fairdisk" run "$scratch/before.fdt" --device "$scratch/better.toml" --scheduler "$in_lab" \
     --seeds 1 --duration "$((seconds * 400))ms" --quiet --json "${lab[@]}" "$@" \
     >"$scratch/predicted.json" || die "$name: no prediction"
   mount_disk "$scheduler" "${mount[@]}"

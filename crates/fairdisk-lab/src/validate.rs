@@ -147,8 +147,8 @@ const COUNT_LEAST: usize = 100;
 
 /// What a replay does not know.
 const NOT_RECORDED: &str = "Of settings a recording has the scheduler with its tunables, a mount's \
-                            depth, and weights, floors, ceilings and targets of groups; under the \
-                            kernel weights alone. None are as they were changed later.";
+                            depth and whether it knew costs, and weights, floors, ceilings and \
+                            targets of groups, of which the kernel has weights alone. None are as they were changed later.";
 
 /// Replays the recording as `options` say and lays both beside each other. Values of the device are
 /// varied to see which fits worst, if `fits`.

@@ -183,13 +183,20 @@ fn a_disk_is_replayed_as_it_was_set() {
     let taken = own.arms[0].revision.resolved["bfq"].as_table().expect("a table").clone();
     assert_eq!(taken["low_latency"].as_bool(), Some(false));
     assert_eq!(taken["slice_idle_ms"].as_integer(), Some(4), "the caller's goes before");
-    assert!(own.caveats.iter().any(|note| note.contains("bfq.colour=3")), "{:?}", own.caveats);
+    assert!(own.caveats.iter().any(|note| note.contains("bfq.colour=3: ")), "{:?}", own.caveats);
+    let asked = plan("bfq[bfq.low_latency=true]", &[]);
+    assert_eq!(asked.arms[0].set, ["bfq.slice_idle_ms=2", "bfq.low_latency=true"]);
     // Tunables are of a scheduler, the depth is of the disk.
     let other = plan("noop", &[]);
     assert!(other.arms[0].set.is_empty());
     let ios = |plan: &Plan| run(plan).total_ios.mean;
     let deeper = plan("noop", &["host.queue.depth=32"]);
     assert!(ios(&deeper) > 1.2 * ios(&other), "{} and {}", ios(&deeper), ios(&other));
+    // Mounts have their own of some names.
+    recorded.about.scheduler = "two-layer-cfq".to_owned();
+    assert_eq!(recorded.scheduler(), Some("mount-two-layer-cfq"));
+    recorded.about.depth = None;
+    assert_eq!(recorded.scheduler(), Some("two-layer-cfq"));
 }
 
 #[test]

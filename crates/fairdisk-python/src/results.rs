@@ -14,6 +14,7 @@ use fairdisk_lab::blame::{
     to_html as blame_page, to_json as blame_json, to_table as blame_table,
 };
 use fairdisk_lab::catalog::error::{CatalogError, Fault, Where};
+use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::compare::{
     BASE, compare as compared, run_and_divide, to_html as comparison_page,
     to_json as comparison_json, to_table as comparison_table,
@@ -121,7 +122,7 @@ pub(crate) fn compare(
 /// The plan with the scheduler first by which the others' throughput is measured.
 fn with_base(request: &Request) -> Result<Plan, SpecError> {
     let mut options = request.options()?;
-    options.schedulers.retain(|name| name != BASE);
+    options.schedulers.retain(|name| Kind::Revision.own_name(name) != BASE);
     options.schedulers.insert(0, BASE.to_owned());
     request.plan_with(&options)
 }

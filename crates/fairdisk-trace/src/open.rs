@@ -39,13 +39,17 @@ pub struct Options {
 /// # Errors
 /// Returns an error if it cannot be read.
 pub fn cgroups_at(root: &Path) -> io::Result<BTreeMap<u32, String>> {
-    root.read_dir()?;
+    let of_root = root.metadata()?.dev();
     let (mut found, mut left) = (BTreeMap::new(), vec![root.to_owned()]);
     while let Some(directory) = left.pop() {
         // It may have been removed meanwhile.
         let (Ok(inode), Ok(entries)) = (directory.metadata(), directory.read_dir()) else {
             continue;
         };
+        // Another hierarchy that is mounted there has the same numbers for others.
+        if inode.dev() != of_root {
+            continue;
+        }
         let path = directory.strip_prefix(root).unwrap_or(&directory);
         // Traces have the lower half of it.
         found.insert(inode.ino() as u32, format!("/{}", path.display()));

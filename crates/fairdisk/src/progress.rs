@@ -77,7 +77,13 @@ impl Progress for Runs {
     }
 
     fn done(&self, done: usize, all: usize) {
-        self.change(|shown| (shown.done, shown.all) = (done, all));
+        self.change(|shown| {
+            // Another round of runs.
+            if done < shown.done {
+                self.bar.reset_elapsed();
+            }
+            (shown.done, shown.all) = (done, all);
+        });
     }
 }
 

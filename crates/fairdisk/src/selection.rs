@@ -11,6 +11,7 @@ use fairdisk_lab::compare::BASE;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::spec;
 use fairdisk_lab::time_text;
+use std::convert::Infallible;
 use std::iter;
 
 /// Changes of scheduler, device and single values, which all commands that run one plan accept.
@@ -67,7 +68,7 @@ pub(crate) struct Schedulers {
     /// Schedulers to try, separated by commas: names of `fairdisk catalog schedulers`, or paths of
     /// .toml files [default: all that are built in; of advise, those of today]. noop is always
     /// tried, as what the others' throughput is measured by
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = scheduler)]
     scheduler: Vec<String>,
 }
 
@@ -86,6 +87,11 @@ impl Schedulers {
         let others = wanted.into_iter().filter(|name| name != BASE);
         Ok(iter::once(BASE.to_owned()).chain(others).collect())
     }
+}
+
+/// A scheduler by the name that the catalogue has for it.
+pub(crate) fn scheduler(text: &str) -> Result<String, Infallible> {
+    Ok(Kind::Revision.own_name(text.trim()).to_owned())
 }
 
 /// The schedulers that are built in.

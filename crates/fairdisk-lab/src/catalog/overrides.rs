@@ -161,12 +161,12 @@ impl Override {
     }
 
     /// The file that is changed.
-    pub(crate) fn scope(&self) -> &str {
+    pub fn scope(&self) -> &str {
         &self.scope
     }
 
     /// The key that is changed, with the scope first.
-    pub(crate) fn key(&self) -> String {
+    pub fn key(&self) -> String {
         format!("{}.{}", self.scope, self.keys.join("."))
     }
 

@@ -3,9 +3,9 @@
 use super::ROOT_GROUP;
 use super::replay::Replay;
 use crate::catalog::error::{CatalogError, Where};
-use crate::catalog::library::Kind;
+use crate::catalog::library::{Kind, under_mounts};
 use crate::catalog::overrides::Override;
-use crate::catalog::revision::load;
+use crate::catalog::schedulers::take;
 use fairdisk_core::{Instant, IoPrio};
 use fairdisk_trace::{About, Options, Request, Settings, Source, TraceError, Traits, open};
 use std::collections::BTreeMap;
@@ -128,18 +128,32 @@ impl Recorded {
     /// lab does not have it.
     #[must_use]
     pub fn scheduler(&self) -> Option<&str> {
-        let name = Kind::Revision.own_name(&self.about.scheduler);
+        let recorded = &*self.about.scheduler;
+        // Mounts have one of their own for some names, and they alone say how deep they are.
+        let of_mount = self.about.depth.and_then(|_| under_mounts(recorded));
+        let name = of_mount.unwrap_or_else(|| Kind::Revision.own_name(recorded));
         Kind::Revision.ids().find(|id| *id == name)
     }
 
-    /// The scheduler's tunables of the recording that the lab has, and those that it lacks.
+    /// The recorded tunables that the scheduler has, and why it has not the others.
     pub(super) fn tunables(&self) -> (Vec<String>, Vec<String>) {
-        let is_known = |tunable: &String| {
-            let change = Override::parse(&format!("scheduler.{tunable}")).ok();
-            let loaded = change.zip(self.scheduler()).map(|(change, name)| load(name, &[change]));
-            loaded.is_some_and(|loaded| loaded.is_ok())
-        };
-        self.about.tunables.iter().cloned().partition(is_known)
+        let Some(scheduler) = self.scheduler() else { return (Vec::new(), Vec::new()) };
+        let parsed = self.about.tunables.iter().map(|text| {
+            let change = Override::parse(&format!("scheduler.{text}"));
+            change.map(|change| (text, change)).map_err(|error| format!("{text}: {error}"))
+        });
+        let (parsed, wrong): (Vec<_>, Vec<_>) = parsed.partition(Result::is_ok);
+        let (texts, changes): (Vec<&String>, Vec<Override>) = parsed.into_iter().flatten().unzip();
+        let refusals = take(scheduler, &mut Vec::new(), &changes);
+        let mut taken = Vec::new();
+        let mut refused: Vec<String> = wrong.into_iter().filter_map(Result::err).collect();
+        for (text, refusal) in texts.into_iter().zip(refusals) {
+            match refusal {
+                None => taken.push(text.clone()),
+                Some(error) => refused.push(format!("{text}: {}", error.fault)),
+            }
+        }
+        (taken, refused)
     }
 
     /// How the host let requests go to the disk, as far as that was recorded.

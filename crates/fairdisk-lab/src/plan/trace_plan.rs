@@ -67,19 +67,12 @@ impl Plan {
             [] => vec![recorded.scheduler().unwrap_or(DEFAULT_SCHEDULER).to_owned()],
             chosen => chosen.to_vec(),
         };
-        let (tunables, unknown) = recorded.tunables();
-        if !unknown.is_empty() {
-            let unknown = unknown.join(", ");
-            notes.push(format!("The scheduler was recorded with {unknown}, which the lab lacks."));
-        }
-        let arm = |name: &String| {
-            let mut arm = Arm { ionice: true, ..Arm::asked(name) };
-            if recorded.scheduler() == Some(&arm.scheduler) {
-                arm.set.splice(..0, tunables.iter().cloned());
-            }
-            arm
-        };
-        let arms: Vec<Arm> = schedulers.iter().map(arm).collect();
+        let (tunables, refused) = recorded.tunables();
+        notes.extend(
+            refused.iter().map(|why| format!("A tunable of the recording is not replayed: {why}")),
+        );
+        let arms = schedulers.iter().map(|name| arm(name, recorded.scheduler(), &tunables));
+        let arms: Vec<Arm> = arms.collect();
         let arms = plan_arms(&arms, options, &rig, None)?;
         let row = PlannedRow {
             label: "trace".to_owned(),
@@ -108,6 +101,19 @@ impl Plan {
             published: Vec::new(),
         })
     }
+}
+
+/// The arm of a scheduler as callers name it. The one of the recording has the `tunables` recorded,
+/// but for those that the caller gives other values.
+fn arm(asked: &str, recorded: Option<&str>, tunables: &[String]) -> Arm {
+    let mut arm = Arm { ionice: true, ..Arm::asked(asked) };
+    if recorded == Some(&arm.scheduler) {
+        let key = |set: &str| set.split('=').next().unwrap_or_default().trim().to_owned();
+        let own: Vec<String> = arm.set.iter().map(|set| key(set)).collect();
+        let others = tunables.iter().filter(|set| !own.contains(&key(set)));
+        arm.set.splice(..0, others.cloned());
+    }
+    arm
 }
 
 /// What to know before reading the figures: how many requests are `endless`, of how many, and which

@@ -187,7 +187,8 @@ pub struct Status {
 /// The settings and figures of a group. Counters begin with the mount.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupEntry {
-    /// The path of the group's cgroup. Other versions call it `path`.
+    /// The path of the group's cgroup.
+    // Mounts of before call it `path`.
     #[serde(rename = "name", alias = "path")]
     pub path: String,
     /// The weight.

@@ -42,7 +42,11 @@ fn about(of: &server::About, gate: &ScheduledGate) -> About {
         depth: Some(gate.depth()),
         // The costs of a model are those of its own disk.
         tells_costs: Some(settings.costs.is_some() || settings.device_model.is_some()),
-        ..About::recording(disk, &gate.scheduler(), fairdisk_plane::wall_time())
+        ..About::recording(
+            disk,
+            settings.scheduler.as_deref().unwrap_or_default(),
+            fairdisk_plane::wall_time(),
+        )
     }
 }
 

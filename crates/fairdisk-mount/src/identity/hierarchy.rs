@@ -291,6 +291,12 @@ impl Hierarchy {
         (below.starts_with('/') && !leads_up(below)).then_some(below)
     }
 
+    /// Where it is mounted.
+    #[must_use]
+    pub fn mount_point(&self) -> &Path {
+        &self.mount
+    }
+
     /// The directory of a group.
     pub(super) fn directory(&self, group: &str) -> PathBuf {
         self.mount.join(group.trim_start_matches('/'))

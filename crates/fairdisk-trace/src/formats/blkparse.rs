@@ -69,7 +69,10 @@ impl Blkparse {
         // What has no length may have no sector.
         let (sector, length) = match (words.next(), words.next()) {
             (Some(sector), Some("+")) => (number(sector)?, number(words.next()?)?),
-            (Some(sector), _) if number(sector).is_some() => (0, 0),
+            (Some(sector), Some(task)) if step == Step::Done && task.starts_with('[') => {
+                number(sector)?;
+                (0, 0)
+            }
             _ if letters.contains('F') || letters == "N" => (0, 0),
             _ => return None,
         };

@@ -16,6 +16,7 @@ use crate::log::LogArgs;
 use crate::notify;
 use crate::number_arg::within;
 use crate::output::diagnose;
+use crate::selection;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::library::is_path;
@@ -57,7 +58,7 @@ pub(crate) struct Args {
     mountpoint: PathBuf,
     /// Who decides: fair, two-layer-cfq, cfq, bfq or another of `fairdisk catalog schedulers`
     /// [default: fair, or who decides on that disk already]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = selection::scheduler)]
     scheduler: Option<String>,
     /// A tunable of the scheduler, as in cfq.slice_idle_ms=0; `fairdisk ctl scheduler` lists them
     /// (may be repeated)

@@ -6,7 +6,7 @@ use super::ctl::{At, the_client};
 use crate::failure::Failure;
 use crate::{interrupt, output};
 use clap::ValueHint;
-use fairdisk_core::{SECTOR_BYTES, Span};
+use fairdisk_core::{Instant, SECTOR_BYTES, Span};
 use fairdisk_lab::time_text;
 use fairdisk_mount::control::ControlError;
 use fairdisk_mount::identity::Hierarchy;
@@ -16,12 +16,12 @@ use fairdisk_trace::kernel::{DeviceNumber, Kernel, KernelError, Kind};
 use fairdisk_trace::{About, Options, Origins, Settings, Source as _, TraceError, enclosing};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, Read, Write as _};
 use std::net::Shutdown;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Record what programs do on a disk: who asked for what, when it was served and done
@@ -58,8 +58,24 @@ const FOR_EVER_MS: u64 = 366 * 24 * 3600 * 1000;
 /// How often events are fetched and Ctrl-C is looked for.
 const LOOK_EACH: Duration = Duration::from_millis(20);
 
-/// A mount ends its recording sooner after it was asked to.
-const HANG_UP_MOST: Span = Span::from_s(5);
+/// A mount that was asked to end its recording sends something at least so often, or hangs up.
+const SILENCE_MOST: Span = Span::from_s(5);
+
+/// Reads, and says since when the read lasts that is under way.
+struct Heard<R> {
+    from: R,
+    since: Arc<Mutex<Option<Instant>>>,
+}
+
+impl<R: Read> Read for Heard<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let note = |at| *self.since.lock().unwrap_or_else(PoisonError::into_inner) = at;
+        note(Some(kernel_time()));
+        let read = self.from.read(bytes);
+        note(None);
+        read
+    }
+}
 
 /// A recording that ends so much before its time was cut short.
 const EARLY: Span = Span::from_ms(500);
@@ -85,7 +101,7 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> Failure {
 fn of_mount(args: &Args) -> Result<(), Failure> {
     let ms = args.time.map_or(FOR_EVER_MS, |time| time.as_ns().div_ceil(1_000_000));
     let refused = |error: ControlError| Failure::Run(error.to_string());
-    let (mut recording, socket) = the_client(&args.at)?.record(ms).map_err(refused)?;
+    let (recording, socket) = the_client(&args.at)?.record(ms).map_err(refused)?;
     let began = kernel_time();
     let failed = failed(&args.output);
     let mut file = File::create(&args.output).map_err(&failed)?;
@@ -93,6 +109,8 @@ fn of_mount(args: &Args) -> Result<(), Failure> {
     let is_over = Arc::new(AtomicBool::new(false));
     let (over, stopped) = (Arc::clone(&is_over), Arc::clone(&stop));
     let end = args.time.map(|time| began + time);
+    let since = Arc::new(Mutex::new(None::<Instant>));
+    let reads = Arc::clone(&since);
     let listener = std::thread::spawn(move || {
         let until = |is_end: &dyn Fn() -> bool| {
             while !over.load(Ordering::Relaxed) && !is_end() {
@@ -102,19 +120,24 @@ fn of_mount(args: &Args) -> Result<(), Failure> {
         until(&|| stopped.load(Ordering::Relaxed) || end.is_some_and(|end| kernel_time() > end));
         // The mount then sends what is left, and hangs up.
         let _ = socket.shutdown(Shutdown::Write);
-        let patience = kernel_time() + HANG_UP_MOST;
-        until(&|| kernel_time() > patience);
+        let asked = kernel_time();
+        until(&|| {
+            // Time in which the file is written is not the mount's.
+            let since = *reads.lock().unwrap_or_else(PoisonError::into_inner);
+            since.is_some_and(|since| kernel_time() > since.max(asked) + SILENCE_MOST)
+        });
         let hung_up = over.load(Ordering::Relaxed);
         let _ = socket.shutdown(Shutdown::Both);
         hung_up
     });
-    let copied = io::copy(&mut recording, &mut file).and_then(|_| file.flush());
+    let copied =
+        io::copy(&mut Heard { from: recording, since }, &mut file).and_then(|_| file.flush());
     is_over.store(true, Ordering::Relaxed);
     let hung_up = listener.join().unwrap_or(true);
     copied.map(drop).map_err(failed)?;
     if !hung_up {
         return Err(Failure::Run(format!(
-            "the process of the mount does not answer; what it had sent is in {}",
+            "the process of the mount does not answer: is it stopped? What it had sent is in {}",
             args.output.display()
         )));
     }

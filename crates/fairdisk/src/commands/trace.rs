@@ -8,6 +8,7 @@ use crate::own_file::OwnFile;
 use crate::{interrupt, output, results};
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fairdisk_mount::identity::{Hierarchy, HierarchyError};
 use fairdisk_page::Made;
 use fairdisk_trace::perfetto::Perfetto;
 use fairdisk_trace::timeline::Timeline;
@@ -15,6 +16,7 @@ use fairdisk_trace::{
     By, Format, Options, Reader, Report, Source, Summary, TraceError, Writer, cgroups_at, open,
 };
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -50,13 +52,13 @@ pub(crate) struct Args {
         allow_negative_numbers = true
     )]
     skip_bad: u64,
-    /// Call cgroups of which a blktrace file has only numbers by their paths in the hierarchy that
-    /// is mounted there [default: /sys/fs/cgroup]
+    /// Call cgroups by their paths, of which a blktrace file has only numbers: those of this
+    /// hierarchy, `v2` or a controller as `blkio` [default: blkio, else v2]
     #[arg(
-        long, value_name = "DIR", num_args = 0..=1, default_missing_value = "/sys/fs/cgroup",
-        value_hint = ValueHint::DirPath
+        long, value_name = "HIERARCHY", num_args = 0..=1, require_equals = true,
+        default_missing_value = "", value_hint = ValueHint::Other
     )]
-    cgroups: Option<PathBuf>,
+    cgroups: Option<String>,
     /// Write the requests to this file in place of figures
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     to: Option<PathBuf>,
@@ -100,6 +102,13 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let cgroups = args.cgroups.as_deref().map_or_else(|| Ok(BTreeMap::new()), cgroups)?;
     let options = Options { format: args.format, skip_bad: args.skip_bad, cgroups };
     let mut reader = open(&args.file, &options).map_err(failure)?;
+    if args.cgroups.is_some() && reader.format != Format::Blktrace {
+        return Err(Failure::BadInput(format!(
+            "--cgroups: {} is a file of format {}; blktrace alone has cgroups as numbers",
+            args.file.display(),
+            reader.format
+        )));
+    }
     match &args.to {
         Some(to) => translate(&mut reader, to, args.to_format, &stop),
         None => tell(&mut reader, args, &stop),
@@ -107,10 +116,15 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 }
 
 /// The cgroups of a hierarchy, by inode.
-fn cgroups(root: &Path) -> Result<BTreeMap<u32, String>, Failure> {
-    let bad =
-        |error: io::Error| Failure::BadInput(format!("--cgroups {}: {error}", root.display()));
-    cgroups_at(root).map_err(bad)
+fn cgroups(name: &str) -> Result<BTreeMap<u32, String>, Failure> {
+    let bad = |error: &dyn Display| Failure::BadInput(format!("--cgroups: {error}"));
+    let found = match name {
+        "" => Hierarchy::find(Some("blkio")).or_else(|_| Hierarchy::find(Some("v2"))),
+        name => Hierarchy::find(Some(name)),
+    };
+    let hierarchy = found.and_then(|it| it.ok_or(HierarchyError::NoneMounted));
+    let hierarchy = hierarchy.map_err(|error| bad(&error))?;
+    cgroups_at(hierarchy.mount_point()).map_err(|error| bad(&error))
 }
 
 /// A trace that is not as it should be is bad input, like any other file.

@@ -40,10 +40,6 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let options = args.changes.options()?;
-    if !options.replay.scaled.is_empty() {
-        let message = "--scale: what is compared is what was recorded; leave it out";
-        return Err(Failure::BadInput(message.to_owned()));
-    }
     let recorded = recorded(&args.trace, &options)?;
     let stop = interrupt::stop_flag()?;
     let validate = |progress: &dyn Progress| {
@@ -65,12 +61,16 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 /// The recording and its scheduler, which the lab has to have.
 ///
 /// # Errors
-/// It is no recording, no device is named, or the scheduler is not known.
+/// It is no recording, is to be scaled, no device is named, or the scheduler is not known.
 pub(super) fn recorded(trace: &str, options: &Options) -> Result<Recorded, Failure> {
     if !spec::is_trace(trace) {
         return Err(Failure::BadInput(format!(
             "{trace}: it is no recording; `fairdisk record` makes one"
         )));
+    }
+    if !options.replay.scaled.is_empty() {
+        let message = "--scale: what is compared is what was recorded; leave it out";
+        return Err(Failure::BadInput(message.to_owned()));
     }
     if options.device.is_none() {
         return Err(Failure::BadInput(

@@ -26,6 +26,8 @@ mod real_file;
 mod real_time;
 mod refused;
 mod remedies;
+#[path = "../schema/mod.rs"]
+mod schema;
 mod schemas;
 mod sweeps;
 mod swept;

@@ -1,38 +1,7 @@
 //! JSON Schemas: what commands print is what `fairdisk schema` says.
 
 use crate::program::fairdisk;
-use serde_json::Value;
-
-/// The schema of `command`, closed: what has a name that the schema does not know is an error.
-fn closed_schema(command: &str) -> Value {
-    let mut schema = fairdisk(&["schema", command]).json();
-    close(&mut schema);
-    schema
-}
-
-fn close(schema: &mut Value) {
-    match schema {
-        Value::Object(members) => {
-            if members.contains_key("properties") && !members.contains_key("additionalProperties") {
-                members.insert("additionalProperties".to_owned(), false.into());
-            }
-            members.values_mut().for_each(close);
-        }
-        Value::Array(items) => items.iter_mut().for_each(close),
-        _ => {}
-    }
-}
-
-#[track_caller]
-fn demand_valid(command: &str, printed: &Value) {
-    let schema = closed_schema(command);
-    let validator = jsonschema::draft202012::new(&schema).unwrap();
-    let errors: Vec<String> = validator
-        .iter_errors(printed)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert!(errors.is_empty(), "{command}: {errors:#?}");
-}
+use crate::schema::{closed_schema, demand_valid};
 
 /// Commands by the names of their schemas. Rows with published figures, changes, estimates, tasks,
 /// disks, memory, events and two regimes are among what they print, and what is partial.

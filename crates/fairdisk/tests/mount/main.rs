@@ -26,10 +26,13 @@ mod package;
 mod panicked;
 mod posted;
 mod prediction;
+mod printed;
 mod process;
 mod real_disk;
 mod recorded;
 mod rules;
+#[path = "../schema/mod.rs"]
+mod schema;
 mod scripts;
 mod settings;
 mod shares;

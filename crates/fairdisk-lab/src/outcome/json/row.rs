@@ -199,7 +199,7 @@ struct Task {
     seconds: f64,
     /// The standard deviation between runs.
     seconds_sd: f64,
-    /// Millions of bytes a second, over the whole run.
+    /// Millions of bytes a second, while it ran.
     mb_per_s: f64,
     latency_ms: LatencyMs,
     read: Option<IoAmount>,
@@ -231,7 +231,7 @@ struct Task {
 #[derive(Debug, Serialize, JsonSchema)]
 struct PublishedTask {
     seconds: Option<f64>,
-    /// Millions of bytes a second, over the whole run.
+    /// Millions of bytes a second, while it ran.
     mb_per_s: Option<f64>,
 }
 

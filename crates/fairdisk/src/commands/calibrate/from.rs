@@ -24,10 +24,17 @@ pub(super) fn execute(args: &Args, trace: &Path) -> Result<(), Failure> {
     let file = find(Kind::Device, name)?;
     let trace = trace.to_str().ok_or_else(|| bad("a trace's name is text".to_owned()))?;
     let schedulers = args.scheduler.iter().cloned().collect();
+    let overrides = overrides("--set", &args.overrides)?;
+    if let Some(of_device) = overrides.iter().find(|change| change.scope() == "device") {
+        return Err(bad(format!(
+            "--set {}: {name} is written anew with what fits; change it there",
+            of_device.key()
+        )));
+    }
     let options = Options {
         device: Some(name.to_owned()),
         schedulers,
-        overrides: overrides("--set", &args.overrides)?,
+        overrides,
         replay: args.replay.replay(),
         ..Options::default()
     };

@@ -13,8 +13,8 @@ struct Tunable {
 enum Kind {
     /// As many of the lab's units.
     Number,
-    /// Nanoseconds, where the lab counts microseconds.
-    Nanoseconds,
+    /// A thousand of them are one of the lab's units. What is no whole number of these is left out.
+    Thousandths,
     /// 0 or 1.
     Switch,
 }
@@ -31,7 +31,7 @@ const fn of(
 /// Those that both have. Names and units of the kernel's are those of Documentation/block
 /// (bfq-iosched.rst, deadline-iosched.rst, kyber-iosched.rst).
 const TUNABLES: [Tunable; 17] = [
-    of("bfq", "slice_idle", "bfq.slice_idle_ms", Kind::Number),
+    of("bfq", "slice_idle_us", "bfq.slice_idle_ms", Kind::Thousandths),
     of("bfq", "timeout_sync", "bfq.timeout_ms", Kind::Number),
     of("bfq", "max_budget", "bfq.max_budget_sectors", Kind::Number),
     of("bfq", "back_seek_max", "bfq.back_seek_max_kib", Kind::Number),
@@ -46,8 +46,8 @@ const TUNABLES: [Tunable; 17] = [
     of("mq-deadline", "fifo_batch", "deadline.fifo_batch", Kind::Number),
     of("mq-deadline", "front_merges", "deadline.front_merges", Kind::Switch),
     of("mq-deadline", "prio_aging_expire", "mq_deadline.prio_aging_expire_ms", Kind::Number),
-    of("kyber", "read_lat_nsec", "kyber.read_target_us", Kind::Nanoseconds),
-    of("kyber", "write_lat_nsec", "kyber.write_target_us", Kind::Nanoseconds),
+    of("kyber", "read_lat_nsec", "kyber.read_target_us", Kind::Thousandths),
+    of("kyber", "write_lat_nsec", "kyber.write_target_us", Kind::Thousandths),
 ];
 
 /// The tunables of a scheduler as `KEY=VALUE`, from its files in sysfs.
@@ -57,7 +57,8 @@ pub(super) fn tunables(scheduler: &str, read: impl Fn(&str) -> String) -> Vec<St
         let number: u64 = read(it.kernel).parse().ok()?;
         let value = match it.kind {
             Kind::Number => number.to_string(),
-            Kind::Nanoseconds => (number / 1000).to_string(),
+            Kind::Thousandths if !number.is_multiple_of(1000) => return None,
+            Kind::Thousandths => (number / 1000).to_string(),
             Kind::Switch => (number != 0).to_string(),
         };
         Some(format!("{}={value}", it.lab))
@@ -88,10 +89,12 @@ mod tests {
     fn units_are_those_of_the_lab() {
         let read = |name: &str| match name {
             "low_latency" => "0".to_owned(),
-            "slice_idle" => "8".to_owned(),
+            "slice_idle_us" => "8000".to_owned(),
             _ => String::new(),
         };
         assert_eq!(tunables("bfq", read), ["bfq.slice_idle_ms=8", "bfq.low_latency=false"]);
+        let half = |name: &str| if name == "slice_idle_us" { "500" } else { "" }.to_owned();
+        assert_eq!(tunables("bfq", half), Vec::<String>::new());
         let read = |name: &str| if name == "read_lat_nsec" { "2000000" } else { "" }.to_owned();
         assert_eq!(tunables("kyber", read), ["kyber.read_target_us=2000"]);
     }

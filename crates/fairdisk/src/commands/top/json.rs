@@ -1,12 +1,15 @@
 //! What `fairdisk top --json` prints: rates between two looks, with shares from 0 to 1.
 
 use super::rates::{Row, longest};
-use fairdisk_lab::results::SCHEMA;
 use fairdisk_mount::MountEntry;
 use fairdisk_mount::control::{FlushWaits, Latency, QosEntry, Status, WaitEntry};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Another number when a name changes its meaning or goes. 2: `mb_per_s` and the like in place of
+/// bytes.
+const SCHEMA_OF_TOP: u32 = 2;
 
 /// What a disk did between two looks.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -40,7 +43,7 @@ struct Group<'a> {
     weight: u32,
     /// The part of the disk to which it is entitled, 0 to 1.
     asked: f64,
-    /// The part of the disk's time that it got.
+    /// The part that it got of the disk's time that all groups got together.
     got: f64,
     /// What it got over what it asked for; null if it asked for nothing.
     got_of_asked: Option<f64>,
@@ -52,7 +55,7 @@ struct Group<'a> {
     read_mb_per_s: f64,
     write_mb_per_s: f64,
     latency_ms: LatencyMs,
-    /// Operations of each kind of which there were any: `read`, `write`, `discard`, `flush`.
+    /// Operations of each kind of which there were any: `read`, `write`, `discard`, `fsync`.
     ops: BTreeMap<&'static str, Operations>,
     flush_waits_ms: FlushWaitsMs,
     /// Why it waited in the last second, the commonest reason first.
@@ -109,7 +112,7 @@ impl<'a> TopResults<'a> {
     pub(super) fn new(before: &Status, after: &'a Status, rows: &'a [Row]) -> Self {
         let duration_s = after.uptime_s - before.uptime_s;
         Self {
-            schema: SCHEMA,
+            schema: SCHEMA_OF_TOP,
             disk: &after.disk,
             mounts: &after.mounts,
             scheduler: &after.scheduler,
