@@ -50,7 +50,7 @@ fn where_nothing_is_scarce_disks_do_together_what_they_do_apart() {
     let old = ["host.write_back.age_ms=150", "host.write_back.interval_ms=50"];
     let writes_back = [&enough[..], &old, &["host.memory.mib=196608"]];
     let shorter = Some(Span::from_ms(1300));
-    let short = Some(Span::from_s(3));
+    let short = Some(Span::from_s(2));
     let cases = [
         (FOUR_DISKS, options(&partitions)),
         ("tiobench-threads", Options { duration: short, ..options(&enough) }),
