@@ -12,7 +12,6 @@ use super::limits::{ignored_note, unexamined_note};
 use super::top::SortBy;
 use crate::failure::Failure;
 use crate::output::{self, diagnose, plain};
-use crate::selection;
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
 use fairdisk_lab::nearest::nearest;
@@ -143,7 +142,6 @@ Services of systemd have cgroups, as /system.slice/postgresql.service.")]
     Scheduler {
         /// `cfq` or a name of `fairdisk catalog schedulers`; `fairdisk catalog schedulers NAME`
         /// shows what a mount runs under that name
-        #[arg(value_parser = selection::scheduler)]
         name: Option<String>,
         /// Tunables, as in `cfq.slice_idle_ms=0` or `rules.pace=false`; the table in front may be
         /// left out where only one has such a key; `default` takes a change back

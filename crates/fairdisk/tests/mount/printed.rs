@@ -24,6 +24,10 @@ fn commands_about_mounts_print_what_their_schemas_say() {
     ] {
         demand_valid(schema, &said(words));
     }
+    // `none` is another name of the kernel's for it.
+    let switched = host.ctl(&["scheduler", "none"]);
+    assert!(switched.status.success(), "{}", text(&switched));
+    assert_eq!(host.status()["scheduler"], "noop");
     let at = host.at().display().to_string();
     let top = fairdisk(&["top", "--at", &at, "--json", "--once"]);
     demand_valid("top", &serde_json::from_str(&text(&top)).unwrap());

@@ -4,13 +4,15 @@ use super::{only, print_json};
 use crate::commands::limits::ignored_by_new;
 use crate::failure::Failure;
 use crate::output::{self, diagnose, plain};
+use fairdisk_lab::catalog::library::Kind;
 use fairdisk_mount::control::{Answer, Ask, Client, ControlError, Tunable, Tunables};
 use std::fmt::Write as _;
 
 /// Has the scheduler `name` take over with these tunables.
 pub(super) fn change(clients: Vec<Client>, name: &str, tunables: &[String]) -> Result<(), Failure> {
     let mut client = only(clients)?;
-    client.ask(&Ask::Scheduler { name: name.to_owned(), tunables: tunables.to_vec() })?;
+    let name = Kind::Revision.own_name(name).to_owned();
+    client.ask(&Ask::Scheduler { name, tunables: tunables.to_vec() })?;
     let note = client.status().ok().and_then(|status| ignored_by_new(&status));
     note.iter().for_each(|note| diagnose(note));
     Ok(())
