@@ -28,15 +28,20 @@ LONG = (
 )
 
 
-def test_ctrl_c_ends_a_run() -> None:
-    child = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True)
+def interrupted(*words: str) -> tuple[str, int]:
+    """What Python says that is sent Ctrl-C when it has begun, and how it ends."""
+    child = subprocess.Popen([sys.executable, "-c", *words], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None and child.stdout.readline() == "begun\n"
     try:
         child.send_signal(signal.SIGINT)
         out, _ = child.communicate(timeout=60)
     finally:
         child.kill()
-    assert (out, child.returncode) == ("interrupted\n", 0)
+    return out, child.returncode
+
+
+def test_ctrl_c_ends_a_run() -> None:
+    assert interrupted(LONG) == ("interrupted\n", 0)
 
 
 SWEPT = (
@@ -60,14 +65,7 @@ SWEPT = (
 
 @pytest.mark.parametrize("executor", ["pool", "threads"])
 def test_ctrl_c_of_a_sweep_keeps_what_was_run(executor: str, tmp_path: Path) -> None:
-    words = [sys.executable, "-c", SWEPT, executor, str(tmp_path)]
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    assert child.stdout is not None and child.stdout.readline() == "begun\n"
-    try:
-        child.send_signal(signal.SIGINT)
-        out, _ = child.communicate(timeout=60)
-    finally:
-        child.kill()
+    out, _ = interrupted(SWEPT, executor, str(tmp_path))
     said, told = out.split()
     kept = sum(1 for _ in tmp_path.rglob("*.json"))
     # Cells are kept before they are told of, and those that were finished meanwhile, too.

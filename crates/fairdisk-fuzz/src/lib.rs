@@ -4,6 +4,7 @@
 use fairdisk_lab::plan::Options;
 use fairdisk_lab::spec;
 use fairdisk_sweep::Definition;
+use fairdisk_trace::fdt::{HEAD_BYTES, checksum};
 use fairdisk_trace::{Format, Source as _, Summary, Writer, open};
 use std::fs;
 
@@ -65,24 +66,17 @@ impl Parser {
     }
 }
 
-/// Bytes of a block of fdt before its contents: kind, length, checksum.
-const BLOCK_HEAD: usize = 9;
-
 /// A recording with the checksums that its blocks should have.
 fn with_checksums(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let mut at = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
-    while let Some(head) = bytes.get(at..at + BLOCK_HEAD) {
+    while let Some(head) = bytes.get(at..at + HEAD_BYTES) {
         let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
-        let Some(contents) = bytes.get(at + BLOCK_HEAD..(at + BLOCK_HEAD).saturating_add(length))
-        else {
-            break;
-        };
-        let mut sum = crc32fast::Hasher::new();
-        sum.update(&head[..1]);
-        sum.update(contents);
-        bytes[at + 5..at + BLOCK_HEAD].copy_from_slice(&sum.finalize().to_le_bytes());
-        at += BLOCK_HEAD + length;
+        let start = at + HEAD_BYTES;
+        let Some(contents) = bytes.get(start..start.saturating_add(length)) else { break };
+        let sum = checksum(head[0], contents).to_le_bytes();
+        bytes[at + 5..start].copy_from_slice(&sum);
+        at = start + length;
     }
     bytes
 }

@@ -32,7 +32,7 @@ mod write;
 pub use about::About;
 pub use error::{Place, TraceError};
 pub use formats::Format;
-pub use open::{Options, Reader, cgroups_at, is_trace, open};
+pub use open::{Options, Reader, is_trace, open};
 pub use origins::{Origin, OriginId, Origins, enclosing};
 pub use report::{Figures, Report, Times};
 pub use request::{Request, Traits};

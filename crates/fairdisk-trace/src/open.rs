@@ -19,8 +19,7 @@ use crate::source::Source;
 use flate2::read::MultiGzDecoder;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
-use std::os::unix::fs::MetadataExt as _;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// How a trace is read.
@@ -30,33 +29,8 @@ pub struct Options {
     pub format: Option<Format>,
     /// How many broken lines or events are passed over before one is an error.
     pub skip_bad: u64,
-    /// The paths of cgroups by the inode of their directories, for traces that have only that.
+    /// The paths of cgroups by the lower half of their inode numbers, which some traces have alone.
     pub cgroups: BTreeMap<u32, String>,
-}
-
-/// The cgroups of the hierarchy that is mounted at `root`, for [`Options`].
-///
-/// # Errors
-/// Returns an error if it cannot be read.
-pub fn cgroups_at(root: &Path) -> io::Result<BTreeMap<u32, String>> {
-    let of_root = root.metadata()?.dev();
-    let (mut found, mut left) = (BTreeMap::new(), vec![root.to_owned()]);
-    while let Some(directory) = left.pop() {
-        // It may have been removed meanwhile.
-        let (Ok(inode), Ok(entries)) = (directory.metadata(), directory.read_dir()) else {
-            continue;
-        };
-        // Another hierarchy that is mounted there has the same numbers for others.
-        if inode.dev() != of_root {
-            continue;
-        }
-        let path = directory.strip_prefix(root).unwrap_or(&directory);
-        // Traces have the lower half of it.
-        found.insert(inode.ino() as u32, format!("/{}", path.display()));
-        let below = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|it| it.is_dir()));
-        left.extend(below.map(|entry| entry.path()));
-    }
-    Ok(found)
 }
 
 /// A trace that is read in the order in which its requests were asked for.

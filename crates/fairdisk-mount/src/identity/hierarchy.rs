@@ -103,6 +103,15 @@ impl Hierarchy {
         Self::find(None)?.ok_or(HierarchyError::NoneMounted)
     }
 
+    /// The hierarchy by which the kernel tells groups apart: `blkio`, else version 2.
+    ///
+    /// # Errors
+    /// Neither is mounted, or the mount table cannot be read.
+    pub fn of_kernel() -> Result<Self, HierarchyError> {
+        let found = Self::find(Some("blkio")).or_else(|_| Self::find(Some(VERSION2)));
+        found?.ok_or(HierarchyError::NoneMounted)
+    }
+
     fn choose(mountinfo: &Mountinfo, wanted: Option<&str>) -> Result<Option<Self>, HierarchyError> {
         let find = |name: &str| {
             let mut all = mountinfo.lines().filter_map(|line| Self::of_mount(&line, name));
@@ -291,12 +300,6 @@ impl Hierarchy {
         (below.starts_with('/') && !leads_up(below)).then_some(below)
     }
 
-    /// Where it is mounted.
-    #[must_use]
-    pub fn mount_point(&self) -> &Path {
-        &self.mount
-    }
-
     /// The directory of a group.
     pub(super) fn directory(&self, group: &str) -> PathBuf {
         self.mount.join(group.trim_start_matches('/'))
@@ -313,7 +316,8 @@ impl Hierarchy {
 
     /// The inode number of the group's directory, if it exists. A directory that replaces it has
     /// another number.
-    pub(super) fn inode(&self, group: &str) -> Option<u64> {
+    #[must_use]
+    pub fn inode(&self, group: &str) -> Option<u64> {
         let found = fs::metadata(self.directory(group)).ok()?;
         found.is_dir().then(|| found.ino())
     }
@@ -470,6 +474,17 @@ mod tests {
         let keys = |group| hierarchy.origins(group).into_keys().collect::<Vec<_>>();
         assert_eq!(keys("/ours/db.service"), ["max_iops", "weight"]);
         assert_eq!(keys("/theirs/db.service"), ["max_iops"]);
+    }
+
+    #[test]
+    fn every_cgroup_is_found_with_the_number_of_its_directory() {
+        let scratch = tempfile::tempdir().unwrap();
+        let inner = scratch.path().join("a/b");
+        fs::create_dir_all(&inner).unwrap();
+        let hierarchy = Hierarchy::in_directory(scratch.path());
+        assert_eq!(hierarchy.cgroups(), ["/", "/a", "/a/b"]);
+        assert_eq!(hierarchy.inode("/a/b"), Some(inner.metadata().unwrap().ino()));
+        assert_eq!(hierarchy.inode("/c"), None);
     }
 
     #[test]

@@ -46,7 +46,7 @@ mod kind {
 }
 
 /// The bytes before the contents of a block: kind, length, checksum.
-const HEAD_BYTES: usize = 9;
+pub const HEAD_BYTES: usize = 9;
 
 /// The longest contents that are read; a longer block is a damaged one.
 const BLOCK_BYTES_MOST: u32 = 16 << 20;
@@ -82,7 +82,8 @@ struct StoredOrigin {
 }
 
 /// A block's checksum, over its kind and its contents.
-fn checksum(kind: u8, contents: &[u8]) -> u32 {
+#[must_use]
+pub fn checksum(kind: u8, contents: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&[kind]);
     hasher.update(contents);

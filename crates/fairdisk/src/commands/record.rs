@@ -217,8 +217,7 @@ struct KernelSettings {
 
 impl KernelSettings {
     fn of(scheduler: &str) -> Self {
-        let find = |name| Hierarchy::find(Some(name)).ok().flatten();
-        let hierarchy = find("blkio").or_else(|| find("v2"));
+        let hierarchy = Hierarchy::of_kernel().ok();
         Self { hierarchy, is_bfq: scheduler == "bfq", seen: 0, known: BTreeSet::new() }
     }
 

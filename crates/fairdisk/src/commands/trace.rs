@@ -13,10 +13,9 @@ use fairdisk_page::Made;
 use fairdisk_trace::perfetto::Perfetto;
 use fairdisk_trace::timeline::Timeline;
 use fairdisk_trace::{
-    By, Format, Options, Reader, Report, Source, Summary, TraceError, Writer, cgroups_at, open,
+    By, Format, Options, Reader, Report, Source, Summary, TraceError, Writer, open,
 };
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -117,14 +116,14 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 
 /// The cgroups of a hierarchy, by inode.
 fn cgroups(name: &str) -> Result<BTreeMap<u32, String>, Failure> {
-    let bad = |error: &dyn Display| Failure::BadInput(format!("--cgroups: {error}"));
     let found = match name {
-        "" => Hierarchy::find(Some("blkio")).or_else(|_| Hierarchy::find(Some("v2"))),
-        name => Hierarchy::find(Some(name)),
+        "" => Hierarchy::of_kernel(),
+        name => Hierarchy::find(Some(name)).and_then(|it| it.ok_or(HierarchyError::NoneMounted)),
     };
-    let hierarchy = found.and_then(|it| it.ok_or(HierarchyError::NoneMounted));
-    let hierarchy = hierarchy.map_err(|error| bad(&error))?;
-    cgroups_at(hierarchy.mount_point()).map_err(|error| bad(&error))
+    let hierarchy = found.map_err(|error| Failure::BadInput(format!("--cgroups: {error}")))?;
+    // Traces have the lower half of the number.
+    let named = |path: String| Some((hierarchy.inode(&path)? as u32, path));
+    Ok(hierarchy.cgroups().into_iter().filter_map(named).collect())
 }
 
 /// A trace that is not as it should be is bad input, like any other file.
