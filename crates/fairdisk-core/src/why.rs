@@ -136,4 +136,6 @@ reasons! {
     /// Writes that the device would not have done before a group that is behind its share flushes
     /// next have to wait.
     BacklogLimited => "writes wait that would delay the flush of a group that is behind",
+    /// The device has room for a few requests of others while it is kept for a task that seeks.
+    Injected => "the device had room while the queue being served, which seeks, is waited for",
 }

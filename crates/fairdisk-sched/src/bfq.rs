@@ -7,14 +7,17 @@
 //! SYSTOR 2012; P. Valente, A. Avanzini, "Evolution of the BFQ Storage-I/O Scheduler", MST 2015;
 //! Documentation/block/bfq-iosched.rst. docs/rivals.md lists what is left out.
 
+mod inject;
 mod pace;
 mod params;
 mod queue;
 mod schedule;
+pub mod switches;
 mod timeline;
 mod turn;
 
 pub use params::{BfqParams, RaisingParams};
+pub use switches::{SWITCHES, Switches};
 
 use crate::cfq::CfqParams;
 use crate::cfq::context::Context;
@@ -31,6 +34,7 @@ use fairdisk_core::{
     Instant, IoPrio, Lba, Merge, Merging, Reporting, Request, RequestId, Share, TaskId, WeightMap,
     Why, dense,
 };
+use inject::Backlog;
 use pace::Pace;
 use queue::Queue;
 use schedule::{GROUP_WEIGHT_MAX, NIL, Schedule};
@@ -48,6 +52,7 @@ pub struct Bfq {
     async_queues: Vec<AsyncQueues>,
     tasks: Tasks,
     requests: Requests,
+    backlog: Backlog,
     queued: u32,
     outstanding: u32,
     /// The end of the last dispatched request.
@@ -80,8 +85,9 @@ impl Bfq {
             quirks: Quirks::default(),
             ..CfqParams::default()
         });
+        let switches = params.switches.effective();
         let mut scheduler = Self {
-            params: *params,
+            params: BfqParams { switches, ..*params },
             order,
             schedule: Schedule::new(),
             queues: Slab::new(),
@@ -89,6 +95,7 @@ impl Bfq {
             async_queues: Vec::new(),
             tasks: Tasks::new(),
             requests: Requests::new(),
+            backlog: Backlog::new(switches.injection),
             queued: 0,
             outstanding: 0,
             head: Lba(0),
@@ -168,7 +175,7 @@ impl Bfq {
         self.schedule.set_weight(entity, weight);
         self.schedule.set_class(entity, new.class);
         if active && new.class != old.class {
-            self.preempt(now, queue);
+            self.preempt(now, queue, false);
         }
     }
 
@@ -184,11 +191,11 @@ impl Bfq {
         }
     }
 
-    /// Activates a queue that has just got its first pending request.
-    fn wake(&mut self, queue: u32) {
+    /// Activates a queue that has got a pending request, and returns whether it was not active.
+    fn wake(&mut self, queue: u32) -> bool {
         let q = &mut self.queues[queue];
         if q.active {
-            return;
+            return false;
         }
         q.active = true;
         let (entity, class, weight, budget) = (q.entity, q.priority.class, q.weight(), q.budget);
@@ -197,6 +204,7 @@ impl Bfq {
         self.schedule.set_budget(entity, budget);
         self.schedule.activate(entity);
         self.schedule.compete(entity);
+        true
     }
 
     /// Deactivates a queue that has no pending request and does not have the disk. Frees it if it
@@ -262,6 +270,9 @@ impl Bfq {
         let by = Choice { head: self.head, tunables: &self.order };
         self.requests.dequeue(&mut self.queues[queue].pending, index, by);
         self.queued -= 1;
+        if self.queues[queue].pending.is_empty() {
+            self.backlog.remove(queue);
+        }
         queue
     }
 
@@ -276,12 +287,15 @@ impl Bfq {
 
     fn hand_over(&mut self, index: u32) {
         let (end, sectors) = (self.requests[index].end, self.sectors(index));
+        let cost = self.cost(self.requests[index].queue, sectors);
         let queue = self.remove(index);
         self.queues[queue].dispatched += 1;
+        self.queues[queue].is_served(sectors);
         self.outstanding += 1;
         self.head = end;
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.queue == queue) {
             turn.served += sectors;
+            turn.cost += cost;
             turn.idle_until = None;
         }
     }
@@ -314,15 +328,16 @@ impl Bfq {
             let kept = self.keep_for(now, turn);
             if kept.is_none() {
                 self.end_turn(now, End::Emptied);
+                return None;
             }
-            return kept;
+            return self.inject(turn).or(kept);
         }
         if turn.is_over(now, self.params.timeout) {
             self.end_turn(now, End::TimedOut);
             return None;
         }
         let (index, why) = self.next_request(now, turn);
-        if !turn.has_room(self.sectors(index)) {
+        if !turn.has_room(self.cost(turn.queue, self.sectors(index))) {
             self.end_turn(now, End::Exhausted);
             return None;
         }
@@ -331,18 +346,6 @@ impl Bfq {
         }
         self.hand_over(index);
         Some(Decision::Dispatch(RequestId(index), why))
-    }
-
-    /// Ends the current turn if `queue` has a better class, within the same group, than the queue
-    /// in service.
-    fn preempt(&mut self, now: Instant, queue: u32) {
-        let Some(turn) = self.turn else { return };
-        let (new, old) = (&self.queues[queue], &self.queues[turn.queue]);
-        let better = new.priority.is_real_time() && !old.priority.is_real_time()
-            || old.priority.is_idle() && !new.priority.is_idle();
-        if better && new.group == old.group {
-            self.end_turn(now, End::Preempted);
-        }
     }
 }
 
@@ -356,9 +359,7 @@ impl Elevator for Bfq {
         if request.sync || !self.queues[queue].active {
             self.set_priority(now, queue, request.ioprio);
         }
-        let heuristics =
-            self.params.low_latency.then_some((&self.params.raising, self.params.slice_idle));
-        self.queues[queue].arrives(now, u64::from(request.sectors.0), heuristics);
+        self.queues[queue].arrives(now, u64::from(request.sectors.0), &self.params);
         if request.sync {
             let longest = 2 * self.params.slice_idle.as_us() as i64;
             let context = &mut self.tasks[context];
@@ -370,10 +371,11 @@ impl Elevator for Bfq {
         let by = Choice { head: self.head, tunables: &self.order };
         self.requests.enqueue(&mut self.queues[queue].pending, request.id.0, by);
         self.queued += 1;
-        self.wake(queue);
+        self.backlog.add(queue, now);
+        let woken = self.wake(queue);
         match &mut self.turn {
             Some(turn) if turn.queue == queue => turn.idle_until = None,
-            _ => self.preempt(now, queue),
+            _ => self.preempt(now, queue, woken),
         }
         Admission::Queued
     }
@@ -410,9 +412,9 @@ impl Elevator for Bfq {
             self.tasks[rq.context].completed_sync(us(now));
         }
         let in_service = self.turn.is_some_and(|turn| turn.queue == rq.queue);
-        if in_service && idle && self.is_waited_for(rq.queue) {
-            let until = now + self.params.slice_idle;
-            self.turn.as_mut().expect("it is in service").idle_until = Some(until);
+        let wait = self.wait_for(rq.queue).filter(|_| in_service && idle);
+        if let (Some(turn), Some(wait)) = (&mut self.turn, wait) {
+            turn.idle_until = Some(now + wait);
         }
         self.settle(rq.queue);
         self.let_go(rq.context);

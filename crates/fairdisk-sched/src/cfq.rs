@@ -27,7 +27,7 @@ mod turns;
 mod waits;
 
 pub use params::{CfqParams, Quirks};
-pub use switches::{SWITCHES, Switch, Switches};
+pub use switches::{SWITCHES, Switches};
 
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Driving, Elevator, Handover,

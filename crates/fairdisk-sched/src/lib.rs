@@ -27,9 +27,11 @@ pub mod revised;
 mod samples;
 pub mod shares;
 mod slab;
+mod switches;
 pub mod token_bucket;
 pub mod two_layer;
 
 pub use family::Family;
 pub use honours::{Honours, Nesting};
 pub use registry::{Scheduler, SchedulerSpec, With};
+pub use switches::Switch;

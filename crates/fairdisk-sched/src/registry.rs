@@ -17,6 +17,7 @@ use crate::mq_deadline::MqDeadlineParams;
 use crate::noop::NoopParams;
 use crate::revised::RevisedCfq;
 use crate::shares::SharesParams;
+use crate::switches::Switch;
 use crate::token_bucket::TokenBucketParams;
 use crate::two_layer::TwoLayerParams;
 use alloc::vec::Vec;
@@ -67,6 +68,23 @@ macro_rules! schedulers {
             pub fn honours(&self) -> Honours {
                 match self {
                     $(Self::$family(params) => params.honours(),)*
+                }
+            }
+
+            /// The changes by which the revisions of a family differ, from the oldest on, or of
+            /// all families if none is named; nothing for one that has none.
+            pub fn switches_of(family: Option<&str>) -> impl Iterator<Item = &'static Switch> {
+                let of_each = [$((<$params as Family>::NAME, <$params as Family>::SWITCHES)),*];
+                let is_meant = move |name| family.is_none_or(|family| family == name);
+                let meant = of_each.into_iter().filter(move |(name, _)| is_meant(*name));
+                meant.flat_map(|(_, switches)| switches)
+            }
+
+            /// Whether the switch called `name` is on; `None` if the family has no such switch.
+            #[must_use]
+            pub fn switch(&self, name: &str) -> Option<bool> {
+                match self {
+                    $(Self::$family(params) => params.switch(name),)*
                 }
             }
 

@@ -9,6 +9,7 @@ use closed_loop::{ClosedLoop, Crowd};
 use counting::allocations;
 use fairdisk_core::{Apart, PoolConfig, PoolLayout};
 use fairdisk_sched::SchedulerSpec;
+use fairdisk_sched::bfq::{self, BfqParams};
 use fairdisk_sched::cfq::switches::REVISIONS;
 use fairdisk_sched::cfq::{CfqParams, Switches};
 
@@ -40,6 +41,15 @@ fn no_revision_of_cfq_allocates_in_steady_state() {
     for revision in REVISIONS {
         let switches = Switches::of_revision(revision).expect("it is listed");
         let spec = SchedulerSpec::Cfq(CfqParams { switches, ..CfqParams::default() });
+        assert_eq!(steady(spec, PoolLayout::Shared(Apart::Direction)), 0, "{revision} allocates");
+    }
+}
+
+#[test]
+fn no_revision_of_bfq_allocates_in_steady_state() {
+    for revision in [bfq::Switches::FIRST].iter().chain(bfq::switches::REVISIONS) {
+        let switches = bfq::Switches::of_revision(revision).expect("it is listed");
+        let spec = SchedulerSpec::Bfq(BfqParams { switches, ..BfqParams::default() });
         assert_eq!(steady(spec, PoolLayout::Shared(Apart::Direction)), 0, "{revision} allocates");
     }
 }

@@ -7,7 +7,7 @@ use crate::catalog::memory::{KERNEL_KEY, SWITCHES_KEY};
 use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::{Revision, flatten};
 use crate::catalog::schedulers::take;
-use fairdisk_sched::cfq::switches::{SWITCHES, Switch};
+use fairdisk_sched::{SchedulerSpec, Switch};
 use fairdisk_sim::host::memory::{KERNEL_SWITCHES, Kernel, KernelSwitch};
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
@@ -28,13 +28,13 @@ pub struct Factor {
 impl Factor {
     /// The historical change of a scheduler that this factor switches, if it is one.
     fn switch(&self) -> Option<&'static Switch> {
-        self.place().map(|at| &SWITCHES[at])
+        SchedulerSpec::switches_of(None).nth(self.place()?)
     }
 
     /// The index of that change in historical order.
     fn place(&self) -> Option<usize> {
         let name = self.key.strip_prefix("scheduler.switches.")?;
-        SWITCHES.iter().position(|switch| switch.name == name)
+        SchedulerSpec::switches_of(None).position(|switch| switch.name == name)
     }
 
     /// The historical change of a scheduler or of memory management that this factor switches, if
@@ -422,7 +422,8 @@ fn needs_of(switch: &Switch) -> Vec<&'static str> {
     let mut all = switch.needs.to_vec();
     let mut at = 0;
     while let Some(name) = all.get(at) {
-        let next = SWITCHES.iter().find(|one| one.name == *name).map_or(&[][..], |one| one.needs);
+        let next = SchedulerSpec::switches_of(None).find(|one| one.name == *name);
+        let next = next.map_or(&[][..], |one| one.needs);
         let new: Vec<&str> = next.iter().copied().filter(|name| !all.contains(name)).collect();
         all.extend(new);
         at += 1;
@@ -544,6 +545,22 @@ mod tests {
             });
             assert_eq!(one, other, "{some:?}");
         }
+    }
+
+    #[test]
+    fn the_changes_of_bfq_are_factors_as_those_of_cfq_are() {
+        let [good, bad] = ["bfq-v0", "bfq-6.2"].map(|name| side(name, &[]));
+        let found = Difference::between(&good, &bad, &[]).expect("they differ");
+        let names: Vec<&str> =
+            found.factors.iter().filter_map(|one| one.change()).map(|it| it.name).collect();
+        let all = SchedulerSpec::switches_of(Some("bfq")).map(|switch| switch.name);
+        assert!(names.iter().copied().eq(all), "{names:?}");
+        assert_eq!(names.len(), found.factors.len(), "nothing else differs");
+        let at = |name: &str| names.iter().position(|one| *one == name).expect("it is one");
+        let alone = FactorSet::EMPTY.with(at("write_overcharge_3"));
+        assert_eq!(found.effective(alone), FactorSet::EMPTY, "it needs write_overcharge");
+        let both = alone.with(at("write_overcharge"));
+        assert_eq!(found.effective(both), both);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod kyber;
 mod mclock;
 mod mq_deadline;
 mod shares;
+mod switches;
 mod token_bucket;
 pub mod tunables;
 mod two_layer;
@@ -314,7 +315,7 @@ fn is_own(family: &str, table: &str) -> bool {
         "two-layer-cfq" => table == "groups" || CFQ.contains(&table),
         "group-cfq" => table == "group_layer" || CFQ.contains(&table),
         "cfq" => CFQ.contains(&table),
-        "bfq" => matches!(table, "bfq" | "raising"),
+        "bfq" => matches!(table, "bfq" | "raising" | "switches"),
         "mq-deadline" => matches!(table, "deadline" | "mq_deadline"),
         "fair" => matches!(table, "fair" | "rules"),
         _ => table == family.replace('-', "_"),
@@ -350,8 +351,9 @@ const MOST: u32 = 1_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_sched::bfq::{self, BfqParams};
     use fairdisk_sched::cfq::switches::REVISIONS;
-    use fairdisk_sched::cfq::{CfqParams, SWITCHES, Switches};
+    use fairdisk_sched::cfq::{CfqParams, Switches};
     use fairdisk_sched::fair::FairParams;
 
     #[test]
@@ -374,18 +376,39 @@ mod tests {
         assert!(error.ends_with("`slice_idle_ms` is -1; allowed: 0 to 1000000"), "{error}");
     }
 
+    /// The specification of a revision, whose file names all switches.
+    fn revision_with_switches(id: &str) -> SchedulerSpec {
+        let document = flatten(find(Kind::Revision, id).unwrap()).unwrap();
+        let table: Table = document.text.parse().unwrap();
+        let switches = table["switches"].as_table().unwrap();
+        let spec = Revision::load(id).unwrap().spec;
+        let names = || SchedulerSpec::switches_of(Some(spec.name())).map(|switch| switch.name);
+        assert!(names().all(|name| switches.contains_key(name)), "{id}: not all named");
+        assert_eq!(switches.len(), names().count(), "{id}");
+        spec
+    }
+
+    #[test]
+    fn every_revision_of_bfq_has_its_switches_and_names_them_all() {
+        for id in [bfq::Switches::FIRST].iter().chain(bfq::switches::REVISIONS) {
+            let SchedulerSpec::Bfq(params) = revision_with_switches(id) else {
+                panic!("{id}: another family");
+            };
+            let (switches, seeky_idle) =
+                (bfq::Switches::of_revision(id).unwrap(), Span::from_ms(2));
+            let expected = BfqParams { switches, seeky_idle, ..BfqParams::default() };
+            assert_eq!(params, expected, "{id}");
+        }
+        let documented = Revision::load("bfq").unwrap().spec;
+        assert_eq!(documented, SchedulerSpec::Bfq(BfqParams::default()));
+    }
+
     #[test]
     fn every_revision_of_cfq_has_its_switches_and_names_them_all() {
         let defaults = CfqParams::default();
         let revisions = ["cfq-2.6.25"].iter().chain(REVISIONS);
         for id in revisions {
-            let document = flatten(find(Kind::Revision, id).unwrap()).unwrap();
-            let table: Table = document.text.parse().unwrap();
-            let switches = table["switches"].as_table().unwrap();
-            let names = SWITCHES.iter().map(|switch| switch.name);
-            assert!(names.clone().all(|name| switches.contains_key(name)), "{id}: not all named");
-            assert_eq!(switches.len(), names.count(), "{id}");
-            let Ok(SchedulerSpec::Cfq(params)) = Revision::load(id).map(|it| it.spec) else {
+            let SchedulerSpec::Cfq(params) = revision_with_switches(id) else {
                 panic!("{id}: another family");
             };
             let switches = Switches::of_revision(id).unwrap();

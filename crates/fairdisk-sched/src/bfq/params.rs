@@ -3,8 +3,10 @@
 
 use super::Bfq;
 use super::schedule::GROUP_WEIGHT_MAX;
+use super::switches::{SWITCHES, Switches};
 use crate::family::Family;
 use crate::honours::{Honours, Nesting};
+use crate::switches::Switch;
 use fairdisk_core::{Span, Weight};
 
 /// The tunables of one BFQ scheduler.
@@ -13,6 +15,9 @@ pub struct BfqParams {
     /// How long the disk is kept idle for the queue in service once it has run empty; zero disables
     /// it.
     pub slice_idle: Span,
+    /// How long it is kept idle for a queue that seeks, while all queues are due the same: at most
+    /// `slice_idle`.
+    pub seeky_idle: Span,
     /// The longest turn of a queue (`timeout_sync`).
     pub timeout: Span,
     /// The most sectors a queue may transfer in a turn. 0 means as many as the device transfers in
@@ -33,6 +38,8 @@ pub struct BfqParams {
     pub low_latency: bool,
     /// Settings of the weight raising done by `low_latency`.
     pub raising: RaisingParams,
+    /// Which of the changes since BFQ-v0 are on.
+    pub switches: Switches,
 }
 
 /// Settings of the weight raising heuristics.
@@ -54,9 +61,11 @@ pub struct RaisingParams {
 }
 
 impl Default for BfqParams {
+    /// BFQ as its documentation describes it.
     fn default() -> Self {
         Self {
             slice_idle: Span::from_ms(8),
+            seeky_idle: Span::ZERO,
             timeout: Span::from_ms(125),
             max_budget_sectors: 0,
             back_seek_max_kib: 16 * 1024,
@@ -66,18 +75,34 @@ impl Default for BfqParams {
             strict_guarantees: false,
             low_latency: true,
             raising: RaisingParams::default(),
+            switches: Switches {
+                budget_feedback: true,
+                slow_by_time: true,
+                interactive_raising: true,
+                soft_real_time: true,
+                raised_keep_device: true,
+                seeky_in_symmetry: true,
+                flash_in_symmetry: true,
+                random_in_symmetry: true,
+                ..Switches::NONE
+            },
         }
     }
 }
 
 impl Family for BfqParams {
     const NAME: &'static str = "bfq";
+    const SWITCHES: &'static [Switch] = SWITCHES;
     type Scheduler = Bfq;
 
     fn honours(&self) -> Honours {
         let weights = [Weight::MIN, GROUP_WEIGHT_MAX as u32];
         let nesting = Nesting::Deep;
         Honours { shares: true, weights, nesting, priorities: true, ..Honours::NONE }
+    }
+
+    fn switch(&self, name: &str) -> Option<bool> {
+        self.switches.get(name)
     }
 
     fn build(&self) -> Bfq {

@@ -1,11 +1,15 @@
 //! A BFQ queue: the synchronous requests of one task in one group, or a group's asynchronous
 //! requests of one priority level.
 
-use super::params::{RaisingParams, weight_of_level};
+use super::params::{BfqParams, weight_of_level};
 use crate::cfq::pending::Pending;
 use crate::cfq::priority::Priority;
 use crate::cfq::queue::NIL;
 use fairdisk_core::{Instant, IoPrio};
+
+/// The most sectors that the weight of an interactive task stays raised for (8a8747dc01ce: those that
+/// a large application reads while it starts).
+const RAISED_SECTORS_MAX: u64 = 110_000;
 
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
@@ -38,6 +42,8 @@ pub(super) struct Queue {
 struct Raised {
     factor: u32,
     until: Instant,
+    /// The sectors after which it ends before that.
+    sectors_left: u64,
 }
 
 impl Queue {
@@ -78,15 +84,10 @@ impl Queue {
     /// Counts an arriving request. If the queue was idle, classifies its task (Valente and Avanzini
     /// 2015): an interactive task is new or was idle for long; a soft real-time task asks for
     /// little, and not as soon as its previous requests have completed.
-    pub(super) fn arrives(
-        &mut self,
-        now: Instant,
-        sectors: u64,
-        heuristics: Option<(&RaisingParams, fairdisk_core::Span)>,
-    ) {
+    pub(super) fn arrives(&mut self, now: Instant, sectors: u64, params: &BfqParams) {
         if self.is_idle() {
-            if let Some((params, slice_idle)) = heuristics.filter(|_| self.sync) {
-                self.raise(now, params, slice_idle);
+            if params.low_latency && self.sync {
+                self.raise(now, params);
             }
             self.batch_began = now;
             self.batch_sectors = 0;
@@ -94,30 +95,41 @@ impl Queue {
         self.batch_sectors += sectors;
     }
 
-    fn raise(&mut self, now: Instant, params: &RaisingParams, slice_idle: fairdisk_core::Span) {
+    fn raise(&mut self, now: Instant, params: &BfqParams) {
+        let BfqParams { raising, switches: on, .. } = params;
         let idle = self.idle_since.map(|since| now.since(since));
         let spent = u128::from(now.since(self.batch_began).as_ns());
-        let rate_max = u128::from(params.soft_real_time_rate_max);
+        let rate_max = u128::from(raising.soft_real_time_rate_max);
         let little = u128::from(self.batch_sectors) * 1_000_000_000 <= spent * rate_max;
-        let raised = match idle {
-            Some(idle) if idle < params.idle_min && idle > slice_idle && little => Some(Raised {
-                factor: params.interactive_factor * params.soft_real_time_factor,
-                until: now + params.soft_real_time_span,
+        let raised = match idle.filter(|idle| *idle < raising.idle_min) {
+            None => on.interactive_raising.then(|| Raised {
+                factor: raising.interactive_factor,
+                until: now + raising.interactive_span,
+                sectors_left: if on.raising_limit { RAISED_SECTORS_MAX } else { u64::MAX },
             }),
-            Some(idle) if idle < params.idle_min => None,
-            _ => Some(Raised {
-                factor: params.interactive_factor,
-                until: now + params.interactive_span,
-            }),
+            Some(idle) => {
+                (on.soft_real_time && idle > params.slice_idle && little).then(|| Raised {
+                    factor: raising.interactive_factor * raising.soft_real_time_factor,
+                    until: now + raising.soft_real_time_span,
+                    sectors_left: u64::MAX,
+                })
+            }
         };
         if raised.is_some() {
             self.raised = raised;
         }
     }
 
-    /// Ends the weight raising once its time is over.
+    /// Counts sectors that the queue was served while its weight is raised.
+    pub(super) const fn is_served(&mut self, sectors: u64) {
+        if let Some(raised) = &mut self.raised {
+            raised.sectors_left = raised.sectors_left.saturating_sub(sectors);
+        }
+    }
+
+    /// Ends the weight raising once its time is over or its sectors have been served.
     pub(super) fn lower(&mut self, now: Instant) {
-        self.raised = self.raised.filter(|raised| now < raised.until);
+        self.raised = self.raised.filter(|it| now < it.until && it.sectors_left > 0);
     }
 }
 
@@ -128,14 +140,14 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_never_idle_may_ask_for_as_much_as_it_likes() {
-        let (params, slice_idle) = (RaisingParams::default(), Span::from_ms(8));
+        let params = BfqParams::default();
         let begun = Instant::ZERO + Span::from_s(10);
         let mut queue = Queue::new(0, true, IoPrio::UNSET, 0, 8);
-        queue.arrives(begun, 1 << 50, Some((&params, slice_idle)));
-        queue.lower(begun + params.interactive_span);
+        queue.arrives(begun, 1 << 50, &params);
+        queue.lower(begun + params.raising.interactive_span);
         let done = begun + Span::from_s(1 << 20);
         queue.idle_since = Some(done);
-        queue.arrives(done + Span::from_ms(20), 8, Some((&params, slice_idle)));
+        queue.arrives(done + Span::from_ms(20), 8, &params);
         assert!(!queue.is_raised(), "it asked for more than the soft real-time rate");
     }
 }

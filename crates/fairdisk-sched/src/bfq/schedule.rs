@@ -4,6 +4,7 @@
 
 mod competing;
 
+use super::switches::Switches;
 use super::timeline::{Timeline, Trees, Virtual, worth};
 use crate::groups::Nested;
 use crate::slab::Slab;
@@ -244,8 +245,37 @@ impl Schedule {
 
     /// Whether competing queues are to get different parts of the disk, so that keeping their
     /// shares may need idling.
-    pub(super) const fn is_asymmetric(&self) -> bool {
+    pub(super) fn is_asymmetric(&self, on: &Switches) -> bool {
+        let in_root = self.nodes[ROOT as usize].children.has_queues();
+        let grouped = self.variety.nodes() - u32::from(in_root);
         self.variety.is_asymmetric()
+            || match (on.groups_asymmetric, on.one_group_symmetric) {
+                (false, _) => self.variety.is_uneven(),
+                (true, false) => grouped > 0,
+                (true, true) => self.variety.nodes() > 1,
+            }
+    }
+
+    /// How many competing queues have raised weights.
+    pub(super) fn raised(&self) -> u32 {
+        self.variety.raised()
+    }
+
+    /// Whether the queue has a greater weight than the other, or the group around it than that
+    /// around the other where these compete.
+    pub(super) fn outweighs(&self, queue: u32, other: u32) -> bool {
+        let parent = |entity: u32| self.entities[entity].parent;
+        let depth = |entity: u32| {
+            let group = |node: u32| (node != ROOT).then(|| parent(self.of_group(node)));
+            core::iter::successors(Some(parent(entity)), |node| group(*node)).count()
+        };
+        let (mut one, mut two) = (queue, other);
+        while parent(one) != parent(two) {
+            let deeper = if depth(one) >= depth(two) { &mut one } else { &mut two };
+            *deeper = self.of_group(parent(*deeper));
+        }
+        let [one, two] = [one, two].map(|entity| &self.entities[entity]);
+        one.class == two.class && one.weight > two.weight
     }
 
     /// Whether a queue of the group, or of one inside it, is active.

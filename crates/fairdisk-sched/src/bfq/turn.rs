@@ -1,6 +1,6 @@
 //! A turn: how long a queue has the disk, whether the disk idles for it, and what it is charged.
 
-use super::Bfq;
+use super::{Bfq, BfqParams};
 use fairdisk_core::{Decision, Instant, Span, Why};
 
 /// The turn of the queue in service.
@@ -10,6 +10,8 @@ pub(super) struct Turn {
     pub(super) began: Instant,
     /// Sectors dispatched in this turn.
     pub(super) served: u64,
+    /// What they count against the budget.
+    pub(super) cost: u64,
     budget: u64,
     /// Until when the disk idles for the queue, once it has run empty.
     pub(super) idle_until: Option<Instant>,
@@ -33,9 +35,9 @@ pub(super) enum End {
 }
 
 impl Turn {
-    /// Whether `sectors` more fit into the budget. The first request of a turn always does.
-    pub(super) const fn has_room(&self, sectors: u64) -> bool {
-        self.served == 0 || self.served + sectors <= self.budget
+    /// Whether `cost` more fits into the budget. The first request of a turn always does.
+    pub(super) const fn has_room(&self, cost: u64) -> bool {
+        self.served == 0 || self.cost + cost <= self.budget
     }
 
     pub(super) fn is_over(&self, now: Instant, timeout: Span) -> bool {
@@ -54,6 +56,7 @@ impl Bfq {
             queue,
             began: now,
             served: 0,
+            cost: 0,
             budget,
             idle_until: None,
             fifo_checked: false,
@@ -81,8 +84,9 @@ impl Bfq {
         // The directions are those of the documentation (bfq-iosched.rst, section 2); the amounts
         // are chosen here.
         let budget = match end {
-            End::Exhausted => 2 * q.budget,
-            End::Emptied => turn.served,
+            End::Exhausted if self.params.switches.budget_feedback => 2 * q.budget,
+            End::Exhausted => q.budget + most / 8,
+            End::Emptied => turn.cost,
             End::TimedOut | End::Preempted => q.budget,
         };
         q.budget = budget.clamp(least, most);
@@ -98,13 +102,33 @@ impl Bfq {
 
     /// The sectors to charge for a turn. A queue that was slow is charged for its time: as many
     /// sectors as the device would have transferred meanwhile (Documentation/block/bfq-iosched.rst,
-    /// 1-1: queues that would lower throughput share by time). With strict guarantees, and for
-    /// raised queues, only the sectors served count.
+    /// 1-1: queues that would lower throughput share by time); before that change, its budget. With
+    /// strict guarantees, and for raised queues, only the sectors served count.
     fn charge(&self, turn: &Turn, span: Span, end: End) -> u64 {
         let in_time = self.pace.worth(span);
         let slow = end == End::TimedOut || 2 * turn.served < in_time;
         let by_sectors = self.params.strict_guarantees || self.queues[turn.queue].is_raised();
-        if slow && !by_sectors { turn.served.max(in_time) } else { turn.served }
+        match self.params.switches.slow_by_time {
+            _ if by_sectors || !slow => turn.cost,
+            true => turn.cost.max(in_time),
+            false => turn.cost.max(turn.budget),
+        }
+    }
+
+    /// What `sectors` of a queue count against its budget and its share.
+    pub(super) fn cost(&self, queue: u32, sectors: u64) -> u64 {
+        let on = &self.params.switches;
+        if self.queues[queue].sync {
+            return sectors;
+        }
+        let for_raised = if on.raised_first && self.schedule.raised() > 0 { 2 } else { 1 };
+        let only_symmetric = on.overcharge_in_symmetry;
+        let factor = match on.write_overcharge_3 {
+            _ if !on.write_overcharge || only_symmetric && self.schedule.is_asymmetric(on) => 1,
+            true => 3,
+            false => 10,
+        };
+        sectors * factor * for_raised
     }
 
     /// The wait for the queue in service, which has nothing pending: until its idle wait is over or
@@ -112,7 +136,9 @@ impl Bfq {
     pub(super) fn keep_for(&self, now: Instant, turn: Turn) -> Option<Decision> {
         match turn.idle_until {
             Some(until) if now < until => Some(Decision::WaitUntil(until, Why::IdleWait)),
-            None if self.queues[turn.queue].dispatched > 0 && self.is_waited_for(turn.queue) => {
+            None if self.queues[turn.queue].dispatched > 0
+                && self.wait_for(turn.queue).is_some() =>
+            {
                 Some(Decision::WaitCompletion(Why::OwnRequestInFlight))
             }
             _ => None,
@@ -131,21 +157,47 @@ impl Bfq {
         }
     }
 
-    /// Whether the disk should idle for the queue in service after it has run empty.
-    pub(super) fn is_waited_for(&self, queue: u32) -> bool {
+    /// How long the disk is to idle for the queue in service after it has run empty; `None` if it is
+    /// not.
+    pub(super) fn wait_for(&self, queue: u32) -> Option<Span> {
+        let BfqParams { slice_idle, seeky_idle, switches: on, .. } = &self.params;
         let q = &self.queues[queue];
-        let Some(context) = self.tasks.get(q.context) else { return false };
-        if !q.sync || q.orphan || !context.alive || self.params.slice_idle == Span::ZERO {
-            return false;
-        }
+        let context = self.tasks.get(q.context).filter(|it| it.alive && q.sync && !q.orphan)?;
         if self.params.strict_guarantees {
-            return true;
+            return (*slice_idle > Span::ZERO).then_some(*slice_idle);
         }
-        let soon =
-            !context.think.is_valid() || context.think.mean() <= self.params.slice_idle.as_us();
+        let soon = !context.think.is_valid() || context.think.mean() <= slice_idle.as_us();
+        let others_first = on.raised_first && !q.is_raised() && self.schedule.raised() > 0;
+        if q.priority.is_idle() || !soon || others_first {
+            return None;
+        }
         let seeks = context.seek.is_valid() && context.seek.seeks();
-        let faster = (self.rotational || self.depth == 1) && !seeks;
-        let fair = q.is_raised() || self.schedule.is_asymmetric();
-        !q.priority.is_idle() && soon && (faster || fair)
+        let owed = on.raised_keep_device && q.is_raised() || self.schedule.is_asymmetric(on);
+        let slows = on.random_in_symmetry && seeks || on.flash_in_symmetry && !self.rotational;
+        if slows && !owed && self.depth > 1 {
+            return None;
+        }
+        let is_short = seeks && !(on.seeky_in_symmetry && owed);
+        let span = if is_short { *seeky_idle.min(slice_idle) } else { *slice_idle };
+        (span > Span::ZERO).then_some(span)
+    }
+
+    /// Ends the current turn if `queue`, which has a request now, should have the disk at once: for
+    /// a better class within the same group, or if it had `woken` for a greater weight.
+    pub(super) fn preempt(&mut self, now: Instant, queue: u32, woken: bool) {
+        let Some(turn) = self.turn else { return };
+        let (new, old) = (&self.queues[queue], &self.queues[turn.queue]);
+        let better = new.priority.is_real_time() && !old.priority.is_real_time()
+            || old.priority.is_idle() && !new.priority.is_idle();
+        let (entity, other) = (new.entity, old.entity);
+        let is_better = better && new.group == old.group;
+        let is_heavier = || woken && self.schedule.outweighs(entity, other);
+        if is_better
+            || self.params.switches.weight_preempts
+                && is_heavier()
+                && self.schedule.next(now) == Some(entity)
+        {
+            self.end_turn(now, End::Preempted);
+        }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::Cfq;
 use super::jiffies::Jiffies;
-use super::switches::Switches;
+use super::switches::{SWITCHES, Switches};
 use crate::family::Family;
 use crate::honours::Honours;
+use crate::switches::Switch;
 use fairdisk_core::{IoPrio, Span, Weight};
 
 /// The settings of one revision of CFQ.
@@ -147,12 +148,17 @@ impl Default for CfqParams {
 
 impl Family for CfqParams {
     const NAME: &'static str = "cfq";
+    const SWITCHES: &'static [Switch] = SWITCHES;
     type Scheduler = Cfq;
 
     fn honours(&self) -> Honours {
         let shares = self.switches.effective().cgroup_groups;
         let weights = Weight::BLKIO_RANGE.map(|weight| weight / Weight::BLKIO_SCALE);
         Honours { shares, weights, priorities: true, ..Honours::NONE }
+    }
+
+    fn switch(&self, name: &str) -> Option<bool> {
+        self.switches.get(name)
     }
 
     fn build(&self) -> Cfq {

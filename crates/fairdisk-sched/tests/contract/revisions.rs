@@ -1,10 +1,11 @@
-//! The revisions of CFQ: each keeps the laws (in the storms of the suite), as does any combination
-//! of their switches. With all switches off, the later implementation makes the decisions of the
-//! one for 2.6.25.
+//! The revisions of CFQ and BFQ: each keeps the laws (in the storms of the suite), as does any
+//! combination of their switches. With all switches off, the later implementation of CFQ makes the
+//! decisions of the one for 2.6.25.
 
 use crate::storm::{Kind, Storm};
 use crate::{configs, weather};
-use fairdisk_core::Prng;
+use fairdisk_core::{Prng, Span};
+use fairdisk_sched::bfq::{self, BfqParams};
 use fairdisk_sched::cfq::switches::REVISIONS;
 use fairdisk_sched::cfq::{CfqParams, Quirks, SWITCHES, Switches};
 use fairdisk_sched::revised::RevisedCfq;
@@ -14,10 +15,18 @@ fn params(switches: Switches) -> CfqParams {
     CfqParams { switches, ..CfqParams::default() }
 }
 
-/// Every revision after 2.6.25.
+fn bfq(switches: bfq::Switches) -> BfqParams {
+    let seeky_idle = Span::from_ms(2);
+    BfqParams { switches, seeky_idle, ..BfqParams::default() }
+}
+
+/// Every revision of BFQ, and every one of CFQ after 2.6.25.
 pub(crate) fn all() -> impl Iterator<Item = SchedulerSpec> {
     let switches = REVISIONS.iter().filter_map(|revision| Switches::of_revision(revision));
-    switches.map(|switches| SchedulerSpec::Cfq(params(switches)))
+    let of_cfq = switches.map(|switches| SchedulerSpec::Cfq(params(switches)));
+    let of_bfq = [bfq::Switches::FIRST].iter().chain(bfq::switches::REVISIONS);
+    let of_bfq = of_bfq.filter_map(|revision| bfq::Switches::of_revision(revision));
+    of_cfq.chain(of_bfq.map(|switches| SchedulerSpec::Bfq(bfq(switches))))
 }
 
 /// The set of quirks encoded in the bits.
@@ -66,5 +75,22 @@ fn any_combination_of_switches_keeps_the_laws() {
         let configs = configs();
         let config = configs[round as usize % configs.len()];
         weather(SchedulerSpec::Cfq(params), config, round, round % 2 == 1);
+    }
+}
+
+#[test]
+fn any_combination_of_switches_of_bfq_keeps_the_laws() {
+    let mut prng = Prng::new(5);
+    for round in 0..96 {
+        let mut switches = bfq::Switches::NONE;
+        let density = prng.between(1, 7);
+        for switch in bfq::SWITCHES {
+            switches.set(switch.name, prng.chance(density, 8));
+        }
+        let low_latency = prng.chance(1, 2);
+        let params = BfqParams { low_latency, ..bfq(switches) };
+        let configs = configs();
+        let config = configs[round as usize % configs.len()];
+        weather(SchedulerSpec::Bfq(params), config, round, round % 2 == 1);
     }
 }

@@ -1,16 +1,29 @@
-//! Every switch of the CFQ family has an effect: some journal differs with and without it. Toggling
-//! all switches of a revision gives the neighbouring revision.
+//! Every switch of a family has an effect: some journal differs with and without it. Toggling all
+//! switches of a revision gives the neighbouring revision.
 
 mod scene;
 
 use fairdisk_core::{Flags, GroupId, IoClass, IoPrio, Span};
-use fairdisk_sched::SchedulerSpec;
-use fairdisk_sched::cfq::switches::REVISIONS;
-use fairdisk_sched::cfq::{CfqParams, SWITCHES, Switch, Switches};
+use fairdisk_sched::bfq::{self, BfqParams};
+use fairdisk_sched::cfq::{self, CfqParams};
+use fairdisk_sched::{SchedulerSpec, Switch};
 use scene::{Habit, READER, Scene};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+
+/// The switches that are on.
+type On = BTreeSet<&'static str>;
+
+/// A family with its revisions from the one with no switch on.
+struct Family {
+    name: &'static str,
+    revisions: Vec<&'static str>,
+    /// The scheduler with these switches on, in the variants in which they may matter.
+    specs: fn(&On) -> Vec<SchedulerSpec>,
+    crowds: fn() -> Vec<Vec<Habit>>,
+}
 
 const LENGTH: Span = Span::from_ms(1000);
 /// Long enough for what takes a second to notice.
@@ -96,78 +109,140 @@ fn crowds() -> Vec<Vec<Habit>> {
     ]
 }
 
-fn scenes() -> impl Iterator<Item = Scene> {
-    let devices = [(1, true), (8, true), (31, true), (31, false), (2, true)];
-    let with = |(depth, rotational)| {
-        crowds().into_iter().map(move |habits| Scene { depth, rotational, habits })
+/// Crowds in which queues are waited for or not by what they are due.
+fn bfq_crowds() -> Vec<Vec<Habit>> {
+    let level = |habit, level| with_class(habit, IoClass::BestEffort, level);
+    let grouped = |habit| Habit { group: GroupId(1), ..habit };
+    let deep = |number| Habit { at_once: 8, ..seeker(number) };
+    vec![
+        vec![seeker(0), seeker(1)],
+        vec![grouped(seeker(0)), grouped(seeker(1))],
+        vec![grouped(sequential(0)), grouped(sequential(1))],
+        vec![level(seeker(0), 0), level(seeker(1), 7), level(deep(2), 7)],
+        vec![level(sequential(0), 0), level(seeker(1), 7), writer(2)],
+        vec![thinking(level(seeker(0), 0), 12), level(deep(1), 7), level(sequential(2), 7)],
+        vec![writer(0), sequential(1), thinking(sequential(2), 40)],
+        vec![Habit { sectors: 4096, at_once: 4, ..sequential(0) }, deep(1)],
+        vec![thinking(seeker(0), 30), Habit { at_once: 16, ..sequential(1) }, writer(2)],
+    ]
+}
+
+fn families() -> [Family; 2] {
+    let revisions = |first, later: &[&'static str]| [&[first], later].concat();
+    let of_cfq = |on: &On| {
+        let mut switches = cfq::Switches::NONE;
+        on.iter().for_each(|name| assert!(switches.set(name, true)));
+        vec![SchedulerSpec::Cfq(CfqParams { switches, ..CfqParams::default() })]
     };
-    devices.into_iter().flat_map(with)
+    let of_bfq = |on: &On| {
+        let mut switches = bfq::Switches::NONE;
+        on.iter().for_each(|name| assert!(switches.set(name, true)));
+        let seeky_idle = Span::from_ms(2);
+        let params = BfqParams { switches, seeky_idle, ..BfqParams::default() };
+        let with = |low_latency| SchedulerSpec::Bfq(BfqParams { low_latency, ..params });
+        [true, false].map(with).to_vec()
+    };
+    [
+        Family {
+            name: "cfq",
+            revisions: revisions(cfq::Switches::FIRST, cfq::switches::REVISIONS),
+            specs: of_cfq,
+            crowds,
+        },
+        Family {
+            name: "bfq",
+            revisions: revisions(bfq::Switches::FIRST, bfq::switches::REVISIONS),
+            specs: of_bfq,
+            crowds: || [crowds(), bfq_crowds()].concat(),
+        },
+    ]
 }
 
-fn spec(switches: Switches) -> SchedulerSpec {
-    SchedulerSpec::Cfq(CfqParams { switches, ..CfqParams::default() })
-}
-
-/// Sets of switches with and without this one: at the time its prerequisites came, at the end of
-/// its revision, and alone.
-fn pairs(switch: &Switch) -> Vec<(Switches, Switches)> {
-    let mut alone = Switches::NONE;
-    enable(&mut alone, switch.name);
-    let (mut before, mut end) = (Switches::NONE, Switches::NONE);
-    for earlier in SWITCHES.iter().filter(|earlier| earlier.revision.is_some()) {
-        let known =
-            |switch: &Switch| REVISIONS.iter().position(|one| Some(*one) == switch.revision);
-        let past = SWITCHES.iter().take_while(|one| one.name != switch.name);
-        before.set(earlier.name, past.into_iter().any(|one| one.name == earlier.name));
-        end.set(earlier.name, known(earlier) <= known(switch));
+impl Family {
+    fn switches(&self) -> impl Iterator<Item = &'static Switch> {
+        SchedulerSpec::switches_of(Some(self.name))
     }
-    enable(&mut before, switch.name);
-    enable(&mut end, switch.name);
-    let without = |mut with: Switches| {
-        with.set(switch.name, false);
-        with
-    };
-    [alone, before, end].map(|with| (with, without(with))).to_vec()
-}
 
-fn enable(switches: &mut Switches, name: &str) {
-    let switch = SWITCHES.iter().find(|switch| switch.name == name).expect("it is listed");
-    switches.set(name, true);
-    switch.needs.iter().for_each(|need| enable(switches, need));
-}
+    /// What is on in the revision at `at`.
+    fn on(&self, at: usize) -> On {
+        let known = |revision| self.revisions[..=at].contains(&revision);
+        self.switches().filter(|one| one.revision.is_some_and(known)).map(|one| one.name).collect()
+    }
 
-/// Whether the switch has a scenario of its own: tables `cfq-switch-NAME-on.txt` and `-off.txt`,
-/// which are played by `tests/table`.
-fn is_told(switch: &Switch) -> bool {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables");
-    let told = |state: &str| {
-        let table = folder.join(format!("cfq-switch-{}-{state}.txt", switch.name));
-        let text = fs::read_to_string(table).ok()?;
-        let steps = text.lines().filter_map(|line| line.split_once("=>"));
-        Some(steps.map(|(_, told)| told.trim().to_owned()).collect::<Vec<String>>())
-    };
-    let (on, off) = (told("on"), told("off"));
-    on.is_some() && off.is_some() && on != off
-}
+    fn scenes(&self) -> impl Iterator<Item = Scene> {
+        let devices = [(1, true), (8, true), (31, true), (31, false), (2, true)];
+        let crowds = (self.crowds)();
+        let with = move |(depth, rotational)| {
+            let scene = move |habits| Scene { depth, rotational, habits };
+            crowds.clone().into_iter().map(scene)
+        };
+        devices.into_iter().flat_map(with)
+    }
 
-fn does_something(switch: &Switch) -> bool {
-    let differs = |length| {
-        pairs(switch).into_iter().any(|(with, without)| {
-            let play = |scene: &Scene, on| scene.play(spec(on), 7, length);
-            scenes().any(|scene| play(&scene, with) != play(&scene, without))
+    /// Turns the switch on, and all that it needs.
+    fn enable(&self, on: &mut On, name: &str) {
+        let switch = self.switches().find(|switch| switch.name == name).expect("it is listed");
+        on.insert(switch.name);
+        switch.needs.iter().for_each(|need| self.enable(on, need));
+    }
+
+    /// Sets of switches with and without this one: at the time its prerequisites came, at the end
+    /// of its revision, and alone.
+    fn pairs(&self, switch: &Switch) -> Vec<(On, On)> {
+        let past = self.switches().take_while(|one| one.name != switch.name);
+        let before = past.filter(|one| one.revision.is_some()).map(|one| one.name).collect();
+        let own = self.revisions.iter().position(|one| Some(*one) == switch.revision);
+        let end = self.on(own.unwrap_or(self.revisions.len() - 1));
+        let with_and_without = |mut with: On| {
+            self.enable(&mut with, switch.name);
+            let mut without = with.clone();
+            without.remove(switch.name);
+            (with, without)
+        };
+        [On::new(), before, end].map(with_and_without).to_vec()
+    }
+
+    /// Whether the switch has a scenario of its own: tables `FAMILY-switch-NAME-on.txt` and
+    /// `-off.txt`, which are played by `tests/table`.
+    fn is_told(&self, switch: &Switch) -> bool {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables");
+        let told = |state: &str| {
+            let table = folder.join(format!("{}-switch-{}-{state}.txt", self.name, switch.name));
+            let text = fs::read_to_string(table).ok()?;
+            let steps = text.lines().filter_map(|line| line.split_once("=>"));
+            Some(steps.map(|(_, told)| told.trim().to_owned()).collect::<Vec<String>>())
+        };
+        let (on, off) = (told("on"), told("off"));
+        on.is_some() && off.is_some() && on != off
+    }
+
+    fn does_something(&self, switch: &Switch) -> bool {
+        let pairs = self.pairs(switch).into_iter();
+        let specs = pairs.map(|(with, without)| ((self.specs)(&with), (self.specs)(&without)));
+        let specs: Vec<_> =
+            specs.flat_map(|(with, without)| with.into_iter().zip(without)).collect();
+        [LENGTH, LONGER].into_iter().any(|length| {
+            specs.iter().any(|(with, without)| {
+                let play = |scene: &Scene, spec| scene.play(spec, 7, length);
+                self.scenes().any(|scene| play(&scene, *with) != play(&scene, *without))
+            })
         })
-    };
-    differs(LENGTH) || differs(LONGER)
+    }
+
+    /// The scheduler of the revision at `at`.
+    fn spec(&self, at: usize) -> SchedulerSpec {
+        (self.specs)(&self.on(at))[0]
+    }
 }
 
 #[test]
 fn every_switch_changes_a_journal() {
-    let idle: Vec<&str> = SWITCHES
-        .iter()
-        .filter(|one| !is_told(one) && !does_something(one))
-        .map(|one| one.name)
-        .collect();
-    assert!(idle.is_empty(), "these do nothing: {idle:?}");
+    for family in families() {
+        let idle =
+            family.switches().filter(|one| !family.is_told(one) && !family.does_something(one));
+        let idle: Vec<&str> = idle.map(|one| one.name).collect();
+        assert!(idle.is_empty(), "{}: these do nothing: {idle:?}", family.name);
+    }
 }
 
 /// What each revision does in each scene, as hashes of the journals. `UPDATE=1` rewrites them; the
@@ -175,12 +250,15 @@ fn every_switch_changes_a_journal() {
 #[test]
 fn every_revision_has_its_golden_journals() {
     let mut text = String::new();
-    let scenes: Vec<Scene> = scenes().collect();
-    for revision in REVISIONS {
-        let switches = Switches::of_revision(revision).expect("it is listed");
-        for (number, scene) in scenes.iter().enumerate() {
-            let hash = scene.play(spec(switches), 7, LENGTH);
-            let _ = writeln!(text, "{revision} scene {number}: {hash:016x}");
+    for family in families() {
+        let scenes: Vec<Scene> = family.scenes().collect();
+        // CFQ of 2.6.25 has tests of its own.
+        let first = usize::from(family.name == "cfq");
+        for (at, revision) in family.revisions.iter().enumerate().skip(first) {
+            for (number, scene) in scenes.iter().enumerate() {
+                let hash = scene.play(family.spec(at), 7, LENGTH);
+                let _ = writeln!(text, "{revision} scene {number}: {hash:016x}");
+            }
         }
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/switches/journals.expected");
@@ -194,27 +272,29 @@ fn every_revision_has_its_golden_journals() {
 /// Weights of 1000 and 250, as in the scene.
 #[test]
 fn groups_get_the_disk_by_their_weights() {
+    let [cfq, _] = families();
     let habits = [(1, 0), (1, 1), (2, 2), (2, 3)];
     let habits = habits.map(|(group, at)| Habit { group: GroupId(group), ..sequential(at) });
     let scene = Scene { depth: 1, rotational: true, habits: habits.to_vec() };
     for revision in ["cfq-2.6.33-rc1", "cfq-2.6.33", "cfq-2.6.34"] {
-        let switches = Switches::of_revision(revision).expect("a revision");
-        let [great, small] = scene.device_times(spec(switches), Span::from_s(60));
+        let at = cfq.revisions.iter().position(|one| *one == revision).expect("a revision");
+        let [great, small] = scene.device_times(cfq.spec(at), Span::from_s(60));
         let percent = 100 * great.as_ms() / (great.as_ms() + small.as_ms());
         // Time that a turn takes beyond its slice is not charged.
         assert!((76..=84).contains(&percent), "{revision}: {great} and {small}");
-        let mut off = switches;
-        off.set("cgroup_groups", false);
-        let [one, other] = scene.device_times(spec(off), Span::from_s(60));
+        let mut off = cfq.on(at);
+        off.remove("cgroup_groups");
+        let [one, other] = scene.device_times((cfq.specs)(&off)[0], Span::from_s(60));
         let percent = 100 * one.as_ms() / (one.as_ms() + other.as_ms());
         assert!((48..=52).contains(&percent), "{revision} without groups: {one} and {other}");
     }
 }
 
 #[test]
-fn the_table_is_in_order() {
-    for (at, switch) in SWITCHES.iter().enumerate() {
-        let before = |name: &str| SWITCHES[..at].iter().any(|earlier| earlier.name == name);
+fn the_tables_are_in_order() {
+    let all: Vec<&Switch> = SchedulerSpec::switches_of(None).collect();
+    for (at, switch) in all.iter().enumerate() {
+        let before = |name: &str| all[..at].iter().any(|earlier| earlier.name == name);
         assert!(!before(switch.name), "{} is there twice", switch.name);
         let known = switch.needs.iter().all(|need| before(need));
         assert!(known, "{}: prerequisites come first", switch.name);
@@ -224,38 +304,32 @@ fn the_table_is_in_order() {
 
 #[test]
 fn a_switch_without_its_prerequisites_does_nothing() {
-    for switch in SWITCHES {
-        let mut alone = Switches::NONE;
+    for switch in SchedulerSpec::switches_of(Some("cfq")) {
+        let mut alone = cfq::Switches::NONE;
         assert!(alone.set(switch.name, true));
-        let expected = if switch.needs.is_empty() { alone } else { Switches::NONE };
+        let expected = if switch.needs.is_empty() { alone } else { cfq::Switches::NONE };
         assert_eq!(alone.effective(), expected, "{}", switch.name);
     }
 }
 
 #[test]
 fn the_switches_of_a_revision_make_its_neighbour() {
-    let mut switches = Switches::NONE;
-    let play = |switches| -> Vec<u64> {
-        let scenes = crowds().into_iter();
-        let scenes = scenes.map(|habits| Scene { depth: 31, rotational: true, habits });
-        scenes.map(|scene| scene.play(spec(switches), 7, LENGTH)).collect()
-    };
-    let mut hashes = vec![play(switches)];
-    for revision in REVISIONS {
-        for switch in SWITCHES.iter().filter(|switch| switch.revision == Some(revision)) {
-            switches.set(switch.name, true);
-        }
-        assert_eq!(Some(switches), Switches::of_revision(revision));
-        assert_eq!(switches.revision(), Some(*revision));
-        hashes.push(play(switches));
-    }
-    for revision in REVISIONS.iter().rev() {
-        let here = hashes.pop().expect("one for each");
-        assert_eq!(play(switches), here, "{revision}");
-        assert!(!hashes.contains(&here), "{revision} is like an earlier one");
-        for switch in SWITCHES.iter().filter(|switch| switch.revision == Some(revision)) {
-            switches.set(switch.name, false);
+    for family in families() {
+        let play = |spec: SchedulerSpec| -> Vec<u64> {
+            let scenes = family.scenes().filter(|scene| scene.depth == 31);
+            scenes.map(|scene| scene.play(spec, 7, LENGTH)).collect()
+        };
+        let mut hashes: Vec<Vec<u64>> = Vec::new();
+        for (at, revision) in family.revisions.iter().enumerate() {
+            let known = match family.spec(at) {
+                SchedulerSpec::Cfq(CfqParams { switches, .. }) => switches.revision(),
+                SchedulerSpec::Bfq(BfqParams { switches, .. }) => switches.revision(),
+                _ => None,
+            };
+            assert_eq!(known, Some(*revision));
+            let here = play(family.spec(at));
+            assert!(!hashes.contains(&here), "{revision} is like an earlier one");
+            hashes.push(here);
         }
     }
-    assert_eq!(switches, Switches::NONE);
 }

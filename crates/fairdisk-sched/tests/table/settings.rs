@@ -6,6 +6,7 @@ use fairdisk_core::{
     PoolConfig, PoolLayout, Qos, Share, Span, TaskId, Ticks, Weight, WeightMap,
 };
 use fairdisk_sched::SchedulerSpec;
+use fairdisk_sched::bfq;
 use fairdisk_sched::cfq::{CfqParams, Switches};
 use fairdisk_sched::group_cfq::GroupCfqParams;
 use fairdisk_sched::mclock::AtLimit;
@@ -213,6 +214,13 @@ fn set_scheduler(spec: &mut SchedulerSpec, key: &str, value: &str) -> Result<(),
             "max_budget_sectors" => return put(&mut params.max_budget_sectors, value),
             "strict_guarantees" => return put(&mut params.strict_guarantees, value),
             "low_latency" => return put(&mut params.low_latency, value),
+            "seeky_idle_ms" => params.seeky_idle = Span::from_ms(number(value)?),
+            "revision" => {
+                let switches = bfq::Switches::of_revision(value);
+                params.switches =
+                    switches.ok_or_else(|| format!("no revision is called {value}"))?;
+            }
+            _ if params.switches.set(key, number(value) == Ok(true)) => {}
             _ => return Err(format!("bfq has no {key}")),
         },
         SchedulerSpec::GroupCfq(params) => return set_group_cfq(params, key, value),

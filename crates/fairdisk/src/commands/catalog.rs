@@ -11,8 +11,7 @@ use crate::selection::Seeds;
 use clap::ValueEnum;
 use fairdisk_lab::catalog::library::{Document, Kind, find, under_mounts};
 use fairdisk_lab::catalog::revision::Revision;
-use fairdisk_sched::SchedulerSpec;
-use fairdisk_sched::cfq::{SWITCHES, Switch, Switches};
+use fairdisk_sched::{SchedulerSpec, Switch};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -114,7 +113,7 @@ fn show(kind: KindArg, asked: &str, json: bool) -> Result<(), Failure> {
     let is_listed = file.ids().any(|id| id == asked);
     let name = of_mounts.filter(|_| !is_listed).unwrap_or(asked);
     let document = find(file, name)?;
-    let switches = if kind == KindArg::Schedulers { switches(name)? } else { None };
+    let switches = if kind == KindArg::Schedulers { switches(name)? } else { Vec::new() };
     if json {
         let mut value = json!({
             "schema": output::SCHEMA,
@@ -122,9 +121,8 @@ fn show(kind: KindArg, asked: &str, json: bool) -> Result<(), Failure> {
             "path": document.path,
             "text": document.text,
         });
-        if let Some(switches) = switches {
-            let entries = SWITCHES.iter().map(|switch| switch_as_json(switch, &switches));
-            value["switches"] = entries.collect();
+        if !switches.is_empty() {
+            value["switches"] = switches.into_iter().map(switch_as_json).collect();
         }
         if let Some(words) = honours(kind, name)? {
             value["honours"] = words.into();
@@ -140,7 +138,7 @@ fn show(kind: KindArg, asked: &str, json: bool) -> Result<(), Failure> {
              fairdisk catalog schedulers {id}).\n"
         )
     });
-    let about = switches.map_or_else(String::new, |switches| about_switches(&switches));
+    let about = about_switches(&switches);
     let honours = honours(kind, name)?
         .map_or_else(String::new, |words| format!("\n# Honours: {}\n", or_nothing(&words)));
     Ok(output::print(&format!("{}{of_mounts}{honours}{about}", document.text))?)
@@ -159,23 +157,21 @@ fn or_nothing(words: &[&str]) -> String {
     if words.is_empty() { "nothing of groups and tasks".to_owned() } else { words.join(", ") }
 }
 
-/// The switches of a scheduler, if its family has any.
-fn switches(name: &str) -> Result<Option<Switches>, Failure> {
-    match Revision::load(name)?.spec {
-        SchedulerSpec::Cfq(params) => Ok(Some(params.switches)),
-        _ => Ok(None),
-    }
-}
-
-fn is_on(switch: &Switch, switches: &Switches) -> bool {
-    switches.get(switch.name) == Some(true)
+/// The switches of a scheduler's family, each with whether it is on.
+fn switches(name: &str) -> Result<Vec<(&'static Switch, bool)>, Failure> {
+    let spec = Revision::load(name)?.spec;
+    let all = SchedulerSpec::switches_of(Some(spec.name()));
+    Ok(all.map(|switch| (switch, spec.switch(switch.name) == Some(true))).collect())
 }
 
 /// A description of every switch, as comments, so that the output remains a valid TOML file.
-fn about_switches(switches: &Switches) -> String {
+fn about_switches(switches: &[(&Switch, bool)]) -> String {
+    if switches.is_empty() {
+        return String::new();
+    }
     let mut text = String::from("\n# What the switches do, and which are on here:\n");
-    for switch in SWITCHES {
-        let on = if is_on(switch, switches) { "on " } else { "off" };
+    for (switch, on) in switches {
+        let on = if *on { "on " } else { "off" };
         let Switch { name, commit, author, release, summary, .. } = switch;
         let id = if switch.id.is_empty() { String::new() } else { format!("{}, ", switch.id) };
         let _ = writeln!(text, "# {on}  {name}: {summary}");
@@ -184,10 +180,10 @@ fn about_switches(switches: &Switches) -> String {
     text
 }
 
-fn switch_as_json(switch: &Switch, switches: &Switches) -> Value {
+fn switch_as_json((switch, on): (&Switch, bool)) -> Value {
     json!({
         "name": switch.name,
-        "on": is_on(switch, switches),
+        "on": on,
         "id": switch.id,
         "commit": switch.commit,
         "author": switch.author,

@@ -234,6 +234,17 @@ fn a_revision_of_cfq_is_shown_with_its_switches() {
     assert_eq!(history["commit"], "3dde36ddea3");
 }
 
+#[test]
+fn a_revision_of_bfq_is_shown_with_its_switches() {
+    let text = fairdisk(&["catalog", "schedulers", "bfq-4.20"]).quiet();
+    assert!(text.contains("# on   injection: on flash that queues"), "{text}");
+    assert!(text.contains("# off  weight_preempts: "), "{text}");
+    assert!(text.contains("#        96a291c38c32, Paolo Valente, 5.3-rc1"), "{text}");
+    let value = fairdisk(&["catalog", "schedulers", "bfq-v0", "--json"]).json();
+    let switches = value["switches"].as_array().expect("a list");
+    assert!(switches.iter().all(|switch| switch["on"] == false), "{value}");
+}
+
 /// Mounts have a `cfq` that the catalogue lists under another name, and a `two-layer-cfq` that is
 /// not the one of 2008.
 #[test]

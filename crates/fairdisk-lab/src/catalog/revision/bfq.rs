@@ -1,16 +1,18 @@
-//! The family `bfq`: tables `[bfq]` and `[raising]`.
+//! The family `bfq`: tables `[bfq]`, `[raising]` and `[switches]`.
 
 use super::{File, MOST, demand, need};
 use crate::catalog::error::CatalogError;
 use crate::catalog::source::Source;
 use fairdisk_core::Span;
-use fairdisk_sched::bfq::{BfqParams, RaisingParams};
+use fairdisk_sched::bfq::{BfqParams, RaisingParams, Switches};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BfqFile {
     slice_idle_ms: u32,
+    #[serde(default)]
+    seeky_idle_ms: u32,
     timeout_ms: u32,
     max_budget_sectors: u32,
     back_seek_max_kib: u32,
@@ -40,6 +42,7 @@ impl File {
     pub(super) fn bfq(&self, source: Source<'_>) -> Result<BfqParams, CatalogError> {
         let file = need(self.bfq.as_ref(), "bfq", source)?;
         demand(source, 0..=MOST, &[("bfq.slice_idle_ms", file.slice_idle_ms)])?;
+        demand(source, 0..=MOST, &[("bfq.seeky_idle_ms", file.seeky_idle_ms)])?;
         demand(source, 0..=MOST, &[("bfq.max_budget_sectors", file.max_budget_sectors)])?;
         let values = [
             ("bfq.timeout_ms", file.timeout_ms),
@@ -48,8 +51,11 @@ impl File {
             ("bfq.fifo_expire_async_ms", file.fifo_expire_async_ms),
         ];
         demand(source, 1..=MOST, &values)?;
+        let mut switches = Switches::NONE;
+        self.switch(source, "bfq", |name, on| switches.set(name, on))?;
         Ok(BfqParams {
             slice_idle: ms(file.slice_idle_ms),
+            seeky_idle: ms(file.seeky_idle_ms),
             timeout: ms(file.timeout_ms),
             max_budget_sectors: file.max_budget_sectors,
             back_seek_max_kib: file.back_seek_max_kib,
@@ -59,6 +65,7 @@ impl File {
             strict_guarantees: file.strict_guarantees,
             low_latency: file.low_latency,
             raising: self.raising(source)?,
+            switches,
         })
     }
 

@@ -1,10 +1,10 @@
 //! The family `cfq`: tables `[cfq]`, `[quirks]` and `[switches]`.
 
 use super::{File, MOST, demand, need};
-use crate::catalog::error::{CatalogError, unknown};
+use crate::catalog::error::CatalogError;
 use crate::catalog::source::Source;
 use fairdisk_core::Span;
-use fairdisk_sched::cfq::{CfqParams, Quirks, SWITCHES, Switches};
+use fairdisk_sched::cfq::{CfqParams, Quirks, Switches};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -76,7 +76,8 @@ impl File {
             ("cfq.target_latency_ms", file.target_latency_ms),
         ];
         demand(source, 0..=MOST, &values)?;
-        let switches = self.switches(source)?;
+        let mut switches = Switches::NONE;
+        self.switch(source, "cfq", |name, on| switches.set(name, on))?;
         if switches != Switches::NONE {
             // Only CFQ as it was at first has been taught these.
             let own = [
@@ -120,21 +121,5 @@ impl File {
                 q8_idle_while_busy: quirks.q8_idle_while_busy,
             },
         })
-    }
-
-    fn switches(&self, source: Source<'_>) -> Result<Switches, CatalogError> {
-        let mut switches = Switches::NONE;
-        for (name, on) in &self.switches {
-            let path = format!("switches.{name}");
-            if !switches.set(name, *on) {
-                let known: Vec<&str> = SWITCHES.iter().map(|switch| switch.name).collect();
-                return Err(source.error_at_key(&path, unknown("switch", name, &known)));
-            }
-            if *on && self.family != "cfq" {
-                let message = format!("`{name}` is a switch of the family cfq, not of this one");
-                return Err(source.error_at_key(&path, message));
-            }
-        }
-        Ok(switches)
     }
 }

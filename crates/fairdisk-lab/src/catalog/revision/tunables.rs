@@ -8,7 +8,6 @@ use crate::catalog::overrides::{Override, changed, read};
 use crate::catalog::source::Source;
 use crate::nearest::nearest;
 use fairdisk_sched::SchedulerSpec;
-use fairdisk_sched::cfq::SWITCHES;
 use fairdisk_sched::fair::RULES;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
@@ -91,10 +90,9 @@ fn known(file: Table) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
     for (table, on, names) in [
         ("rules", true, RULES.iter().map(|rule| rule.name).collect::<Vec<_>>()),
-        ("switches", false, SWITCHES.iter().map(|switch| switch.name).collect()),
+        ("switches", false, SchedulerSpec::switches_of(Some(&family)).map(|it| it.name).collect()),
     ] {
-        // Only CFQ by itself has been taught the switches.
-        if of_scheduler(table) && (table != "switches" || family == "cfq") {
+        if of_scheduler(table) {
             all.extend(names.iter().map(|name| (format!("{table}.{name}"), Value::from(on))));
         }
     }

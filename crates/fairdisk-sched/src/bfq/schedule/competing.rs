@@ -24,6 +24,8 @@ pub(super) struct Variety {
     different: [u32; 2],
     /// Nodes whose children are not all due the same for each of their queues.
     uneven: u32,
+    /// Nodes with queues directly inside.
+    nodes: u32,
 }
 
 /// The competing children of one node.
@@ -39,7 +41,7 @@ pub(super) struct Children {
 impl Variety {
     pub(super) fn new() -> Self {
         let counts = [QUEUE_KINDS, GROUP_WEIGHT_MAX + 1].map(|kinds| alloc::vec![0; kinds]);
-        Self { counts, different: [0; 2], uneven: 0 }
+        Self { counts, different: [0; 2], uneven: 0, nodes: 0 }
     }
 
     fn enter(&mut self, (kind, at): (usize, usize)) {
@@ -52,9 +54,23 @@ impl Variety {
         self.different[kind] -= u32::from(self.counts[kind][at] == 0);
     }
 
+    /// Whether weights differ.
     pub(super) const fn is_asymmetric(&self) -> bool {
         let [queues, groups] = self.different;
-        queues > 1 || groups > 1 || self.uneven > 0
+        queues > 1 || groups > 1
+    }
+
+    /// Whether groups are not due the same for each of their queues.
+    pub(super) const fn is_uneven(&self) -> bool {
+        self.uneven > 0
+    }
+
+    pub(super) const fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    pub(super) fn raised(&self) -> u32 {
+        self.counts[0][(QUEUE_WEIGHTS - 1) * CLASSES..].iter().sum()
     }
 }
 
@@ -65,6 +81,10 @@ impl Children {
         self.kinds[kind] -= u64::from(before > 0);
         self.queues = self.queues + after - before;
         self.squares = self.squares + after * after - before * before;
+    }
+
+    pub(super) const fn has_queues(&self) -> bool {
+        self.kinds[0] > 0
     }
 
     /// Whether there are queues beside groups, or children with different numbers of queues: only
@@ -117,7 +137,10 @@ impl Schedule {
             }
             let node = &mut self.nodes[it.parent as usize];
             let (queues, uneven) = (node.children.queues, node.children.is_uneven());
+            let had_queues = node.children.has_queues();
             node.children.replace(kind, before, after);
+            self.variety.nodes -= u32::from(had_queues);
+            self.variety.nodes += u32::from(node.children.has_queues());
             self.variety.uneven -= u32::from(uneven);
             self.variety.uneven += u32::from(node.children.is_uneven());
             (entity, before, after) = (node.entity, queues, node.children.queues);
@@ -150,6 +173,7 @@ impl Entity {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::switches::Switches;
     use super::super::ROOT;
     use super::*;
     use fairdisk_core::IoClass;
@@ -184,18 +208,18 @@ mod tests {
             (&[1, 3], true),
         ] {
             let (schedule, _) = with_queues(groups);
-            assert_eq!(schedule.is_asymmetric(), asymmetric, "queues in {groups:?}");
+            assert_eq!(schedule.is_asymmetric(&Switches::NONE), asymmetric, "queues in {groups:?}");
         }
     }
 
     #[test]
     fn a_group_that_moves_takes_its_queues_with_it() {
         let (mut schedule, queues) = with_queues(&[3, 3, 2]);
-        assert!(schedule.is_asymmetric());
+        assert!(schedule.is_asymmetric(&Switches::NONE));
         schedule.set_parent(3, 2);
-        assert!(schedule.is_asymmetric(), "a group beside a queue");
+        assert!(schedule.is_asymmetric(&Switches::NONE), "a group beside a queue");
         schedule.retire(queues[2]);
-        assert!(!schedule.is_asymmetric());
+        assert!(!schedule.is_asymmetric(&Switches::NONE));
         schedule.begin_group(3);
         assert_eq!([1, 2, 3].map(|group| schedule.nodes[group].children.queues), [0, 0, 2]);
         queues[..2].iter().for_each(|queue| schedule.retire(*queue));
