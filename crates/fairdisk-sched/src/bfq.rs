@@ -304,49 +304,6 @@ impl Bfq {
         let rq = &self.requests[index];
         rq.end.0 - rq.start.0
     }
-
-    /// The next request of the queue that has the disk: the oldest if it is past its FIFO deadline,
-    /// which is checked once per turn, else the best one by position.
-    fn next_request(&mut self, now: Instant, turn: Turn) -> (u32, Why) {
-        let why = turn.why.unwrap_or(Why::SliceContinues);
-        let q = &self.queues[turn.queue];
-        let (oldest, next) = (q.pending.oldest(), q.pending.next);
-        let limit =
-            if q.sync { self.params.fifo_expire_sync } else { self.params.fifo_expire_async };
-        let waited = now.since(self.requests[oldest].arrived);
-        if !turn.fifo_checked && waited >= limit && oldest != next {
-            (oldest, Why::DeadlineExpired)
-        } else {
-            (next, why)
-        }
-    }
-
-    /// The decision for the queue that has the disk; `None` if its turn is over.
-    fn continue_turn(&mut self, now: Instant, turn: Turn) -> Option<Decision> {
-        let q = &self.queues[turn.queue];
-        if q.pending.is_empty() {
-            let kept = self.keep_for(now, turn);
-            if kept.is_none() {
-                self.end_turn(now, End::Emptied);
-                return None;
-            }
-            return self.inject(turn).or(kept);
-        }
-        if turn.is_over(now, self.params.timeout) {
-            self.end_turn(now, End::TimedOut);
-            return None;
-        }
-        let (index, why) = self.next_request(now, turn);
-        if !turn.has_room(self.cost(turn.queue, self.sectors(index))) {
-            self.end_turn(now, End::Exhausted);
-            return None;
-        }
-        if let Some(turn) = &mut self.turn {
-            (turn.fifo_checked, turn.why) = (true, None);
-        }
-        self.hand_over(index);
-        Some(Decision::Dispatch(RequestId(index), why))
-    }
 }
 
 impl Elevator for Bfq {

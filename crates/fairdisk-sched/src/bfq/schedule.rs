@@ -261,9 +261,9 @@ impl Schedule {
         self.variety.raised()
     }
 
-    /// Whether the queue has a greater weight than the other, or the group around it than that
-    /// around the other where these compete.
-    pub(super) fn outweighs(&self, queue: u32, other: u32) -> bool {
+    /// Whether the queue is due before the other for its greater weight; where groups around them
+    /// compete, whether its group is.
+    pub(super) fn comes_before(&self, queue: u32, other: u32) -> bool {
         let parent = |entity: u32| self.entities[entity].parent;
         let depth = |entity: u32| {
             let group = |node: u32| (node != ROOT).then(|| parent(self.of_group(node)));
@@ -275,7 +275,11 @@ impl Schedule {
             *deeper = self.of_group(parent(*deeper));
         }
         let [one, two] = [one, two].map(|entity| &self.entities[entity]);
-        one.class == two.class && one.weight > two.weight
+        let now = self.nodes[one.parent as usize].lines[one.class].now;
+        one.class == two.class
+            && one.weight > two.weight
+            && one.start <= now
+            && one.finish < two.finish
     }
 
     /// Whether a queue of the group, or of one inside it, is active.

@@ -1,7 +1,7 @@
 //! A turn: how long a queue has the disk, whether the disk idles for it, and what it is charged.
 
 use super::{Bfq, BfqParams};
-use fairdisk_core::{Decision, Instant, Span, Why};
+use fairdisk_core::{Decision, Instant, RequestId, Span, Why};
 
 /// The turn of the queue in service.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +64,49 @@ impl Bfq {
         };
         self.turn = Some(turn);
         self.turn
+    }
+
+    /// The next request of the queue that has the disk: the oldest if it is past its FIFO deadline,
+    /// which is checked once per turn, else the best one by position.
+    fn next_request(&mut self, now: Instant, turn: Turn) -> (u32, Why) {
+        let why = turn.why.unwrap_or(Why::SliceContinues);
+        let q = &self.queues[turn.queue];
+        let (oldest, next) = (q.pending.oldest(), q.pending.next);
+        let limit =
+            if q.sync { self.params.fifo_expire_sync } else { self.params.fifo_expire_async };
+        let waited = now.since(self.requests[oldest].arrived);
+        if !turn.fifo_checked && waited >= limit && oldest != next {
+            (oldest, Why::DeadlineExpired)
+        } else {
+            (next, why)
+        }
+    }
+
+    /// The decision for the queue that has the disk; `None` if its turn is over.
+    pub(super) fn continue_turn(&mut self, now: Instant, turn: Turn) -> Option<Decision> {
+        let q = &self.queues[turn.queue];
+        if q.pending.is_empty() {
+            let kept = self.keep_for(now, turn);
+            if kept.is_none() {
+                self.end_turn(now, End::Emptied);
+                return None;
+            }
+            return self.inject(turn).or(kept);
+        }
+        if turn.is_over(now, self.params.timeout) {
+            self.end_turn(now, End::TimedOut);
+            return None;
+        }
+        let (index, why) = self.next_request(now, turn);
+        if !turn.has_room(self.cost(turn.queue, self.sectors(index))) {
+            self.end_turn(now, End::Exhausted);
+            return None;
+        }
+        if let Some(turn) = &mut self.turn {
+            (turn.fifo_checked, turn.why) = (true, None);
+        }
+        self.hand_over(index);
+        Some(Decision::Dispatch(RequestId(index), why))
     }
 
     /// Ends the turn of the queue in service, charges it and sets its next budget.
@@ -189,14 +232,10 @@ impl Bfq {
         let (new, old) = (&self.queues[queue], &self.queues[turn.queue]);
         let better = new.priority.is_real_time() && !old.priority.is_real_time()
             || old.priority.is_idle() && !new.priority.is_idle();
-        let (entity, other) = (new.entity, old.entity);
-        let is_better = better && new.group == old.group;
-        let is_heavier = || woken && self.schedule.outweighs(entity, other);
-        if is_better
-            || self.params.switches.weight_preempts
-                && is_heavier()
-                && self.schedule.next(now) == Some(entity)
-        {
+        let heavier = self.params.switches.weight_preempts
+            && woken
+            && self.schedule.comes_before(new.entity, old.entity);
+        if better && new.group == old.group || heavier {
             self.end_turn(now, End::Preempted);
         }
     }

@@ -15,6 +15,7 @@ mod steps;
 
 use fairdisk_core::{Change, Decision, Elevator, Instant, Span};
 use fairdisk_sched::SchedulerSpec;
+use fairdisk_sched::bfq::{BfqParams, Switches};
 use fifo::Fifo;
 use meter::{Meter, Worst, worst};
 use scene::{Scene, Weather};
@@ -105,7 +106,9 @@ fn is_skipped() -> bool {
 
 fn specs() -> impl Iterator<Item = (&'static str, SchedulerSpec)> {
     let named = |name| (name, SchedulerSpec::named(name).expect("it is listed"));
-    SchedulerSpec::NAMES.iter().copied().map(named)
+    let switches = Switches::of_revision("bfq-6.2").expect("it is listed");
+    let newest = SchedulerSpec::Bfq(BfqParams { switches, ..BfqParams::default() });
+    SchedulerSpec::NAMES.iter().copied().map(named).chain([("bfq", newest)])
 }
 
 fn every_scheduler_keeps_the_law(depth: u32) {
