@@ -1,4 +1,5 @@
-//! The pages on CFQ and BFQ list every switch as the tables in the code do. `UPDATE=1` rewrites them.
+//! The pages on CFQ and BFQ list every switch as the tables in the code do. `UPDATE=1` rewrites
+//! them.
 
 use fairdisk_sched::{SchedulerSpec, Switch};
 use std::fs;

@@ -507,7 +507,7 @@ mod tests {
             .iter()
             .map(|set| found.revision(*set).expect("valid").spec)
             .collect();
-        let fairdisk_sched::SchedulerSpec::Cfq(all) = specs[2] else { panic!("another family") };
+        let SchedulerSpec::Cfq(all) = specs[2] else { panic!("another family") };
         assert_eq!((all.quantum, all.slice_idle_ms), (9, 0));
         assert!(specs[0] != specs[1] && specs[0] != specs[2] && specs[1] != good.spec);
     }
@@ -538,7 +538,7 @@ mod tests {
             let some: FactorSet = all.iter().filter(|_| prng.chance(1, 2)).collect();
             let [one, other] = [some, found.effective(some)].map(|set| {
                 let revision = found.revision(set).expect("every combination is valid");
-                let fairdisk_sched::SchedulerSpec::Cfq(params) = revision.spec else {
+                let SchedulerSpec::Cfq(params) = revision.spec else {
                     panic!("another family")
                 };
                 fairdisk_sched::cfq::CfqParams { switches: params.switches.effective(), ..params }

@@ -7,8 +7,8 @@ use crate::cfq::priority::Priority;
 use crate::cfq::queue::NIL;
 use fairdisk_core::{Instant, IoPrio};
 
-/// The most sectors that the weight of an interactive task stays raised for (8a8747dc01ce: those that
-/// a large application reads while it starts).
+/// The most sectors that the weight of an interactive task stays raised for (8a8747dc01ce: those
+/// that a large application reads while it starts).
 const RAISED_SECTORS_MAX: u64 = 110_000;
 
 #[derive(Clone, Debug)]

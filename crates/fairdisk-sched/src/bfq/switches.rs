@@ -1,7 +1,7 @@
 //! The changes that BFQ's revisions after BFQ-v0 consist of, each as a switch. Every combination is
 //! valid; a switch whose prerequisites are off does nothing.
 //!
-//! They are made from the descriptions of the commits, which docs/bfq.md lists with what is assumed.
+//! They are made from the descriptions of the commits; docs/bfq.md says what is assumed.
 
 use crate::switches::{Switch, switches};
 

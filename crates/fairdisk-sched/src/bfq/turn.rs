@@ -200,8 +200,7 @@ impl Bfq {
         }
     }
 
-    /// How long the disk is to idle for the queue in service after it has run empty; `None` if it is
-    /// not.
+    /// How long the disk is to idle for the queue in service after it has run empty, if it is.
     pub(super) fn wait_for(&self, queue: u32) -> Option<Span> {
         let BfqParams { slice_idle, seeky_idle, switches: on, .. } = &self.params;
         let q = &self.queues[queue];
