@@ -27,6 +27,8 @@ class BfqKeys(TypedDict, total=False):
     """true; true or false."""
     max_budget_sectors: Annotated[int, "bfq.max_budget_sectors"]
     """0; 0 to 1000000."""
+    seeky_idle_ms: Annotated[int, "bfq.seeky_idle_ms"]
+    """2; 0 to 1000000."""
     slice_idle_ms: Annotated[int, "bfq.slice_idle_ms"]
     """8; 0 to 1000000."""
     strict_guarantees: Annotated[bool, "bfq.strict_guarantees"]
@@ -45,11 +47,119 @@ class BfqKeys(TypedDict, total=False):
     """300; 0 to 1000000."""
     raising_soft_real_time_sectors_per_s_max: Annotated[int, "raising.soft_real_time_sectors_per_s_max"]
     """7000; 0 to 1000000."""
+    switches_budget_feedback: Annotated[bool, "switches.budget_feedback"]
+    """true; true or false."""
+    switches_flash_in_symmetry: Annotated[bool, "switches.flash_in_symmetry"]
+    """true; true or false."""
+    switches_groups_asymmetric: Annotated[bool, "switches.groups_asymmetric"]
+    """false; true or false."""
+    switches_injection: Annotated[bool, "switches.injection"]
+    """false; true or false."""
+    switches_interactive_raising: Annotated[bool, "switches.interactive_raising"]
+    """true; true or false."""
+    switches_one_group_symmetric: Annotated[bool, "switches.one_group_symmetric"]
+    """false; true or false."""
+    switches_overcharge_in_symmetry: Annotated[bool, "switches.overcharge_in_symmetry"]
+    """false; true or false."""
+    switches_raised_first: Annotated[bool, "switches.raised_first"]
+    """true; true or false."""
+    switches_raised_keep_device: Annotated[bool, "switches.raised_keep_device"]
+    """true; true or false."""
+    switches_raising_limit: Annotated[bool, "switches.raising_limit"]
+    """true; true or false."""
+    switches_random_in_symmetry: Annotated[bool, "switches.random_in_symmetry"]
+    """true; true or false."""
+    switches_seeky_in_symmetry: Annotated[bool, "switches.seeky_in_symmetry"]
+    """true; true or false."""
+    switches_slow_by_time: Annotated[bool, "switches.slow_by_time"]
+    """true; true or false."""
+    switches_soft_real_time: Annotated[bool, "switches.soft_real_time"]
+    """true; true or false."""
+    switches_weight_preempts: Annotated[bool, "switches.weight_preempts"]
+    """false; true or false."""
+    switches_write_overcharge: Annotated[bool, "switches.write_overcharge"]
+    """true; true or false."""
+    switches_write_overcharge_3: Annotated[bool, "switches.write_overcharge_3"]
+    """false; true or false."""
+
+
+@with_keys(BfqKeys)
+def bfq_4_12(**changes: Unpack[BfqKeys]) -> Scheduler:
+    """BFQ of Linux 4.12: raised weights, no waiting where all are due the same.
+
+    Unlike most of its family: switches_raising_limit=false.
+    """
+    return Scheduler("bfq-4.12", given(BfqKeys, changes))
+
+
+@with_keys(BfqKeys)
+def bfq_4_16(**changes: Unpack[BfqKeys]) -> Scheduler:
+    """BFQ of Linux 4.16: raising ends after 110,000 sectors."""
+    return Scheduler("bfq-4.16", given(BfqKeys, changes))
+
+
+@with_keys(BfqKeys)
+def bfq_4_20(**changes: Unpack[BfqKeys]) -> Scheduler:
+    """BFQ of Linux 4.20: others are served while a task that seeks is waited for.
+
+    Unlike most of its family: switches_groups_asymmetric=true, switches_injection=true,
+    switches_write_overcharge_3=true.
+    """
+    return Scheduler("bfq-4.20", given(BfqKeys, changes))
+
+
+@with_keys(BfqKeys)
+def bfq_5_1(**changes: Unpack[BfqKeys]) -> Scheduler:
+    """BFQ of Linux 5.1: writes cost more only where all are due the same.
+
+    Unlike most of its family: switches_groups_asymmetric=true, switches_injection=true,
+    switches_overcharge_in_symmetry=true, switches_write_overcharge_3=true.
+    """
+    return Scheduler("bfq-5.1", given(BfqKeys, changes))
+
+
+@with_keys(BfqKeys)
+def bfq_5_3(**changes: Unpack[BfqKeys]) -> Scheduler:
+    """BFQ of Linux 5.3: greater weights take the disk at once.
+
+    Unlike most of its family: switches_groups_asymmetric=true, switches_injection=true,
+    switches_overcharge_in_symmetry=true, switches_weight_preempts=true,
+    switches_write_overcharge_3=true.
+    """
+    return Scheduler("bfq-5.3", given(BfqKeys, changes))
+
+
+@with_keys(BfqKeys)
+def bfq_6_2(**changes: Unpack[BfqKeys]) -> Scheduler:
+    """BFQ of Linux 6.2: the tasks of one group alone may be due the same.
+
+    Unlike most of its family: switches_groups_asymmetric=true, switches_injection=true,
+    switches_one_group_symmetric=true, switches_overcharge_in_symmetry=true,
+    switches_weight_preempts=true, switches_write_overcharge_3=true.
+    """
+    return Scheduler("bfq-6.2", given(BfqKeys, changes))
+
+
+@with_keys(BfqKeys)
+def bfq_v0(**changes: Unpack[BfqKeys]) -> Scheduler:
+    """BFQ-v0: budgets of sectors and groups, and nothing else.
+
+    Unlike most of its family: switches_budget_feedback=false, switches_flash_in_symmetry=false,
+    switches_interactive_raising=false, switches_raised_first=false,
+    switches_raised_keep_device=false, switches_raising_limit=false,
+    switches_random_in_symmetry=false, switches_seeky_in_symmetry=false,
+    switches_slow_by_time=false, switches_soft_real_time=false, switches_write_overcharge=false.
+    """
+    return Scheduler("bfq-v0", given(BfqKeys, changes))
 
 
 @with_keys(BfqKeys)
 def bfq(**changes: Unpack[BfqKeys]) -> Scheduler:
-    """BFQ: a queue for every task, budgets of sectors, groups in groups by weight."""
+    """BFQ: a queue for every task, budgets of sectors, groups in groups by weight.
+
+    Unlike most of its family: seeky_idle_ms=0, switches_raised_first=false,
+    switches_raising_limit=false, switches_write_overcharge=false.
+    """
     return Scheduler("bfq", given(BfqKeys, changes))
 
 

@@ -538,9 +538,7 @@ mod tests {
             let some: FactorSet = all.iter().filter(|_| prng.chance(1, 2)).collect();
             let [one, other] = [some, found.effective(some)].map(|set| {
                 let revision = found.revision(set).expect("every combination is valid");
-                let SchedulerSpec::Cfq(params) = revision.spec else {
-                    panic!("another family")
-                };
+                let SchedulerSpec::Cfq(params) = revision.spec else { panic!("another family") };
                 fairdisk_sched::cfq::CfqParams { switches: params.switches.effective(), ..params }
             });
             assert_eq!(one, other, "{some:?}");

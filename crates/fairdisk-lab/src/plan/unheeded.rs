@@ -89,7 +89,8 @@ impl Plan {
         // Jobs may have ramps of their own.
         let tasks = self.loads(false).flat_map(|loaded| loaded.tasks);
         let ramp = self.ramp.max(tasks.map(|task| task.ramp).min().unwrap_or(Span::ZERO));
-        if !params.low_latency || ramp >= raised {
+        let raises = params.low_latency && params.switches.interactive_raising;
+        if !raises || ramp >= raised {
             return None;
         }
         let shortest = self.rows.iter().filter_map(|row| row.duration).min();
