@@ -302,9 +302,14 @@ impl Note {
     }
 }
 
-/// The schedulers of the catalogue for which this is true, if any.
+/// The schedulers of the catalogue for which this is true, if any, without the revisions in the
+/// history of a family.
 fn others(is_so: impl Fn(&SchedulerSpec) -> bool) -> String {
-    let is_one = |id: &&str| Revision::load(id).is_ok_and(|revision| is_so(&revision.spec));
+    let has_history =
+        |spec: &SchedulerSpec| SchedulerSpec::switches_of(Some(spec.name())).count() > 0;
+    let is_of_history = |it: &Revision| it.historical && has_history(&it.spec);
+    let is_meant = |it: &Revision| is_so(&it.spec) && !is_of_history(it);
+    let is_one = |id: &&str| Revision::load(id).is_ok_and(|revision| is_meant(&revision));
     let names: Vec<&str> = Kind::Revision.ids().filter(is_one).collect();
     if names.is_empty() { String::new() } else { format!("; schedulers that do: {}", list(&names)) }
 }
