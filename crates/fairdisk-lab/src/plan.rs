@@ -31,8 +31,8 @@ pub use numbers::{GroupNumbers, ROOT_GROUP};
 pub use recorded::Recorded;
 pub use replay::{Replay, ReplayPace};
 pub use rig::Rig;
+pub(crate) use setup::START_SPREAD;
 pub use setup::{Load, Obstacle, Setup, Written};
-pub(crate) use setup::{Parts, START_SPREAD};
 
 use crate::catalog::device;
 use crate::catalog::error::{CatalogError, unknown};

@@ -18,13 +18,10 @@ pub use recording::{RunRecording, record_once};
 pub use task_run::TaskRun;
 pub use watch::Kept;
 
-use crate::plan::{
-    GroupNumbers, Obstacle, Parts, Plan, PlannedArm, PlannedEvent, PlannedRow, Setup,
-};
+use crate::plan::{GroupNumbers, Obstacle, Plan, PlannedArm, PlannedRow, Setup};
 use crate::threads::on_cores;
 pub use crate::threads::{Progress, Silent};
 use fairdisk_core::{Accounts, DiskStats, Elevator, GroupId, Instant, Prng, Span};
-use fairdisk_sched::{Scheduler, SchedulerSpec, With};
 use fairdisk_sim::device::Device as _;
 use fairdisk_sim::{Machine, World};
 use ramp::demand_left;
@@ -164,14 +161,8 @@ pub fn run_once(
 ) -> Result<RunResult, Obstacle> {
     let mut result: Option<RunResult> = None;
     for disks in arm.rig.machines() {
-        let (schedulers, parts) = plan.parts(arm, row, seed, disks)?;
-        let run = RunMachine { plan, arm, row, parts, stop };
-        let switches = row.events.iter().any(PlannedEvent::is_switch);
-        let of_machine = match switches {
-            // One type for all schedulers, so that they can take over from each other.
-            true => run.with_build(schedulers, &|spec| Some(spec.build()))?,
-            false => Scheduler::with_all(schedulers, run)?,
-        };
+        let setup = plan.assemble(arm, row, seed, disks)?;
+        let of_machine = run_machine(plan, (arm, row), setup, stop)?;
         match &mut result {
             Some(result) => result.add(&of_machine),
             None => result = Some(of_machine),
@@ -182,46 +173,15 @@ pub fn run_once(
     Ok(result)
 }
 
-/// A run of one machine, compiled for its scheduler, which makes it about 5 % faster.
-struct RunMachine<'a> {
-    plan: &'a Plan,
-    arm: &'a PlannedArm,
-    row: &'a PlannedRow,
-    parts: Parts,
-    stop: &'a AtomicBool,
-}
-
-impl With for RunMachine<'_> {
-    type Output = Result<RunResult, Obstacle>;
-
-    fn with<E: Elevator>(self, schedulers: Vec<E>) -> Self::Output {
-        self.with_build(schedulers, &|_| None)
-    }
-}
-
-impl RunMachine<'_> {
-    /// Runs the machine with these schedulers; `build` makes others, if they can take over.
-    fn with_build<E: Elevator>(
-        self,
-        schedulers: Vec<E>,
-        build: &dyn Fn(&SchedulerSpec) -> Option<E>,
-    ) -> Result<RunResult, Obstacle> {
-        let Self { plan, arm, row, parts, stop } = self;
-        let setup = plan.assemble(arm, row, parts, schedulers)?;
-        run_machine(plan, (arm, row), setup, build, stop)
-    }
-}
-
-fn run_machine<E: Elevator>(
+fn run_machine(
     plan: &Plan,
     (arm, row): (&PlannedArm, &PlannedRow),
-    setup: Setup<E>,
-    build: &dyn Fn(&SchedulerSpec) -> Option<E>,
+    setup: Setup,
     stop: &AtomicBool,
 ) -> Result<RunResult, Obstacle> {
     let Setup { named, root, tick_phases, .. } = setup;
     let (names, numbers) = (row.load.group_names(), GroupNumbers { root });
-    let stage = Stage { arm, names, named: &named, numbers, tick_phases: &tick_phases, build };
+    let stage = Stage { arm, names, named: &named, numbers, tick_phases: &tick_phases };
     let mut world = World::new(setup.machine, setup.jbod);
     let end = Instant::ZERO + row.duration.unwrap_or(RUN_MAX);
     if plan.ramp > Span::ZERO {

@@ -33,5 +33,5 @@ pub mod two_layer;
 
 pub use family::Family;
 pub use honours::{Honours, Nesting};
-pub use registry::{Scheduler, SchedulerSpec, With};
+pub use registry::{Scheduler, SchedulerSpec};
 pub use switches::Switch;

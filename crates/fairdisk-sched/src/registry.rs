@@ -20,7 +20,6 @@ use crate::shares::SharesParams;
 use crate::switches::Switch;
 use crate::token_bucket::TokenBucketParams;
 use crate::two_layer::TwoLayerParams;
-use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, AttachError, Attaching, Bio, Change, Completion, Decision, Description, Driving,
     Elevator, GroupId, Hearing, Instant, Leftovers, MayQueue, Merge, Merging, Promising, Refusal,
@@ -116,21 +115,6 @@ macro_rules! schedulers {
             $($(#[$other_doc])* $other($other),)*
         }
 
-        impl Scheduler {
-            /// Runs `what` with the concrete schedulers. A caller that makes many calls and never
-            /// switches the scheduler saves the match in each of them.
-            ///
-            /// # Panics
-            /// If there are none, or they are of different kinds.
-            pub fn with_all<W: With>(all: Vec<Self>, what: W) -> W::Output {
-                match all.first() {
-                    $(Some(Self::$family(_)) => what.with(of_one_kind!(all, $family)),)*
-                    $(Some(Self::$other(_)) => what.with(of_one_kind!(all, $other)),)*
-                    None => panic!("a machine has a disk"),
-                }
-            }
-        }
-
         macro_rules! each {
             ($d any:expr, $d inner:ident => $d call:expr) => {
                 match $d any {
@@ -139,18 +123,6 @@ macro_rules! schedulers {
                 }
             };
         }
-    };
-}
-
-/// The concrete schedulers of a list in which all are of this kind.
-macro_rules! of_one_kind {
-    ($all:expr, $kind:ident) => {
-        $all.into_iter()
-            .map(|one| match one {
-                Scheduler::$kind(inner) => inner,
-                other => panic!("{} beside another kind", other.describe().name),
-            })
-            .collect()
     };
 }
 
@@ -191,15 +163,6 @@ schedulers! { $
         /// CFQ of a later revision than 2.6.25: [`SchedulerSpec::Cfq`] with any switch on.
         RevisedCfq,
     }
-}
-
-/// A computation over elevators of any one type, compiled for each scheduler.
-pub trait With {
-    /// The result of the computation.
-    type Output;
-
-    /// Runs the computation.
-    fn with<E: Elevator>(self, schedulers: Vec<E>) -> Self::Output;
 }
 
 // The most frequent calls are kept out of line. Inlined, all schedulers would end up in one

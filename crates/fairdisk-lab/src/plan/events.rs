@@ -23,12 +23,6 @@ pub struct PlannedEvent {
 }
 
 impl PlannedEvent {
-    /// Whether a scheduler takes over.
-    #[must_use]
-    pub const fn is_switch(&self) -> bool {
-        matches!(self.deed, Deed::Switch(_) | Deed::Back)
-    }
-
     /// The scheduler that takes over under an arm.
     #[must_use]
     pub fn revision<'a>(&'a self, arm: &'a PlannedArm) -> &'a Revision {

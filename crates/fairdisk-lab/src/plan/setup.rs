@@ -7,9 +7,7 @@ use crate::catalog::error::Where;
 use crate::catalog::host::Host;
 use crate::catalog::library::Document;
 use crate::catalog::revision::Revision;
-use fairdisk_core::{
-    Elevator, EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Span, Ticks,
-};
+use fairdisk_core::{EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Span, Ticks};
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Attachment, Device as _, DeviceModel, DeviceSpec, Jbod};
 use fairdisk_sim::host::CpuSpec;
@@ -97,18 +95,6 @@ impl From<Obstacle> for String {
     }
 }
 
-/// The parts of a machine except for its schedulers, and the disks for it.
-#[derive(Debug)]
-pub(crate) struct Parts {
-    config: MachineConfig,
-    jbod: Jbod,
-    groups: Vec<GroupLabel>,
-    named: Vec<Range<usize>>,
-    root: Option<usize>,
-    sectors_needed: u64,
-    tick_phases: Vec<Span>,
-}
-
 /// A disk with its scheduler and its load.
 struct Part {
     scheduler: Scheduler,
@@ -121,9 +107,9 @@ struct Part {
 
 /// A machine ready to run, and the disks for it.
 #[derive(Debug)]
-pub struct Setup<E = Scheduler> {
+pub struct Setup {
     /// The machine.
-    pub machine: Machine<E>,
+    pub machine: Machine<Scheduler>,
     /// The disks, with their platters at random angles.
     pub jbod: Jbod,
     /// The groups, without the root group.
@@ -170,21 +156,20 @@ impl Plan {
             let why = "events are carried out by `fairdisk run` in the lab alone";
             return Err(Obstacle::Load(format!("row `{}`: {why}; leave it out", row.label)));
         }
-        let (schedulers, parts) = self.parts(arm, row, seed, disks)?;
-        self.assemble(arm, row, parts, schedulers)
+        self.assemble(arm, row, seed, disks)
     }
 
-    /// The schedulers of some disks, and the other parts of their machine.
+    /// Builds the machine of some disks, whose events the caller carries out.
     ///
     /// # Errors
-    /// Returns an error if the load does not fit a disk.
-    pub(crate) fn parts(
+    /// As [`Self::setup_disks`].
+    pub(crate) fn assemble(
         &self,
         arm: &PlannedArm,
         row: &PlannedRow,
         seed: u32,
         disks: Range<u32>,
-    ) -> Result<(Vec<Scheduler>, Parts), Obstacle> {
+    ) -> Result<Setup, Obstacle> {
         let rig = &arm.rig;
         let memory_pages =
             rig.host.memory.mib * 256 * disks.len() as u64 / u64::from(rig.array.disks);
@@ -234,8 +219,18 @@ impl Plan {
         let Adapter { link_mb_per_s: own_mb_per_s, cost, .. } = adapter;
         let jbod = Jbod::attached(models, Attachment { shared_mb_per_s, own_mb_per_s, cost });
         let (groups, root) = (labels, root_at);
-        let parts = Parts { config, jbod, groups, named, root, sectors_needed, tick_phases };
-        Ok((schedulers, parts))
+        let machine = Machine::of_disks(schedulers, config);
+        match machine.refused() {
+            None => Ok(Setup { machine, jbod, groups, named, root, sectors_needed, tick_phases }),
+            Some(refusal @ &Refusal::Floor { group, takes, left }) => {
+                let group = GroupNumbers { root }.place(group);
+                let room = left.as_ns() as f64 / takes.as_ns() as f64;
+                let reason = self.refused(arm, row, refusal, (group, &groups));
+                Err(Obstacle::Refusal { reason, group, room })
+            }
+            // Not of groups as they are read: each was added, and none is in itself.
+            Some(refusal) => Err(Obstacle::Load(refusal.to_string())),
+        }
     }
 
     /// One disk with its load, drawn from its own random numbers: it is the same beside other disks
@@ -269,32 +264,6 @@ impl Plan {
         };
         let scheduler = arm.revision.on_host(rig.host.hz, tick_phase).build();
         Ok(Part { scheduler, model, config, loaded, sectors_needed, tick_phase })
-    }
-
-    /// Assembles the machine with its schedulers, one for each disk.
-    ///
-    /// # Errors
-    /// Returns an error if the scheduler refuses a group's floor.
-    pub(crate) fn assemble<E: Elevator>(
-        &self,
-        arm: &PlannedArm,
-        row: &PlannedRow,
-        parts: Parts,
-        schedulers: Vec<E>,
-    ) -> Result<Setup<E>, Obstacle> {
-        let Parts { config, jbod, groups, named, root, sectors_needed, tick_phases } = parts;
-        let machine = Machine::of_disks(schedulers, config);
-        match machine.refused() {
-            None => Ok(Setup { machine, jbod, groups, named, root, sectors_needed, tick_phases }),
-            Some(refusal @ &Refusal::Floor { group, takes, left }) => {
-                let group = GroupNumbers { root }.place(group);
-                let room = left.as_ns() as f64 / takes.as_ns() as f64;
-                let reason = self.refused(arm, row, refusal, (group, &groups));
-                Err(Obstacle::Refusal { reason, group, room })
-            }
-            // Not of groups as they are read: each was added, and none is in itself.
-            Some(refusal) => Err(Obstacle::Load(refusal.to_string())),
-        }
     }
 
     /// The reason for which a scheduler refuses the floor of the group with index `at`.

@@ -2,8 +2,8 @@
 
 use crate::catalog::experiment::Deed;
 use crate::plan::{GroupNumbers, PlannedArm, PlannedEvent};
-use fairdisk_core::{AttachError, Change, Elevator, Share, Span, Weight};
-use fairdisk_sched::SchedulerSpec;
+use fairdisk_core::{AttachError, Change, Share, Span, Weight};
+use fairdisk_sched::Scheduler;
 use fairdisk_sim::World;
 use std::ops::Range;
 
@@ -19,20 +19,18 @@ pub struct EventRun {
 }
 
 /// What events of a run are about.
-pub(super) struct Stage<'a, E> {
+pub(super) struct Stage<'a> {
     pub(super) arm: &'a PlannedArm,
     pub(super) names: Vec<String>,
     pub(super) named: &'a [Range<usize>],
     pub(super) numbers: GroupNumbers,
     /// For each disk, when its ticks are.
     pub(super) tick_phases: &'a [Span],
-    /// Builds a scheduler, in a world that can change it.
-    pub(super) build: &'a dyn Fn(&SchedulerSpec) -> Option<E>,
 }
 
-impl<E: Elevator> Stage<'_, E> {
+impl Stage<'_> {
     /// Carries out an event.
-    pub(super) fn play(&self, world: &mut World<E>, event: &PlannedEvent) -> EventRun {
+    pub(super) fn play(&self, world: &mut World<Scheduler>, event: &PlannedEvent) -> EventRun {
         let refused = match &event.deed {
             Deed::Switch(_) | Deed::Back => self.switch(world, event),
             Deed::Make(_) => self.change(world, event, |_| None),
@@ -74,7 +72,7 @@ impl<E: Elevator> Stage<'_, E> {
     /// Makes the event's group, or changes it.
     fn change(
         &self,
-        world: &mut World<E>,
+        world: &mut World<Scheduler>,
         event: &PlannedEvent,
         what: impl Fn(fairdisk_core::GroupId) -> Option<Change>,
     ) -> Option<String> {
@@ -90,13 +88,12 @@ impl<E: Elevator> Stage<'_, E> {
         }
     }
 
-    fn switch(&self, world: &mut World<E>, event: &PlannedEvent) -> Option<String> {
+    fn switch(&self, world: &mut World<Scheduler>, event: &PlannedEvent) -> Option<String> {
         let now = world.now();
         let mut refused = None;
         for (disk, phase) in (0..).zip(self.tick_phases) {
             let spec = event.revision(self.arm).on_host(self.arm.rig.host.hz, *phase);
-            let elevator = (self.build)(&spec).expect("it runs in a world that can change it");
-            let switched = world.machine_mut().switch(now, disk, elevator);
+            let switched = world.machine_mut().switch(now, disk, spec.build());
             refused = refused.or_else(|| switched.err().map(|why| self.words(&why)));
         }
         refused

@@ -34,7 +34,7 @@ const COUNTED: usize = 4;
 const COMPARED: [usize; 2] = [16, 1024];
 
 const fn weather(groups: u32, depth: u32) -> Weather {
-    Weather { groups, depth, pause: None, calls: 40_000 }
+    Weather { groups, depth, pause: None, calls: 16_000 }
 }
 
 /// The calls in which schedulers do not keep the law, or do work that earlier calls postponed, a
@@ -179,7 +179,7 @@ fn the_work_of_a_call_does_not_grow_with_the_time_that_has_passed() {
     for (name, spec) in specs() {
         let after = |pause| {
             move |meter| {
-                let weather = Weather { pause, calls: 20_000, ..weather(FEW, 1) };
+                let weather = Weather { pause, calls: 8_000, ..weather(FEW, 1) };
                 Scene::run(weather, spec.build(), meter)
             }
         };
