@@ -28,6 +28,7 @@ mod plugging;
 mod reading;
 mod reclaiming;
 mod scripted;
+mod sleeping;
 mod stalls;
 mod tally;
 mod task;
@@ -74,6 +75,8 @@ use writing_back::WriteBack;
 enum Event {
     /// A task gets to run.
     Run(u32),
+    /// The sleep of a task is over, or the task was ended in it.
+    SleepOver(u32),
     /// A task that slept for a request slot of a disk has been woken.
     Woken(u32, Sleeper, TaskId),
     /// A woken task tries again to get a slot.
@@ -203,11 +206,13 @@ impl<E: Elevator> Machine<E> {
         self.start_ready(Instant::ZERO);
     }
 
-    /// Schedules the tasks that no longer wait for others, none before its start time.
+    /// Schedules the tasks that no longer wait for others, none before its start time unless it has
+    /// been ended.
     fn start_ready(&mut self, now: Instant) {
         for index in self.phases.start(&self.config.tasks) {
             let start = self.config.tasks[index as usize].start;
-            self.events.push(now.max(start), Event::Run(index));
+            let start = if self.is_ended(index) { now } else { now.max(start) };
+            self.events.push(start, Event::SleepOver(index));
         }
     }
 
@@ -238,6 +243,7 @@ impl<E: Elevator> Machine<E> {
         while let Some(event) = self.events.pop_due(now) {
             match event {
                 Event::Run(task) => self.run(now, task),
+                Event::SleepOver(task) => self.sleep_over(now, task),
                 Event::Woken(disk, sleeper, task) => self.wake_sleeper(now, disk, sleeper, task),
                 Event::Retry(disk, sleeper, task) => self.retry(now, disk, sleeper, task),
                 Event::Commit(volume) => self.commit(now, volume),

@@ -86,6 +86,7 @@ impl JobFile {
         let mut work = Work { notes: self.notes.clone(), ..work };
         let mut base = Draft::default();
         let mut base_is_whole = true;
+        work.exitall(&mut base, &self.sections);
         for section in &self.sections {
             if section.is_global() {
                 base_is_whole &= work.apply(&mut base, section);
@@ -144,6 +145,16 @@ impl Work {
         }
         self.engine_keys(draft);
         self.wrong.len() == before
+    }
+
+    /// To fio, `exitall` concerns every job, wherever it is. An error in it is told where it is.
+    fn exitall(&mut self, base: &mut Draft, sections: &[Section]) {
+        let settings = sections.iter().flat_map(|section| &section.settings);
+        let is_it =
+            |setting: &&Setting| keys::find(&setting.key).is_some_and(|key| key.name == "exitall");
+        for setting in settings.filter(is_it) {
+            self.setting(base, setting).unwrap_or_default();
+        }
     }
 
     /// Notes keys that a section sets twice; file names accumulate and have a note of their own.

@@ -5,7 +5,7 @@ use super::jobfile_load::ioprio;
 use crate::jobfile::{
     Arrivals as JobArrivals, BlockSize as JobBlock, Distribution, Extent, Job, Mix, Order,
     PerOp as JobPerOp, RandomOrder as RandomJob, Repeat as JobRepeat, Seed, Serving as JobServing,
-    Zone as JobZone,
+    SubmissionClass, Zone as JobZone,
 };
 use fairdisk_core::Span;
 use fairdisk_sim::workload::{
@@ -166,8 +166,18 @@ fn limits(job: &Job, region: &Region) -> Limits {
         runtime,
         passes: Some(loops),
         bytes_min,
+        pass_bytes: ends_when_issued(job).then_some(size),
         endless: false,
     }
+}
+
+/// Whether a pass ends when its last write is under way, before a flush that is then due: in fio it
+/// does so where requests do not complete as soon as they are submitted.
+fn ends_when_issued(job: &Job) -> bool {
+    let is_async = matches!(job.submission.class, SubmissionClass::Async(_));
+    let flushes = job.flush.fsync_writes.is_some() || job.flush.fdatasync_writes.is_some();
+    let goes_further = overlaps(&job.pattern.order) && job.io_size.is_some();
+    is_async && flushes && job.pattern.mix != Mix::TrimWrite && !goes_further
 }
 
 /// As in fio, a rate in I/Os is a rate in bytes at the smallest block size, so with mixed sizes

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
-use fairdisk_core::{Bio, Instant, Op, Prng, Record, SECTOR_BYTES, Span};
+use fairdisk_core::{Bio, Elevator, Instant, Op, Prng, Record, SECTOR_BYTES, Span};
+use fairdisk_lab::jobfile::Resolved;
 use fairdisk_lab::plan::{Loaded, Options, Plan};
 use fairdisk_sim::{TaskReport, World};
 use serde_json::Value;
@@ -96,19 +97,9 @@ pub(crate) fn by_fio(scratch: &fio::Scratch, text: &str) -> Vec<Done> {
     scratch.clear();
     let path = scratch.write(text);
     let folder = path.parent().expect("it is in a folder");
-    let mut command = Command::new("fio");
-    command.args(["--output-format=json".as_ref(), path.as_os_str()]).current_dir(folder);
-    let output = command.output().expect("fio runs");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let problem = String::from_utf8_lossy(&output.stderr);
-    let json = said.find('{').map(|at| &said[at..]);
-    let json = json.unwrap_or_else(|| panic!("no JSON from fio:\n{said}{problem}"));
-    let json: Value = serde_json::from_str(json).expect("fio prints JSON");
-    let jobs = json["jobs"].as_array().expect("fio lists jobs");
-    let number = |value: &Value| value.as_u64().expect("a number");
+    let jobs = jobs_of(start(&path));
     let done = |job: &Value| {
         let name = job["jobname"].as_str().expect("a name");
-        assert_eq!(number(&job["error"]), 0, "fio failed in {name}:\n{problem}");
         Done {
             job: name.to_owned(),
             ops: ["read", "write", "trim"]
@@ -118,6 +109,33 @@ pub(crate) fn by_fio(scratch: &fio::Scratch, text: &str) -> Vec<Done> {
         }
     };
     jobs.iter().map(done).collect()
+}
+
+/// Starts fio on a job file, in the folder of the file.
+pub(crate) fn start(path: &Path) -> Child {
+    let mut command = Command::new("fio");
+    command.args(["--output-format=json".as_ref(), path.as_os_str()]);
+    command.current_dir(path.parent().expect("it is in a folder"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("fio runs")
+}
+
+/// What a fio tells of its jobs when it has ended.
+pub(crate) fn jobs_of(fio: Child) -> Vec<Value> {
+    let output = fio.wait_with_output().expect("fio ends");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let problem = String::from_utf8_lossy(&output.stderr);
+    let json = said.find('{').map(|at| &said[at..]);
+    let json = json.unwrap_or_else(|| panic!("no JSON from fio:\n{said}{problem}"));
+    let json: Value = serde_json::from_str(json).expect("fio prints JSON");
+    let jobs = json["jobs"].as_array().expect("fio lists jobs").clone();
+    for job in &jobs {
+        assert_eq!(number(&job["error"]), 0, "fio failed in {}:\n{problem}", job["jobname"]);
+    }
+    jobs
+}
+
+pub(crate) fn number(value: &Value) -> u64 {
+    value.as_u64().expect("a number")
 }
 
 /// The I/Os in one of fio's logs.
@@ -149,8 +167,8 @@ pub(crate) fn by_us(text: &str) -> Vec<Done> {
     by_lab(&text.replacen("[global]\n", "[global]\ndirect=1\n", 1))
 }
 
-/// What the lab does, on a device that takes no time.
-pub(crate) fn by_lab(text: &str) -> Vec<Done> {
+/// The jobs, and the lab when it has run them on a device that takes no time.
+pub(crate) fn in_lab(text: &str) -> (Resolved, Plan, World<impl Elevator>) {
     let resolved = fio::ours("job.fio", text, &[]).unwrap_or_else(|wrong| panic!("{wrong}"));
     let options = Options {
         seeds: Some(1),
@@ -161,12 +179,18 @@ pub(crate) fn by_lab(text: &str) -> Vec<Done> {
     };
     let plan = Plan::job_file("job.fio", &resolved, &options).expect("the plan is whole");
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
-    // Files have the same positions for every seed, unless their sizes are drawn.
-    let Loaded { files, tasks, .. } =
-        plan.rows[0].load.build(&plan.rig.host, true, &mut Prng::new(0));
     let mut world = World::new(setup.machine, setup.jbod);
     world.run_until_done(Instant::ZERO + Span::from_s(3600));
     assert!(world.machine().is_done(), "it comes to an end:\n{text}");
+    (resolved, plan, world)
+}
+
+/// What the lab does, on a device that takes no time.
+pub(crate) fn by_lab(text: &str) -> Vec<Done> {
+    let (resolved, plan, world) = in_lab(text);
+    // Files have the same positions for every seed, unless their sizes are drawn.
+    let Loaded { files, tasks, .. } =
+        plan.rows[0].load.build(&plan.rig.host, true, &mut Prng::new(0));
     let clones = resolved.jobs.iter().flat_map(|job| vec![&job.name; job.clones.get() as usize]);
     let done = |(name, report): (&String, &TaskReport)| Done {
         job: name.clone(),

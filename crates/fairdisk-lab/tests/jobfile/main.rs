@@ -12,3 +12,4 @@ mod matrix;
 mod parity;
 mod posted;
 mod properties;
+mod times;

@@ -41,7 +41,7 @@ const OWN: [&str; 21] = [
 /// Loads whose end depends on the time that I/Os take, that do few I/Os as chance will have it, or
 /// that are refused.
 const NOT_COUNTED: [&str; 10] = [
-    "issues/1676", // with one open file of two, fio flushes every other write
+    "issues/1676", // flushes depend on direct=1; `fio-1676` of counts.txt has it
     "issues/1582", // latency_target
     "issues/251",  // flow
     "issues/296",  // soon a block of 1 MiB has no room in a map of 4 KiB

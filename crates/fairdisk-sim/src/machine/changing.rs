@@ -38,6 +38,6 @@ impl<E: Elevator> Machine<E> {
 
     /// Ends a task as soon as it waits for none of its I/Os.
     pub fn end_task(&mut self, index: u32) {
-        self.task(index).ending.end();
+        self.task(index).end();
     }
 }

@@ -36,13 +36,6 @@ impl Ending {
     }
 }
 
-impl Ending {
-    /// Ends the task from outside.
-    pub(super) const fn end(&mut self) {
-        self.is_ended = true;
-    }
-}
-
 /// Takes one of a number. Returns whether there was one.
 const fn take(left: &mut u32) -> bool {
     let any = *left > 0;
@@ -51,21 +44,30 @@ const fn take(left: &mut u32) -> bool {
 }
 
 impl Task {
+    /// Ends the task from outside.
+    pub(super) const fn end(&mut self) {
+        self.ending.is_ended = true;
+    }
+
     /// Whether the task does nothing until a point in time or until other tasks end.
     pub(super) fn is_asleep(&self) -> bool {
-        matches!(self.step, Step::Begin | Step::Waiting | Step::Exited)
+        matches!(self.step, Step::Begin | Step::Waiting(_) | Step::Exited)
             && self.outstanding == 0
             && self.dirty_bytes == 0
     }
 }
 
 impl<E: Elevator> Machine<E> {
-    /// Whether the task must stop where it is, because the run ends, somebody ends the task, or
-    /// another of its set has done its work.
+    /// Whether the task must stop where it is, because the run ends or others have ended the task.
     #[inline]
     pub(super) fn must_stop(&self, index: u32) -> bool {
-        self.stopping
-            || self.tasks[index as usize].ending.is_ended
+        self.stopping || self.is_ended(index)
+    }
+
+    /// Whether somebody ends the task, or another of its set has done its work.
+    #[inline]
+    pub(super) fn is_ended(&self, index: u32) -> bool {
+        self.tasks[index as usize].ending.is_ended
             || self.phases.any_is_over()
                 && self.phases.is_over(&self.config.tasks[index as usize])
                 && !self.tasks[index as usize].ending.goes_on
@@ -89,7 +91,7 @@ impl<E: Elevator> Machine<E> {
         if task.outstanding > 0 {
             return false;
         }
-        self.end_others(index);
+        self.end_others(now, index);
         let task = self.task(index);
         if !stopping && take(&mut task.ending.flushes) {
             return self.sync(now, index, Durable::All);
@@ -109,16 +111,25 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Ends what a task ends that has done its work.
-    fn end_others(&mut self, index: u32) {
+    fn end_others(&mut self, now: Instant, index: u32) {
         let spec = &self.config.tasks[index as usize];
-        let all = match (spec.ends_with, spec.ends) {
-            (None, _) => return,
-            (Some(_), Ends::Set) => return self.phases.done(spec),
-            (Some(_), Ends::Running) => false,
-            (Some(_), Ends::All) => true,
-        };
-        let others = self.tasks.iter_mut().filter(|task| all || task.report.started.is_some());
-        others.for_each(|task| task.ending.end());
+        if spec.ends_with.is_none() {
+            return;
+        }
+        let started = |task: &&mut Task| task.report.started.is_some();
+        match spec.ends {
+            Ends::Set => self.phases.done(spec),
+            Ends::Running => self.tasks.iter_mut().filter(started).for_each(Task::end),
+            Ends::All => self.tasks.iter_mut().for_each(Task::end),
+        }
+        self.rouse_ended(now);
+    }
+
+    /// Lets a task exit that was ended before it began.
+    pub(super) fn never_begin(&mut self, now: Instant, index: u32) -> bool {
+        self.tell(index, |report| report.finish(now, true));
+        self.exit(now, index);
+        false
     }
 
     fn exit(&mut self, now: Instant, index: u32) {

@@ -12,7 +12,9 @@ impl Task {
 
     /// Begins to measure.
     pub(super) fn begin_measures(&mut self, now: Instant) {
-        if let Some(depth) = self.watching.as_mut().and_then(|watching| watching.begin(now)) {
+        let ramp = self.ramp;
+        let depth = self.watching.as_mut().and_then(|watching| watching.begin(now, ramp));
+        if let Some(depth) = depth {
             self.keep(depth);
         }
     }

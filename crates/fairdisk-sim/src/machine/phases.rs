@@ -37,6 +37,11 @@ impl Phases {
         ready
     }
 
+    /// Whether the task waits for others before it begins.
+    pub(super) fn is_waiting(&self, index: u32) -> bool {
+        self.waiting.contains(&index)
+    }
+
     fn is_ready(&self, task: &TaskSpec) -> bool {
         let left = |job: u32| self.left_of_job.get(job as usize).copied().unwrap_or(0);
         task.phase == self.now && task.wait_for.is_none_or(|job| left(job) == 0)

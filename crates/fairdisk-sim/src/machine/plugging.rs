@@ -37,7 +37,7 @@ impl Task {
             | Step::AwaitSlots
             | Step::AwaitRoom
             | Step::Fault
-            | Step::Waiting
+            | Step::Waiting(_)
             | Step::Exited => false,
         }
     }

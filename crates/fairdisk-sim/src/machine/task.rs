@@ -5,10 +5,11 @@ use super::flushing::CleanWalk;
 use super::io::Pending;
 use super::numbers::Numbers;
 use super::paging::Paging;
+use super::sleeping::{Pause, Sleep};
 use super::tally::TaskReport;
 use super::{Event, Machine};
 use crate::host::{FileSpec, Mapping, ReadAhead, Throttle, Touch};
-use crate::workload::{Drops, Durable, FileIo, Next, Stream, TaskSpec, Think, Watching};
+use crate::workload::{Awaits, Drops, Durable, FileIo, Next, Stream, TaskSpec, Think, Watching};
 use fairdisk_core::{Elevator, GroupId, Instant, IoPrio, Op, Prng, Span};
 
 /// What a task does when it next runs.
@@ -60,20 +61,11 @@ pub(super) enum Step {
     /// Wait for a flush of so many disks; whether one of them has failed.
     Flushing { disks: u32, failed: bool },
     /// Wait for a point in time.
-    Waiting,
+    Waiting(Sleep),
     /// Wait for the last I/Os.
     Draining,
     /// Nothing; the task has ended.
     Exited,
-}
-
-/// The state of a task's pauses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pause {
-    None,
-    Due,
-    /// The pause is over, and no I/O has followed yet.
-    Over,
 }
 
 /// A system call, or the equivalent access through a mapping.
@@ -97,7 +89,7 @@ pub(super) struct Task {
     pub(super) write_through: bool,
     nowhere: bool,
     pub(super) think: Option<Think>,
-    ramp: Span,
+    pub(super) ramp: Span,
     pub(super) watching: Option<Box<Watching>>,
     pub(super) ending: Ending,
     pub(super) stream: Stream,
@@ -113,8 +105,8 @@ pub(super) struct Task {
     /// keeps, or before it sleeps.
     pub(super) untaken: u32,
     /// I/Os taken up since the last pause became due.
-    taken: u32,
-    pause: Pause,
+    pub(super) taken: u32,
+    pub(super) pause: Pause,
     /// Bytes of buffered data that the task has submitted and that are on their way to the disk.
     pub(super) dirty_bytes: u64,
     /// Set while the task is throttled for the pages it has dirtied.
@@ -209,16 +201,6 @@ impl Task {
         self.paging.is_mapped() && matches!(self.current.op, Op::Read | Op::Write)
     }
 
-    /// The pause that is due. As in fio, I/Os taken up while waiting for the rest to complete count
-    /// for the next pause, and there is at least one I/O between two pauses.
-    fn pause(&mut self) -> Option<Span> {
-        let think = self.think?;
-        if self.pause == Pause::None && self.taken >= think.every {
-            (self.taken, self.pause) = (0, Pause::Due);
-        }
-        (self.pause == Pause::Due).then_some(think.pause)
-    }
-
     /// Whether the task must wait for I/Os: it has as many as it keeps, and those that have
     /// completed do not bring it down to the number at which it submits again.
     pub(super) fn is_full(&self) -> bool {
@@ -235,6 +217,9 @@ impl Task {
     pub(super) fn take_up(&mut self, ios: u32) {
         self.untaken -= ios;
         self.taken += ios;
+        if ios > 0 {
+            self.stream.took_up();
+        }
     }
 }
 
@@ -260,7 +245,7 @@ impl<E: Elevator> Machine<E> {
                 Step::Fault => self.fault(now, index),
                 Step::AwaitPage => self.await_page(now, index),
                 Step::Allocate => self.allocate(now, index),
-                Step::Waiting => self.go_on(index),
+                Step::Waiting(_) => self.go_on(index),
                 Step::Syncing => self.walk_on(now, index),
                 Step::Committing => {
                     self.flush(now, index);
@@ -286,6 +271,9 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn begin(&mut self, now: Instant, index: u32) -> bool {
+        if self.is_ended(index) {
+            return self.never_begin(now, index);
+        }
         self.enter_flow(index);
         let task = self.task(index);
         task.stream.begin(now);
@@ -303,20 +291,13 @@ impl<E: Elevator> Machine<E> {
         self.go_on(index)
     }
 
-    /// Continues after a sleep, before which the task took up completed I/Os, as in fio.
-    fn go_on(&mut self, index: u32) -> bool {
-        let task = self.task(index);
-        task.take_up(task.untaken);
-        task.step = Step::Fetch;
-        true
-    }
-
     fn fetch(&mut self, now: Instant, index: u32) -> bool {
         if self.must_stop(index) {
             return self.drain(now, index);
         }
         let task = self.task(index);
-        task.take_up(task.surplus().min(task.untaken));
+        let taken = task.surplus().min(task.untaken);
+        task.take_up(taken);
         if let Some(pause) = task.pause() {
             return self.think(now, index, pause);
         }
@@ -326,16 +307,38 @@ impl<E: Elevator> Machine<E> {
             return false;
         }
         if let Some(until) = self.held_by_flow(now, index) {
-            return self.wait(index, until);
+            return self.wait(index, Sleep { looks_from: until, until });
         }
-        let next = self.task(stream_of).stream.next(now);
+        let stream = &mut self.task(stream_of).stream;
+        if taken > 0 {
+            stream.took_up();
+        }
+        let next = stream.next(now);
         self.task(index).heed_script();
         match next {
             Next::Io(io) => self.start_io(now, index, io),
             Next::Flush(durable) => self.sync(now, index, durable),
-            Next::Wait(until) => self.wait(index, until),
+            Next::Await(awaits) => self.await_ios(index, awaits),
+            Next::Wait(until) => self.wait(index, Sleep { looks_from: now, until }),
             Next::Exit => self.drain(now, index),
         }
+    }
+
+    /// Takes up what has completed, or waits for it.
+    fn await_ios(&mut self, index: u32, awaits: Awaits) -> bool {
+        let task = self.task(index);
+        let (ready, taken, step) = match awaits {
+            Awaits::One => (task.untaken > 0, task.untaken.min(1), Step::Full),
+            Awaits::All => (false, task.untaken, Step::Settling),
+        };
+        if task.outstanding > 0 && !ready {
+            task.step = step;
+            return false;
+        }
+        task.take_up(taken);
+        let stream_of = task.stream_of;
+        self.task(stream_of).stream.go_on(awaits);
+        true
     }
 
     fn start_io(&mut self, now: Instant, index: u32, io: FileIo) -> bool {
@@ -381,25 +384,6 @@ impl<E: Elevator> Machine<E> {
         if task.report.counts(now) {
             self.tell(index, |report| report.count(op, bytes, latency, failed));
         }
-    }
-
-    // ---- pauses --------------------------------------------------------------------------
-
-    fn think(&mut self, now: Instant, index: u32, pause: Span) -> bool {
-        let task = self.task(index);
-        if task.outstanding > 0 {
-            task.step = Step::Settling;
-            return false;
-        }
-        task.pause = Pause::Over;
-        let until = (now + pause).min(task.stream.end());
-        self.wait(index, until)
-    }
-
-    fn wait(&mut self, index: u32, until: Instant) -> bool {
-        self.task(index).step = Step::Waiting;
-        self.events.push(until, Event::Run(index));
-        false
     }
 
     // ---- times of files ------------------------------------------------------------------

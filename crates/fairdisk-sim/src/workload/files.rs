@@ -79,6 +79,23 @@ impl Turns {
         Some(at)
     }
 
+    /// Whether it is the turn of a file that cannot be opened, because so many are open.
+    pub(super) fn is_held_up(&self, walks: &[Walk]) -> bool {
+        if self.opened == walks.len() || self.left > 0 && !walks[self.last].ended {
+            return false;
+        }
+        let mut turns = (1..=walks.len()).map(|turn| (self.last + turn) % walks.len());
+        let next = turns.find(|at| !walks[*at].ended);
+        matches!(self.serving.turns, FileTurns::Round(_)) && next >= Some(self.opened)
+    }
+
+    /// Passes over the turn of a file that cannot be opened.
+    pub(super) fn pass_over(&mut self, walks: &[Walk]) {
+        let ended =
+            (1..walks.len()).take_while(|turn| walks[(self.last + turn) % walks.len()].ended);
+        (self.last, self.left) = ((self.last + 1 + ended.count()) % walks.len(), 0);
+    }
+
     fn following(&self, walks: &[Walk]) -> Option<usize> {
         let mut at = self.last;
         for _ in 0..self.opened {

@@ -26,17 +26,21 @@ pub(crate) enum Durable {
 pub(super) struct Flushes {
     every: FlushEvery,
     writes: u64,
-    /// Whether anything was issued after the last flush.
+    /// Whether the task has taken up a completion after the last flush.
     behind: bool,
 }
 
 impl Flushes {
     pub(super) const fn new(every: FlushEvery) -> Self {
-        Self { every, writes: 0, behind: false }
+        Self { every, writes: 0, behind: true }
     }
 
     pub(super) const fn issued(&mut self, op: Op) {
         self.writes += matches!(op, Op::Write) as u64;
+    }
+
+    /// Notes that the task has taken up an I/O that has completed.
+    pub(super) const fn took_up(&mut self) {
         self.behind = true;
     }
 
@@ -46,7 +50,8 @@ impl Flushes {
     }
 
     /// The flush that is due now, if any. As in fio, a read right after a flush, with no write in
-    /// between, is followed by another flush.
+    /// between, is followed by another flush, and a task with several I/Os in flight flushes no
+    /// more before it takes up one of them.
     pub(super) fn take_due(&mut self) -> Option<Durable> {
         if !self.behind || self.writes == 0 {
             return None;

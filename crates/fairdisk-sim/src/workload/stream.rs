@@ -4,6 +4,7 @@ use super::blocks::Blocks;
 use super::direction::{Direction, Ops, PerOp};
 use super::files::{Serving, Turns};
 use super::flush::{Durable, FlushEvery, Flushes};
+use super::limits::{Limits, Seeds};
 use super::order::{IoOrder, Steps, Zone};
 use super::pace::{Arrivals, Pace, Rates, Turn};
 use super::read_back::{ReadBack, Written};
@@ -11,7 +12,7 @@ use super::script::{Marked, Script, Scripted, ScriptedIo};
 use super::task::TaskSpec;
 use super::walk::{Extent, Strides, Style, Walk};
 use crate::host::FileSpec;
-use fairdisk_core::{Instant, IoPrio, Op, Prng, Span};
+use fairdisk_core::{Instant, IoPrio, Op, Prng};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -89,36 +90,6 @@ pub struct Preferred {
     pub ioprio: PerOp<IoPrio>,
 }
 
-/// When a task is done. A pass ends when an I/O no longer fits into any file; the next pass starts
-/// at the beginning of every file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// Stop after this many bytes.
-    pub bytes: Option<u64>,
-    /// Stop after this many I/Os.
-    pub ios: Option<u64>,
-    /// Stop this long after the start.
-    pub runtime: Option<Span>,
-    /// Stop after this many passes, if at least `bytes_min` bytes were transferred.
-    pub passes: Option<u32>,
-    /// The least number of bytes for which whole passes are repeated.
-    pub bytes_min: u64,
-    /// Whether passes never end by themselves: a file all of whose blocks were visited starts again
-    /// at once, and so does an operation at the end of the only file.
-    pub endless: bool,
-}
-
-/// The seeds of a task's random numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seeds {
-    /// Seed of positions; `None` derives it from the run's seed.
-    pub places: Option<u64>,
-    /// Seed of sizes and of the mix; `None` derives it from the run's seed.
-    pub choices: Option<u64>,
-    /// Whether every pass repeats the positions of the first one.
-    pub same_passes: bool,
-}
-
 /// One I/O on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileIo {
@@ -159,7 +130,18 @@ pub(crate) enum Next {
     Flush(Durable),
     /// Ask again at this time.
     Wait(Instant),
+    /// Take up what has completed, or wait for it.
+    Await(Awaits),
     Exit,
+}
+
+/// The I/Os that a task takes up before it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Awaits {
+    /// One, if any is under way: it is the turn of a file that cannot be opened yet.
+    One,
+    /// All, at the end of a pass.
+    All,
 }
 
 /// The stream of one task.
@@ -185,8 +167,9 @@ pub(crate) struct Stream {
     flushes: Flushes,
     bytes: u64,
     ios: u64,
-    /// I/Os before this pass.
+    /// I/Os and bytes before this pass.
     ios_before: u64,
+    bytes_before: u64,
     passes: u32,
     is_done: bool,
     script: Option<Script>,
@@ -228,6 +211,7 @@ impl Stream {
             bytes: 0,
             ios: 0,
             ios_before: 0,
+            bytes_before: 0,
             passes: 0,
             is_done: walks.is_empty(),
             walks,
@@ -277,6 +261,19 @@ impl Stream {
         }
     }
 
+    /// Notes that a task has taken up I/Os of the stream that have completed.
+    pub(crate) const fn took_up(&mut self) {
+        self.flushes.took_up();
+    }
+
+    /// Goes on after what was awaited.
+    pub(crate) fn go_on(&mut self, awaited: Awaits) {
+        match awaited {
+            Awaits::One => self.turns.pass_over(&self.walks),
+            Awaits::All => self.end_pass(),
+        }
+    }
+
     /// How many I/Os of the task may be under way when its next one begins, if that was recorded.
     pub(crate) fn beside(&self) -> Option<u32> {
         self.script.as_ref().and_then(Script::beside)
@@ -310,6 +307,13 @@ impl Stream {
                     continue;
                 }
                 return Next::Exit;
+            }
+            let pass_bytes = self.bytes - self.bytes_before;
+            if self.spec.limits.pass_bytes.is_some_and(|bytes| pass_bytes >= bytes) {
+                return Next::Await(Awaits::All);
+            }
+            if self.turns.is_held_up(&self.walks) {
+                return Next::Await(Awaits::One);
             }
             if let Some(durable) = self.flushes.take_due() {
                 // As in fio, a flush takes the turn of a file.
@@ -419,7 +423,7 @@ impl Stream {
         self.passes = self.passes.saturating_add(1);
         self.is_done = self.ios == self.ios_before
             || passes.is_some_and(|passes| self.passes >= passes) && self.bytes >= bytes_min;
-        self.ios_before = self.ios;
+        (self.ios_before, self.bytes_before) = (self.ios, self.bytes);
         self.walks.iter_mut().for_each(Walk::restart);
         self.turns.restart(self.walks.len());
         self.part_bytes = 0;

@@ -119,8 +119,11 @@ struct Cycle {
 /// What was done in each of the last seconds.
 #[derive(Debug, Default)]
 struct Seconds {
-    next: Option<Instant>,
-    before: u64,
+    /// When the present second ends.
+    next: Instant,
+    /// When it began, and what had been done then; `None` before the first.
+    since: Option<(Instant, u64)>,
+    /// What was done a second.
     done: VecDeque<u64>,
 }
 
@@ -140,6 +143,9 @@ struct Search {
 /// How long a task may be slower than it must, at its beginning. Measured with fio 3.33.
 const SETTLING: Span = Span::from_s(2);
 const SECOND: Span = Span::from_s(1);
+/// How long before the first jobs begin the clock starts whose seconds are looked at. Measured with
+/// fio 3.33.
+const START_UP: Span = Span::from_ms(108);
 const MILLION: u128 = 1_000_000;
 
 impl Watching {
@@ -158,10 +164,13 @@ impl Watching {
         })
     }
 
-    /// Begins to measure. Returns how many I/Os the task keeps in flight at first, if that is
-    /// searched for.
-    pub(crate) fn begin(&mut self, now: Instant) -> Option<u32> {
+    /// Begins to measure, for a task that has a ramp of this length. Returns how many I/Os the task
+    /// keeps in flight at first, if that is searched for.
+    pub(crate) fn begin(&mut self, now: Instant, ramp: Span) -> Option<u32> {
         self.began = now;
+        if let Some(steady) = self.spec.steady {
+            self.seconds = Seconds::new(now, ramp, steady.ramp);
+        }
         let search = self.search.as_mut()?;
         search.window = now;
         Some(search.depth)
@@ -169,6 +178,7 @@ impl Watching {
 
     /// Notes an I/O of the task that is done.
     pub(crate) fn note(&mut self, now: Instant, op: Op, bytes: u64, latency: Span) -> Outcome {
+        let is_steady = self.spec.steady.is_some_and(|steady| self.is_steady(now, steady));
         *self.ios.of_mut(op) += 1;
         *self.bytes.of_mut(op) += bytes;
         if self.spec.longest.is_some_and(|longest| latency > longest) {
@@ -177,7 +187,7 @@ impl Watching {
         if self.spec.least.is_some_and(|least| self.is_too_slow(now, least)) {
             return Outcome::End(Verdict::TooSlow);
         }
-        if self.spec.steady.is_some_and(|steady| self.is_steady(now, steady)) {
+        if is_steady {
             return Outcome::End(Verdict::Steady);
         }
         self.search.as_mut().map_or(Outcome::Nothing, |search| search.note(now, latency))
@@ -209,29 +219,50 @@ impl Watching {
         is_below
     }
 
+    /// Whether what was done before `now` is steady.
     fn is_steady(&mut self, now: Instant, steady: Steady) -> bool {
         let PerOp { read, write, trim } = if steady.bytes { &self.bytes } else { &self.ios };
         let all = read + write + trim;
-        let first = self.began + steady.ramp + SECOND;
-        let next = self.seconds.next.get_or_insert(first);
-        if now < *next {
-            if *next == first && now < self.began + steady.ramp {
-                self.seconds.before = all;
-            }
-            return false;
-        }
-        *next = now.max(*next) + SECOND;
-        self.seconds.done.push_back(all - self.seconds.before);
-        self.seconds.before = all;
         let count = (steady.lasting.as_ns() / SECOND.as_ns()).max(1) as usize;
-        if self.seconds.done.len() > count {
-            self.seconds.done.pop_front();
+        while self.seconds.next <= now {
+            self.seconds.end_one(all, count);
+            if self.seconds.done.len() == count && self.seconds.is_within(steady) {
+                return true;
+            }
         }
-        self.seconds.done.len() == count && self.seconds.is_within(steady)
+        false
     }
 }
 
 impl Seconds {
+    /// The seconds of a task that begins `now`. They are those of the run, unless a ramp of the
+    /// task starts them anew; those that end within `skipped` do not count.
+    fn new(now: Instant, ramp: Span, skipped: Span) -> Self {
+        let counted = now + ramp;
+        let run = (counted + START_UP) - Instant::ZERO;
+        let passed = Span::from_ns(run.as_ns() % SECOND.as_ns());
+        let mut next = if ramp > Span::ZERO { counted } else { counted + (SECOND - passed) };
+        while next < counted + skipped {
+            next += SECOND;
+        }
+        let at_once = ramp == Span::ZERO && skipped == Span::ZERO;
+        Self { next, since: at_once.then_some((now, 0)), done: VecDeque::new() }
+    }
+
+    /// Ends a second before which all this was done; at most `count` are kept.
+    fn end_one(&mut self, all: u64, count: usize) {
+        if let Some((since, before)) = self.since {
+            let ns = u128::from((self.next - since).as_ns().max(1));
+            let done = u128::from(all - before) * u128::from(SECOND.as_ns()) / ns;
+            self.done.push_back(done as u64);
+        }
+        if self.done.len() > count {
+            self.done.pop_front();
+        }
+        self.since = Some((self.next, all));
+        self.next += SECOND;
+    }
+
     /// Whether what was done in these seconds is as steady as asked.
     fn is_within(&self, steady: Steady) -> bool {
         let count = self.done.len() as i128;
@@ -325,7 +356,8 @@ mod tests {
             };
             let spec = Watch { target: Some(target), ..Watch::default() };
             let mut watching = Watching::new(&spec).expect("it looks at something");
-            let mut depth = u64::from(watching.begin(Instant::ZERO).expect("it searches"));
+            let mut depth =
+                u64::from(watching.begin(Instant::ZERO, Span::ZERO).expect("it searches"));
             let verdict = (1..100).find_map(|window| {
                 let now = Instant::from_ns(window * 10_000_000);
                 match watching.note(now, Op::Read, 4096, Span::from_us(per_io_us * depth)) {
@@ -356,7 +388,7 @@ mod tests {
         let end = |steady: Steady| {
             let spec = Watch { steady: Some(steady), ..Watch::default() };
             let mut watching = Watching::new(&spec).expect("it looks at something");
-            watching.begin(Instant::ZERO);
+            watching.begin(Instant::ZERO, Span::ZERO);
             (1..=amounts.len() as u64).find(|at| {
                 let ios = amounts[*at as usize - 1];
                 let within = (1..ios)
@@ -384,7 +416,7 @@ mod tests {
         let end = |apart_us: u64| {
             let spec = Watch { least: Some(least), ..Watch::default() };
             let mut watching = Watching::new(&spec).expect("it looks at something");
-            watching.begin(Instant::ZERO);
+            watching.begin(Instant::ZERO, Span::ZERO);
             (1..10_000_000 / apart_us).map(|io| Instant::from_ns(io * apart_us * 1000)).find(
                 |now| {
                     watching.note(*now, Op::Read, 4096, Span::ZERO)
