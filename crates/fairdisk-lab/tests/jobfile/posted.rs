@@ -14,7 +14,7 @@ const CLONES_MAX: u32 = 4;
 
 /// Keys that say where files are, how large they are, how long it takes and what is printed: a
 /// comparison of counts has its own.
-const OWN: [&str; 21] = [
+const OWN: [&str; 23] = [
     "filename",
     "directory",
     "size",
@@ -35,12 +35,14 @@ const OWN: [&str; 21] = [
     "unified_rw_reporting",
     "hipri",
     "output-format",
+    "minimal",
+    "eta",
     // fio does not count it.
     "fdatasync",
 ];
 /// Loads whose end depends on the time that I/Os take, that do few I/Os as chance will have it, or
 /// that are refused.
-const NOT_COUNTED: [&str; 10] = [
+const NOT_COUNTED: [&str; 16] = [
     "issues/1676", // flushes depend on direct=1; `fio-1676` of counts.txt has it
     "issues/1582", // latency_target
     "issues/251",  // flow
@@ -51,6 +53,12 @@ const NOT_COUNTED: [&str; 10] = [
     "issues/513",
     "issues/1323",
     "issues/1566",
+    "issues/800", // on so small a file with zones of gigabytes fio does nothing
+    "issues/399", // fio trims devices alone
+    "issues/122", // so
+    "issues/1039",
+    "issues/596",
+    "pull/1159",
 ];
 
 /// The lines of a load, each with the place where it was posted.

@@ -3,12 +3,15 @@
 use crate::program::fairdisk;
 
 /// Loads that are refused, with what is said of them.
-const REFUSED: [(&str, &str); 5] = [
+const REFUSED: [(&str, &str); 8] = [
     ("https://github.com/axboe/fio/issues/403", "`flow=-1`"),
     ("https://github.com/axboe/fio/issues/450", "zonesize takes zonemode=strided"),
     ("https://github.com/axboe/fio/issues/513", "zonesize takes zonemode=strided"),
     ("https://github.com/axboe/fio/issues/1323", "`zonemode=zbd`"),
     ("https://github.com/axboe/fio/issues/1566", "`serialize_overlap=1`"),
+    ("https://github.com/axboe/fio/issues/1039", "fio reads 50 and drops the rest"),
+    ("https://github.com/axboe/fio/issues/596", "`rate_ignore_thinktime=1`"),
+    ("https://github.com/axboe/fio/pull/1159", "`file_service_type=gauss:10`"),
 ];
 
 #[test]
