@@ -22,7 +22,7 @@ fn reasons_keep_their_numbers() {
     ];
     let numbers = beside_gaps.map(|pair| pair.map(|why| why as u8));
     assert_eq!(numbers, [[12, 14], [35, 37], [40, 43]]);
-    assert_eq!((last, last.map(|why| why as u8)), (Some(Why::BacklogLimited), Some(44)));
+    assert_eq!((last, last.map(|why| why as u8)), (Some(Why::Injected), Some(45)));
 }
 
 #[test]
