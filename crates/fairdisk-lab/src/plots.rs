@@ -101,7 +101,8 @@ fn shares(arms: &[ArmPlot<'_>]) -> Vec<Part> {
     }
     let shares = dots(arms, of_ios);
     let is_published = shares.iter().any(|dot| dot.mark.is_some());
-    if is_published || parts.is_empty() {
+    let are_several = group_names(arms).len() > 1;
+    if is_published || parts.is_empty() && are_several {
         let words = ["group", "scheduler", "published, %"];
         let chart = Dots { axis: Axis::linear("share of the I/Os, %"), words, dots: shares };
         let title = match is_published {

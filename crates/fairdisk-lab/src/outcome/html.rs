@@ -85,17 +85,18 @@ fn summary(outcome: &Outcome) -> Vec<Part> {
     if !outcome.question.is_empty() {
         parts.push(Part::Text(outcome.question.clone()));
     }
+    let score = Score::of(outcome);
     let mut place = format!("On {}, {}.", outcome.place(), outcome.runs());
     if !outcome.source.is_empty() {
-        let of_source = format!(" Published by {}; strokes are what it prints.", outcome.source);
-        place.push_str(&of_source);
+        let strokes = if score.is_some() { "; strokes are what it prints" } else { "" };
+        place.push_str(&format!(" Published by {}{strokes}.", outcome.source));
     }
     parts.push(Part::Remark(place));
-    let score = Score::of(outcome);
     parts.extend(score.iter().flat_map(score_lines).map(Part::Verdict));
     let head =
         ["row", "arm", "I/Os/s", "± sd", "MB/s", "busy %", "got/asked, least", "p99 ms, most"];
-    let lines = outcome.rows.iter().map(summary_line).collect();
+    let of_row = |label| outcome.rows.iter().filter(move |row| row.row == label);
+    let lines = labels(outcome).into_iter().flat_map(of_row).map(summary_line).collect();
     parts.push(Part::Table(Table::new(&head, 2, lines)));
     parts
 }
@@ -122,8 +123,13 @@ fn summary_line(row: &RowOutcome) -> Vec<String> {
 }
 
 fn row_section(outcome: &Outcome, row: &str, arms: &[&RowOutcome]) -> Section {
-    let sentence = "Error bars are the standard deviation of single runs. The pointer and the \
-                    tables below the charts tell the values.";
+    let sentence = match arms.iter().any(|arm| arm.seeds > 1) {
+        true => {
+            "Error bars are the standard deviation of single runs. The pointer and the tables \
+             below the charts tell the values."
+        }
+        false => "The pointer and the tables below the charts tell the values.",
+    };
     let plots: Vec<ArmPlot<'_>> = arms.iter().map(|arm| plot(arm)).collect();
     let mut section = plots::row(Section::new(row, sentence), &plots);
     section.parts.extend(rates(arms));
