@@ -21,7 +21,8 @@ pub use watch::Kept;
 use crate::plan::{GroupNumbers, Obstacle, Plan, PlannedArm, PlannedRow, Setup};
 use crate::threads::on_cores;
 pub use crate::threads::{Progress, Silent};
-use fairdisk_core::{Accounts, DiskStats, Elevator, GroupId, Instant, Prng, Span};
+use fairdisk_core::{Accounts, DiskStats, GroupId, Instant, Prng, Span};
+use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::Device as _;
 use fairdisk_sim::{Machine, World};
 use ramp::demand_left;
@@ -221,7 +222,7 @@ fn run_machine(
 }
 
 /// The work of all disks so far for each group of the machine.
-fn work<E: Elevator>(world: &World<E>) -> Vec<Span> {
+fn work(world: &World<Scheduler>) -> Vec<Span> {
     let sum = |group| {
         let disks = world.jbod().disks().iter();
         disks.fold(Span::ZERO, |sum, disk| sum + disk.work(group))
@@ -231,8 +232,8 @@ fn work<E: Elevator>(world: &World<E>) -> Vec<Span> {
 
 /// Collects the result of a run from a machine, over all of its disks. `root_at` is the index of
 /// the root group in the load, if tasks of the load are in it.
-pub fn collect<E: Elevator>(
-    machine: &Machine<E>,
+pub fn collect(
+    machine: &Machine<Scheduler>,
     named: &[Range<usize>],
     root_at: Option<usize>,
     began: Instant,
@@ -305,7 +306,7 @@ fn joined_hash(disks: u64, disk: u64) -> u64 {
 
 /// Whether a group all of whose tasks are done wanted nothing more before the last part of the time
 /// in which others did. How long their last I/Os take says nothing about that.
-fn is_done_early<E: Elevator>(machine: &Machine<E>, began: Instant, until: Instant) -> bool {
+fn is_done_early(machine: &Machine<Scheduler>, began: Instant, until: Instant) -> bool {
     let last_part = (until - began) / 20;
     let mut done: BTreeMap<GroupId, Option<Instant>> = BTreeMap::new();
     for (group, satisfied) in machine.task_needs() {

@@ -7,7 +7,7 @@ mod counting;
 
 use closed_loop::{ClosedLoop, Crowd};
 use counting::allocations;
-use fairdisk_core::{Apart, PoolConfig, PoolLayout};
+use fairdisk_core::{Apart, PoolConfig, PoolLayout, Span};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::bfq::{self, BfqParams};
 use fairdisk_sched::cfq::switches::REVISIONS;
@@ -49,7 +49,8 @@ fn no_revision_of_cfq_allocates_in_steady_state() {
 fn no_revision_of_bfq_allocates_in_steady_state() {
     for revision in [bfq::Switches::FIRST].iter().chain(bfq::switches::REVISIONS) {
         let switches = bfq::Switches::of_revision(revision).expect("it is listed");
-        let spec = SchedulerSpec::Bfq(BfqParams { switches, ..BfqParams::default() });
+        let seeky_idle = Span::from_ms(2);
+        let spec = SchedulerSpec::Bfq(BfqParams { switches, seeky_idle, ..BfqParams::default() });
         assert_eq!(steady(spec, PoolLayout::Shared(Apart::Direction)), 0, "{revision} allocates");
     }
 }

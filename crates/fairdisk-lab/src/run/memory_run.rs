@@ -2,7 +2,8 @@
 
 use crate::catalog::experiment::MemoryFigure::{self, AtEnd, Counted, Had};
 use crate::seconds::in_seconds;
-use fairdisk_core::{Elevator, Instant, Span};
+use fairdisk_core::{Instant, Span};
+use fairdisk_sched::Scheduler;
 use fairdisk_sim::Machine;
 use fairdisk_sim::host::memory::{PlaceCounts, Vmstat};
 use fairdisk_sim::machine::MemoryUse;
@@ -27,7 +28,7 @@ pub struct MemoryRun {
 
 impl MemoryRun {
     /// What happened to the memory of a machine, if it has it page by page.
-    pub(super) fn of<E: Elevator>(machine: &Machine<E>, until: Instant) -> Option<Self> {
+    pub(super) fn of(machine: &Machine<Scheduler>, until: Instant) -> Option<Self> {
         let memory = machine.memory()?;
         let mut tasks = MemoryUse::default();
         machine.task_reports().for_each(|task| tasks.add(&task.memory));

@@ -2,18 +2,18 @@
 
 use crate::plan::{Obstacle, Plan, PlannedRow};
 use crate::seconds::in_seconds;
-use fairdisk_core::Elevator;
+use fairdisk_sched::Scheduler;
 use fairdisk_sim::{Machine, TaskReport};
 use std::ops::Range;
 
 /// Returns an error unless something is left to measure at the end of the ramp: of all tasks
 /// together, and of each line of the report; and of a run that lasts until its tasks are done, all
 /// of each task.
-pub(super) fn demand_left<E: Elevator>(
+pub(super) fn demand_left(
     plan: &Plan,
     row: &PlannedRow,
     named: &[Range<usize>],
-    machine: &Machine<E>,
+    machine: &Machine<Scheduler>,
 ) -> Result<(), Obstacle> {
     let seconds = in_seconds(plan.ramp);
     let is_running = |task: &TaskReport| task.started.is_some() && task.finished.is_none();

@@ -3,7 +3,8 @@
 
 use super::GroupRun;
 use crate::plan::{GroupLabel, GroupNumbers};
-use fairdisk_core::{Accounts, Elevator, Engine, GroupId, Instant, Limit, Qos, Rates, Span};
+use fairdisk_core::{Accounts, Engine, GroupId, Instant, Limit, Qos, Rates, Span};
+use fairdisk_sched::Scheduler;
 use std::num::NonZeroU64;
 
 /// The interval between checks of the accounts; a ceiling that is exceeded for less is not noticed.
@@ -147,7 +148,7 @@ impl Watch {
     }
 
     /// Checks the accounts of the disk at `now`.
-    pub(super) fn look<E: Elevator>(&mut self, now: Instant, engine: &Engine<E>) {
+    pub(super) fn look(&mut self, now: Instant, engine: &Engine<Scheduler>) {
         let passed = (now - self.last).as_ns() as f64;
         self.last = now;
         self.looks += 1;

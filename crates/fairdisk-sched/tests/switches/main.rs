@@ -1,5 +1,5 @@
-//! Every switch of a family has an effect: some journal differs with and without it. Toggling all
-//! switches of a revision gives the neighbouring revision.
+//! Every switch of a family has an effect: some journal differs with and without it. No revision
+//! has the journals of an earlier one.
 
 mod scene;
 
@@ -310,10 +310,16 @@ fn a_switch_without_its_prerequisites_does_nothing() {
         let expected = if switch.needs.is_empty() { alone } else { cfq::Switches::NONE };
         assert_eq!(alone.effective(), expected, "{}", switch.name);
     }
+    for switch in SchedulerSpec::switches_of(Some("bfq")) {
+        let mut alone = bfq::Switches::NONE;
+        assert!(alone.set(switch.name, true));
+        let expected = if switch.needs.is_empty() { alone } else { bfq::Switches::NONE };
+        assert_eq!(alone.effective(), expected, "{}", switch.name);
+    }
 }
 
 #[test]
-fn the_switches_of_a_revision_make_its_neighbour() {
+fn every_revision_differs_from_those_before() {
     for family in families() {
         let play = |spec: SchedulerSpec| -> Vec<u64> {
             family.scenes().map(|scene| scene.play(spec, 7, LENGTH)).collect()

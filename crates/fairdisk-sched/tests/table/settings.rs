@@ -220,7 +220,9 @@ fn set_scheduler(spec: &mut SchedulerSpec, key: &str, value: &str) -> Result<(),
                 params.switches =
                     switches.ok_or_else(|| format!("no revision is called {value}"))?;
             }
-            _ if params.switches.set(key, number(value) == Ok(true)) => {}
+            _ if params.switches.set(key, false) => {
+                params.switches.set(key, number(value)?);
+            }
             _ => return Err(format!("bfq has no {key}")),
         },
         SchedulerSpec::GroupCfq(params) => return set_group_cfq(params, key, value),

@@ -107,7 +107,8 @@ fn is_skipped() -> bool {
 fn specs() -> impl Iterator<Item = (&'static str, SchedulerSpec)> {
     let named = |name| (name, SchedulerSpec::named(name).expect("it is listed"));
     let switches = Switches::of_revision("bfq-6.2").expect("it is listed");
-    let newest = SchedulerSpec::Bfq(BfqParams { switches, ..BfqParams::default() });
+    let seeky_idle = Span::from_ms(2);
+    let newest = SchedulerSpec::Bfq(BfqParams { switches, seeky_idle, ..BfqParams::default() });
     SchedulerSpec::NAMES.iter().copied().map(named).chain([("bfq", newest)])
 }
 

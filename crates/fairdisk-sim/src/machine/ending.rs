@@ -127,7 +127,10 @@ impl<E: Elevator> Machine<E> {
 
     /// Lets a task exit that was ended before it began.
     pub(super) fn never_begin(&mut self, now: Instant, index: u32) -> bool {
-        self.tell(index, |report| report.finish(now, true));
+        self.tell(index, |report| {
+            report.satisfied = Some(now);
+            report.finish(now, true);
+        });
         self.exit(now, index);
         false
     }

@@ -79,9 +79,9 @@ impl<E: Elevator> Machine<E> {
 
     /// Continues after a sleep, before which the task took up completed I/Os, as in fio.
     pub(super) fn go_on(&mut self, index: u32) -> bool {
-        let task = self.task(index);
-        task.take_up(task.untaken);
-        task.step = Step::Fetch;
+        let untaken = self.task(index).untaken;
+        self.take_up(index, untaken);
+        self.task(index).step = Step::Fetch;
         true
     }
 
@@ -89,14 +89,15 @@ impl<E: Elevator> Machine<E> {
     /// for others notice it when these have ended.
     pub(super) fn rouse_ended(&mut self, now: Instant) {
         for index in 0..self.tasks.len() as u32 {
+            if !self.is_ended(index) {
+                continue;
+            }
             let at = match self.tasks[index as usize].step {
                 Step::Begin if !self.phases.is_waiting(index) => now,
                 Step::Waiting(sleep) => sleep.notices(now),
                 _ => continue,
             };
-            if self.is_ended(index) {
-                self.events.push(at, Event::SleepOver(index));
-            }
+            self.events.push(at, Event::SleepOver(index));
         }
     }
 }

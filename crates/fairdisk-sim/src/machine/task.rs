@@ -213,17 +213,20 @@ impl Task {
         let kept = self.outstanding + self.untaken;
         if kept < self.depth { 0 } else { kept.saturating_sub(self.refill_at).max(1) }
     }
-
-    pub(super) fn take_up(&mut self, ios: u32) {
-        self.untaken -= ios;
-        self.taken += ios;
-        if ios > 0 {
-            self.stream.took_up();
-        }
-    }
 }
 
 impl<E: Elevator> Machine<E> {
+    /// Takes up completed I/Os of a task, of which its stream, which others may share, is told.
+    pub(super) fn take_up(&mut self, index: u32, ios: u32) {
+        let task = self.task(index);
+        task.untaken -= ios;
+        task.taken += ios;
+        let stream_of = task.stream_of;
+        if ios > 0 {
+            self.task(stream_of).stream.took_up();
+        }
+    }
+
     /// Runs the task until it must wait.
     pub(super) fn run(&mut self, now: Instant, index: u32) {
         if self.reclaiming.is_some() {
@@ -297,7 +300,8 @@ impl<E: Elevator> Machine<E> {
         }
         let task = self.task(index);
         let taken = task.surplus().min(task.untaken);
-        task.take_up(taken);
+        self.take_up(index, taken);
+        let task = self.task(index);
         if let Some(pause) = task.pause() {
             return self.think(now, index, pause);
         }
@@ -309,11 +313,7 @@ impl<E: Elevator> Machine<E> {
         if let Some(until) = self.held_by_flow(now, index) {
             return self.wait(index, Sleep { looks_from: until, until });
         }
-        let stream = &mut self.task(stream_of).stream;
-        if taken > 0 {
-            stream.took_up();
-        }
-        let next = stream.next(now);
+        let next = self.task(stream_of).stream.next(now);
         self.task(index).heed_script();
         match next {
             Next::Io(io) => self.start_io(now, index, io),
@@ -335,8 +335,8 @@ impl<E: Elevator> Machine<E> {
             task.step = step;
             return false;
         }
-        task.take_up(taken);
         let stream_of = task.stream_of;
+        self.take_up(index, taken);
         self.task(stream_of).stream.go_on(awaits);
         true
     }

@@ -281,7 +281,7 @@ impl<E: Elevator> Machine<E> {
             }
             Step::Trimming if op == Op::Discard => {
                 self.come_back(now, index, call);
-                return self.task(index).take_up(1);
+                return self.take_up(index, 1);
             }
             Step::Settling | Step::Draining if task.outstanding == 0 => {
                 task.step = Step::Fetch;
