@@ -12,13 +12,14 @@ use crate::plan::{Obstacle, Options, Plan, Recorded};
 use crate::run::record_once;
 use crate::threads::Progress;
 use fairdisk_core::{Instant, Span};
+use schemars::JsonSchema;
 use serde::Serialize;
 use side::{Kind, Side};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 /// A recording beside its replay.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Validation {
     /// The scheduler of both.
     pub scheduler: String,
@@ -42,7 +43,7 @@ pub struct Validation {
 }
 
 /// A figure of the recording and the same of the replay.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Beside {
     /// Of the recording.
     pub recorded: f64,
@@ -59,7 +60,7 @@ impl Beside {
 }
 
 /// How much was done.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Throughput {
     /// I/Os per second.
     pub ios_per_s: Beside,
@@ -68,7 +69,7 @@ pub struct Throughput {
 }
 
 /// How much a group did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct GroupCheck {
     /// The group.
     pub group: String,
@@ -80,7 +81,7 @@ pub struct GroupCheck {
 }
 
 /// How long operations took.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TimesCheck {
     /// The group.
     pub group: String,

@@ -1,13 +1,14 @@
 //! What a trace says about itself.
 
 use super::Settings;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Where a trace comes from. Most formats say only a little of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct About {
     /// The device or mount point that was recorded.

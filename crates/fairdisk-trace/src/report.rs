@@ -3,11 +3,12 @@
 use crate::about::About;
 use crate::summary::{By, Part, Summary};
 use fairdisk_core::{Histogram, Span};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write as _;
 
 /// What a trace says.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Report {
     /// Its format.
     pub format: String,
@@ -32,7 +33,7 @@ pub struct Report {
 }
 
 /// The figures of a part of a trace.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Figures {
     /// The name of the part.
     pub name: String,
@@ -79,7 +80,7 @@ pub struct Figures {
 }
 
 /// How long something took, or how far it was.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Times {
     /// How often.
     pub count: u64,

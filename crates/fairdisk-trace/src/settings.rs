@@ -1,12 +1,13 @@
 //! What a group asked for when its requests were recorded.
 
 use fairdisk_core::{Notation, Qos, QosKey, Weight};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The weight, floors, ceilings and targets of a group, by the keys that people write and in the
 /// units of these keys. What is not known is not there.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Settings(BTreeMap<String, f64>);
 

@@ -6,6 +6,7 @@ use crate::catalog::device::table;
 use crate::catalog::overrides::Override;
 use crate::plan::{Options, Recorded};
 use crate::threads::{Progress, on_cores};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use toml::{Table, Value};
@@ -38,7 +39,7 @@ pub struct KeyChange {
 }
 
 /// How well a value fits.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct KeyFit {
     /// The key in the device's file.
     pub key: String,

@@ -2,6 +2,8 @@
 
 use super::ctl::StatusResults;
 use super::top::TopResults;
+use super::trace::TraceResults;
+use super::validate::ValidateResults;
 use crate::failure::Failure;
 use crate::output;
 use clap::ValueEnum;
@@ -46,6 +48,10 @@ enum Command {
     ExplainSlowest,
     /// `catalog published`
     CatalogPublished,
+    /// `trace`
+    Trace,
+    /// `validate`
+    Validate,
     /// `ctl list`
     CtlList,
     /// `ctl get`
@@ -69,6 +75,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         Command::Explain => of::<Document<LifeResults>>(),
         Command::ExplainSlowest => of::<Document<SlowestResults>>(),
         Command::CatalogPublished => of::<Document<Partial<PublishedResults>>>(),
+        Command::Trace => of::<Document<Partial<TraceResults<'_>>>>(),
+        Command::Validate => of::<Document<ValidateResults>>(),
         Command::CtlList => of::<Status>(),
         Command::CtlGet => of::<GroupEntry>(),
         Command::CtlStatus => of::<StatusResults<'_>>(),

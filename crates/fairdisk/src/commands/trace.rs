@@ -4,10 +4,13 @@ mod page;
 
 use crate::failure::Failure;
 use crate::number_arg::within;
+use crate::output::SCHEMA;
 use crate::own_file::OwnFile;
-use crate::{interrupt, output, results};
+use crate::results::{command, document};
+use crate::{interrupt, output};
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fairdisk_lab::results::{Partial, value};
 use fairdisk_mount::identity::{Hierarchy, HierarchyError};
 use fairdisk_page::Made;
 use fairdisk_trace::perfetto::Perfetto;
@@ -15,6 +18,8 @@ use fairdisk_trace::timeline::Timeline;
 use fairdisk_trace::{
     By, Format, Options, Reader, Report, Source, Summary, TraceError, Writer, open,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -153,15 +158,12 @@ fn tell(reader: &mut Reader, args: &Args, stop: &AtomicBool) -> Result<(), Failu
     }
     let head = (reader.format.to_string(), reader.about());
     let report = Report::new(&summary, head, (reader.lost(), reader.skipped()));
-    let mut json = serde_json::to_value(&report).map_err(|it| Failure::Run(it.to_string()))?;
-    if !is_whole {
-        json["partial"] = true.into();
-    }
-    let json = with_provenance(json);
+    let results = TraceResults { schema: SCHEMA, report: &report };
+    let json = value(&document(Partial { results, is_partial: !is_whole }));
     if let Some((path, timeline)) = args.report.as_ref().zip(timeline) {
         let file = args.file.display().to_string();
         let partial = (!is_whole).then_some("the rest was not read");
-        let made = Made { command: &results::command(), partial };
+        let made = Made { command: &command(), partial };
         let page = page::page(&file, &report, &timeline, json.clone());
         OwnFile::PAGE.write(path, &page.to_html(&made))?;
     }
@@ -186,10 +188,13 @@ pub(super) fn tracks(path: &Path) -> Result<Perfetto<BufWriter<File>>, Failure> 
     Ok(Perfetto::new(BufWriter::new(file)))
 }
 
-/// Results of traces, with their form and how they were made.
-pub(super) fn with_provenance(mut json: serde_json::Value) -> serde_json::Value {
-    json["schema"] = output::SCHEMA.into();
-    results::with_provenance(json)
+/// What `trace --json` prints.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TraceResults<'a> {
+    /// The version of these results.
+    schema: u32,
+    #[serde(flatten)]
+    report: &'a Report,
 }
 
 /// Does something with each request. Returns whether it came to the end.

@@ -1,14 +1,18 @@
 //! `fairdisk validate`: is the lab right about the disk that a recording was made on?
 
-use super::trace::with_provenance;
 use crate::failure::Failure;
+use crate::output::SCHEMA;
+use crate::results::document;
 use crate::selection::Changes;
 use crate::{interrupt, output, progress};
 use clap::ValueHint;
 use fairdisk_lab::plan::{Options, Recorded};
+use fairdisk_lab::results::value;
 use fairdisk_lab::run::Progress;
 use fairdisk_lab::spec;
-use fairdisk_lab::validate::{Limits, ValidateError, validate};
+use fairdisk_lab::validate::{Limits, ValidateError, Validation, validate};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::sync::atomic::Ordering;
 
 /// Replay a recording in the lab, and say how far its times and parts are off
@@ -38,6 +42,17 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
+/// What `validate --json` prints.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ValidateResults {
+    /// The version of these results.
+    schema: u32,
+    /// The figures that are too far off, in words.
+    misses: Vec<String>,
+    #[serde(flatten)]
+    validation: Validation,
+}
+
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let options = args.changes.options()?;
     let recorded = recorded(&args.trace, &options)?;
@@ -51,9 +66,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     if args.json {
         let misses = found.misses(&Limits::GOOD);
-        let mut json = serde_json::to_value(&found).map_err(|it| Failure::Run(it.to_string()))?;
-        json["misses"] = misses.into();
-        return Ok(output::print_json(&with_provenance(json))?);
+        let results = ValidateResults { schema: SCHEMA, misses, validation: found };
+        return Ok(output::print_json(&value(&document(results)))?);
     }
     Ok(output::print(&found.to_text(&Limits::GOOD, output::style()))?)
 }

@@ -2,6 +2,7 @@
 
 use crate::bad_input::demand_refused;
 use crate::program::Place;
+use crate::schema::demand_valid;
 
 /// A trace of two groups: reads at random, one after another, beside a stream of writes.
 fn with_trace() -> Place {
@@ -29,6 +30,7 @@ fn a_trace_is_summed_up_and_translated() {
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let json = place.run(&["trace", "load.csv", "--by", "task", "--json"]).json();
+    demand_valid("trace", &json);
     assert_eq!(json["schema"], 1);
     assert_eq!(json["parts"][1]["name"], "fio-1");
     assert_eq!(json["parts"][0]["sequential_percent"], 100.0);
@@ -37,6 +39,7 @@ fn a_trace_is_summed_up_and_translated() {
     for to in ["load.fdt", "load.blktrace.0", "load.iolog", "load.blkparse"] {
         assert_eq!(place.run(&["trace", "load.csv", "--to", to]).quiet(), "");
         let there = place.run(&["trace", to, "--json"]).json();
+        demand_valid("trace", &there);
         assert_eq!(there["all"]["ios"], 800, "{to}");
         assert_eq!(there["all"]["bytes"], json["all"]["bytes"], "{to}");
     }
@@ -103,6 +106,7 @@ fn a_recording_is_laid_beside_its_replay_and_refines_a_device() {
     assert!(lines.all(|line| line.chars().count() <= 80), "{text}");
     let as_it_came = ["--no-values", "--json", "--replay", "as-it-came"];
     let json = place.run(&[&run[..], &as_it_came].concat()).json();
+    demand_valid("validate", &json);
     assert_eq!((&json["device"], json["schema"].as_u64()), (&"nvme".into(), Some(1)));
     assert!(json["misses"].as_array().is_some_and(|misses| !misses.is_empty()));
     let p50 = |at: usize| json["times"][at]["p50_ms"]["recorded"].as_f64().unwrap();
