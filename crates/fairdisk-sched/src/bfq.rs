@@ -1,11 +1,12 @@
 //! BFQ, "budget fair queueing": every task has a queue, a queue gets the disk for a budget of
 //! sectors, and B-WF2Q+ decides which queue is next, in a hierarchy of groups.
 //!
-//! Written from its papers, its documentation and, for its switches, descriptions of commits: P. Valente, F. Checconi, "High Throughput
-//! Disk Scheduling with Fair Bandwidth Distribution", IEEE Transactions on Computers, 2010; P.
-//! Valente, M. Andreolini, "Improving Application Responsiveness with the BFQ Disk I/O Scheduler",
-//! SYSTOR 2012; P. Valente, A. Avanzini, "Evolution of the BFQ Storage-I/O Scheduler", MST 2015;
-//! Documentation/block/bfq-iosched.rst. docs/rivals.md and docs/bfq.md list what is left out.
+//! Written from its papers, its documentation and, for its switches, descriptions of commits: P.
+//! Valente, F. Checconi, "High Throughput Disk Scheduling with Fair Bandwidth Distribution", IEEE
+//! Transactions on Computers, 2010; P. Valente, M. Andreolini, "Improving Application
+//! Responsiveness with the BFQ Disk I/O Scheduler", SYSTOR 2012; P. Valente, A. Avanzini,
+//! "Evolution of the BFQ Storage-I/O Scheduler", MST 2015; Documentation/block/bfq-iosched.rst.
+//! docs/rivals.md and docs/bfq.md list what is left out.
 
 mod inject;
 mod pace;

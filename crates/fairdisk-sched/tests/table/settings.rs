@@ -6,7 +6,7 @@ use fairdisk_core::{
     PoolConfig, PoolLayout, Qos, Share, Span, TaskId, Ticks, Weight, WeightMap,
 };
 use fairdisk_sched::SchedulerSpec;
-use fairdisk_sched::bfq;
+use fairdisk_sched::bfq::{self, BfqParams};
 use fairdisk_sched::cfq::{CfqParams, Switches};
 use fairdisk_sched::group_cfq::GroupCfqParams;
 use fairdisk_sched::mclock::AtLimit;
@@ -208,23 +208,7 @@ fn set_scheduler(spec: &mut SchedulerSpec, key: &str, value: &str) -> Result<(),
             "d4_nominal_turns" => return put(&mut params.d4_nominal_turns, value),
             _ => return set_cfq(&mut params.cfq, key, value),
         },
-        SchedulerSpec::Bfq(params) => match key {
-            "slice_idle_ms" => params.slice_idle = Span::from_ms(number(value)?),
-            "timeout_ms" => params.timeout = Span::from_ms(number(value)?),
-            "max_budget_sectors" => return put(&mut params.max_budget_sectors, value),
-            "strict_guarantees" => return put(&mut params.strict_guarantees, value),
-            "low_latency" => return put(&mut params.low_latency, value),
-            "seeky_idle_ms" => params.seeky_idle = Span::from_ms(number(value)?),
-            "revision" => {
-                let switches = bfq::Switches::of_revision(value);
-                params.switches =
-                    switches.ok_or_else(|| format!("no revision is called {value}"))?;
-            }
-            _ if params.switches.set(key, false) => {
-                params.switches.set(key, number(value)?);
-            }
-            _ => return Err(format!("bfq has no {key}")),
-        },
+        SchedulerSpec::Bfq(params) => return set_bfq(params, key, value),
         SchedulerSpec::GroupCfq(params) => return set_group_cfq(params, key, value),
         SchedulerSpec::TokenBucket(params) => match key {
             "slice_ms" => params.slice = Some(Span::from_ms(number(value)?)),
@@ -256,6 +240,26 @@ fn set_scheduler(spec: &mut SchedulerSpec, key: &str, value: &str) -> Result<(),
             _ => return Err(format!("mclock has no {key} = {value}")),
         },
         _ => return Err(format!("{} has nothing to set", spec.name())),
+    }
+    Ok(())
+}
+
+fn set_bfq(params: &mut BfqParams, key: &str, value: &str) -> Result<(), String> {
+    match key {
+        "slice_idle_ms" => params.slice_idle = Span::from_ms(number(value)?),
+        "timeout_ms" => params.timeout = Span::from_ms(number(value)?),
+        "max_budget_sectors" => return put(&mut params.max_budget_sectors, value),
+        "strict_guarantees" => return put(&mut params.strict_guarantees, value),
+        "low_latency" => return put(&mut params.low_latency, value),
+        "seeky_idle_ms" => params.seeky_idle = Span::from_ms(number(value)?),
+        "revision" => {
+            let switches = bfq::Switches::of_revision(value);
+            params.switches = switches.ok_or_else(|| format!("no revision is called {value}"))?;
+        }
+        _ if params.switches.set(key, false) => {
+            params.switches.set(key, number(value)?);
+        }
+        _ => return Err(format!("bfq has no {key}")),
     }
     Ok(())
 }

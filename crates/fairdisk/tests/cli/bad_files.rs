@@ -112,7 +112,8 @@ fn iozone_commands() {
 #[test]
 fn names_of_other_files() {
     refused("hdd-7200-2007", "hdd-7200-2008", &["unknown device", "did you mean"]);
-    refused("host = \"plain\"", "host = \"plian\"", &["unknown host `plian`", "`plain`?"]);
+    let near = "`plain-2008`?";
+    refused("\"plain-2008\"", "\"plian-2008\"", &["unknown host `plian-2008`", near]);
     let near = "did you mean `cfq-2.6.25`?";
     refused("\"cfq-2.6.25\"", "\"cfq-2.6.24\"", &["unknown scheduler `cfq-2.6.24`", near]);
     refused("\"cfq-2.6.25\"", "\"my.toml\"", &["my.toml: cannot be read"]);
