@@ -286,9 +286,9 @@ impl Bfq {
         }
     }
 
-    fn hand_over(&mut self, index: u32) {
+    /// Hands over a request that counts as `cost` against its queue's budget.
+    fn hand_over(&mut self, index: u32, cost: u64) {
         let (end, sectors) = (self.requests[index].end, self.sectors(index));
-        let cost = self.cost(self.requests[index].queue, sectors);
         let queue = self.remove(index);
         self.queues[queue].dispatched += 1;
         self.queues[queue].is_served(sectors);

@@ -56,7 +56,7 @@ impl Bfq {
         let other = self.backlog.since.first(&self.backlog.queues)?;
         let index = self.queues[other].pending.next;
         let cost = self.cost(other, self.sectors(index));
-        self.hand_over(index);
+        self.hand_over(index, cost);
         self.schedule.charge(self.queues[other].entity, cost);
         self.settle(other);
         Some(Decision::Dispatch(RequestId(index), Why::Injected))

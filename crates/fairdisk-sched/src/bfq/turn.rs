@@ -98,14 +98,15 @@ impl Bfq {
             return None;
         }
         let (index, why) = self.next_request(now, turn);
-        if !turn.has_room(self.cost(turn.queue, self.sectors(index))) {
+        let cost = self.cost(turn.queue, self.sectors(index));
+        if !turn.has_room(cost) {
             self.end_turn(now, End::Exhausted);
             return None;
         }
         if let Some(turn) = &mut self.turn {
             (turn.fifo_checked, turn.why) = (true, None);
         }
-        self.hand_over(index);
+        self.hand_over(index, cost);
         Some(Decision::Dispatch(RequestId(index), why))
     }
 

@@ -304,18 +304,19 @@ fn the_tables_are_in_order() {
 
 #[test]
 fn a_switch_without_its_prerequisites_does_nothing() {
-    for switch in SchedulerSpec::switches_of(Some("cfq")) {
-        let mut alone = cfq::Switches::NONE;
-        assert!(alone.set(switch.name, true));
-        let expected = if switch.needs.is_empty() { alone } else { cfq::Switches::NONE };
-        assert_eq!(alone.effective(), expected, "{}", switch.name);
+    macro_rules! demand {
+        ($family:ident) => {
+            for switch in $family::SWITCHES {
+                let mut alone = $family::Switches::NONE;
+                assert!(alone.set(switch.name, true));
+                let expected =
+                    if switch.needs.is_empty() { alone } else { $family::Switches::NONE };
+                assert_eq!(alone.effective(), expected, "{}", switch.name);
+            }
+        };
     }
-    for switch in SchedulerSpec::switches_of(Some("bfq")) {
-        let mut alone = bfq::Switches::NONE;
-        assert!(alone.set(switch.name, true));
-        let expected = if switch.needs.is_empty() { alone } else { bfq::Switches::NONE };
-        assert_eq!(alone.effective(), expected, "{}", switch.name);
-    }
+    demand!(cfq);
+    demand!(bfq);
 }
 
 #[test]
