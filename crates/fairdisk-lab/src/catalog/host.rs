@@ -2,6 +2,7 @@
 
 use super::allowed::{Wrong, demand, demand_within};
 use super::error::CatalogError;
+use super::inherit::flatten;
 use super::library::{Document, Kind, check_id, find};
 use super::memory::Memory;
 use super::overrides::{Override, read};
@@ -107,7 +108,8 @@ pub struct JournalFile {
 impl Host {
     /// Loads a host of the catalogue or of a file, changed by `overrides`.
     pub(crate) fn load(name: &str, overrides: &[Override]) -> Result<Self, CatalogError> {
-        read(&find(Kind::Host, name)?, &["host"], overrides, Self::parse)
+        let document = flatten(Kind::Host, find(Kind::Host, name)?)?;
+        read(&document, &["host"], overrides, Self::parse)
     }
 
     /// Parses a host file.
